@@ -281,6 +281,12 @@ let package = Package(
     module(
       "PushDelivery", in: "APNs",
       ["FaultPoints", "MessageBus", "Messages", "OwnedTasks", "PrometheusMetrics", "Stores", "Timekeeping", grdb, heap]),
+    // The store that several push servers share. Only this target uses libpq, and only the push server uses this target.
+    .systemLibrary(
+      name: "CPostgres", path: "Sources/APNs/CPostgres", pkgConfig: "libpq",
+      providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+    module(
+      "PostgresStore", in: "APNs", ["CPostgres", "FaultPoints", "Messages", "PushDelivery", "Timekeeping"]),
     module("APNsServer", in: "APNs", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Observability: analysis of the journal, without connections and terminals.
@@ -337,7 +343,8 @@ let package = Package(
     module(
       "PushServer", in: "Processes",
       [
-        "APNs", "APNsServer", "Cluster", "FaultPoints", "MessageBus", "Messages", "PrometheusMetrics", "PushDelivery",
+        "APNs", "APNsServer", "Cluster", "FaultPoints", "MessageBus", "Messages", "PostgresStore", "PrometheusMetrics",
+        "PushDelivery",
         "StandingProcesses", "Stores", arguments, grdb, logging,
       ]),
     process("PushServerMain", in: "Processes", ["PushServer", "StandingProcesses"]),
@@ -374,6 +381,7 @@ let package = Package(
     module("ClockTesting", in: "Testing", ["OwnedTasks", "Timekeeping"]),
     module("RecordedJournals", in: "Testing", ["Archive", "JournalAnalysis", "Messages"]),
     module("WidgetLabTesting", in: "Testing", ["ChildProcesses", "Cluster", "Journal", "Messages"]),
+    module("PostgresTesting", in: "Testing", ["WidgetLabTesting"]),
     process("FixtureExtension", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true, isOptimized: true),
     process("FixtureHandlers", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureLifecycle", in: "Testing", ["SwiftUI", "WidgetKit", grdb], isAuthored: true),
@@ -461,8 +469,8 @@ let package = Package(
     tests(
       "PushDeliveryTests",
       [
-        "APNs", "BusTesting", "ClockTesting", "FidelityRules", "MessageBus", "Messages", "OwnedTasks", "PushDelivery",
-        "Timekeeping", grdb,
+        "APNs", "BusTesting", "ClockTesting", "FidelityRules", "MessageBus", "Messages", "OwnedTasks", "PostgresStore",
+        "PostgresTesting", "PushDelivery", "Timekeeping", grdb,
       ]),
     tests(
       "APNsServerTests",
@@ -511,7 +519,7 @@ let package = Package(
       "LiveTests",
       [
         "Archive", "ChaosCampaign", "Cluster", "DefaultsLog", "FaultPoints", "FidelityRules", "HTTPRules", "Journal",
-        "JournalAnalysis", "MessageBus", "Messages", "WidgetLabTesting", "ZeroMQ", grdb,
+        "JournalAnalysis", "MessageBus", "Messages", "PostgresTesting", "WidgetLabTesting", "ZeroMQ", grdb,
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Messages
 import Testing
 
 @testable import Cluster
@@ -26,6 +27,18 @@ import Testing
     let holders = try StandingKey.holders(of: read("pushServer: {}")).map(\.name)
     #expect(holders.contains(.pushServer))
     #expect(try !StandingKey.holders(of: read("")).map(\.name).contains(.pushServer))
+  }
+
+  @Test func `the replicas of a push server share a database and a key`() throws {
+    let configuration = try read("pushServer: {database: \"postgres://host/db\", replicas: 3}")
+    let server = try #require(configuration.pushServer)
+    #expect(server.database == "postgres://host/db" && server.replicas == 3)
+    let key = StandingKey.holders(of: configuration).first { $0.name == .pushServer }
+    #expect(key?.pattern.matches(.pushServer("pod-1.a")) == true && key?.pattern.matches(.pushServer) == false)
+    for name in ["", "a/b", "a b", "ü", String(repeating: "a", count: 33)] {
+      #expect(ClusterConfiguration.PushServer.objection(toReplica: name) != nil, "\(name)")
+    }
+    #expect(ClusterConfiguration.PushServer.objection(toReplica: "push-server-0.A") == nil)
   }
 
   @Test func `omitted push rules have the defaults of the fidelity pages`() {
@@ -62,6 +75,9 @@ import Testing
   }
 
   @Test(arguments: [
+    ("{database: \"mysql://host/db\"}", "postgres://"), ("{replicas: 2}", "database"),
+    ("{database: \"postgres://host/db\", replicas: 0}", "replicas"),
+    ("{database: \"postgres://host/db\", replicas: 2, developmentPort: 2197}", "developmentPort"),
     ("{developmentPort: 70000}", "developmentPort"), ("{developmentPort: 9, productionPort: 9}", "productionPort"),
     ("{logLimit: 1}", "logLimit"), ("{inFlight: 0}", "inFlight"), ("{payloadLimit: 9000}", "payloadLimit"),
     ("{port: 1}", "is not a known key"), ("{executable: ''}", "executable"), ("{slowedStreams: 0}", "slowedStreams"),

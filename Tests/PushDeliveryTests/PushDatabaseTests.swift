@@ -17,8 +17,8 @@ private struct Provider {
   var last: Int64 = 0
 
   /// Returns `count` requests of one transaction, all stored.
-  mutating func send(_ count: Int, isRefused: Bool = false) -> PushDatabase.Changes {
-    var changes = PushDatabase.Changes()
+  mutating func send(_ count: Int, isRefused: Bool = false) -> PushChanges {
+    var changes = PushChanges()
     for _ in 0..<count {
       last += 1
       let now = origin.addingTimeInterval(Double(last) / 1000)
@@ -103,8 +103,8 @@ private struct Provider {
     var examined: Int64 = 0
     func forget(_ seconds: Double, _ number: Int64) throws -> Int {
       let forgotten = try database.write(
-        PushDatabase.Changes(),
-        forgetting: PushDatabase.Old(
+        PushChanges(),
+        forgetting: OldPushes(
           date: origin.addingTimeInterval(seconds), number: number, after: examined, ended: .distantPast))
       examined = forgotten.last ?? examined
       #expect(forgotten.hasMore == (forgotten.requests == PushDatabase.forgottenAtOnce))
@@ -128,7 +128,7 @@ private struct Provider {
     let sent = provider.send(1)
     let id = try #require(sent.requests.first?.arrival.uniqueID)
     try database.write(sent)
-    var changes = PushDatabase.Changes()
+    var changes = PushChanges()
     for name in [PushStep.Name.reloading, .reloading, .reloaded] {
       changes.progress.append(PushProgress(uniqueID: id, step: PushStep(name, at: origin, detail: "placement 1")))
     }
@@ -158,15 +158,14 @@ private struct Provider {
     let database = try PushDatabase(queue, settings: settings)
     var provider = Provider()
     try database.write(provider.send(5))
-    func ends(_ database: PushDatabase, after place: PushDatabase.End = .first, by date: Date? = nil) throws -> [String]
-    {
+    func ends(_ database: PushDatabase, after place: StoredEnd = .first, by date: Date? = nil) throws -> [String] {
       try database.ends(after: place, by: date, limit: 3).map { end in
         "\(end.number) \((1000 * end.at.timeIntervalSince(origin)).rounded() / 1000)"
       }
     }
     #expect(try ends(database) == ["1 60.001", "2 60.002", "3 60.003"])
     #expect(try ends(database, by: origin + 60.0025) == ["1 60.001", "2 60.002"])
-    let place = try #require(try database.ends(after: .first, limit: 3).last)
+    let place = try #require(try database.ends(after: .first, by: nil, limit: 3).last)
     #expect(try ends(database, after: place) == ["4 60.004", "5 60.005"])
     settings.storageAge = 120
     #expect(try ends(PushDatabase(queue, settings: settings)) == ["1 120.001", "2 120.002", "3 120.003"])
@@ -174,7 +173,7 @@ private struct Provider {
 
   @Test(.rule("APNS-50")) func `tokens that have ended are deleted page by page, the oldest first`() throws {
     let database = try PushDatabase(DatabaseQueue())
-    var changes = PushDatabase.Changes()
+    var changes = PushChanges()
     for number in 0..<2500 {
       let token = DeviceToken(
         token: "\(number)", subject: PushSubject(device: "device-\(number)", bundle: "com.example.A", use: .app),
@@ -184,8 +183,8 @@ private struct Provider {
     try database.write(changes)
     func forget(_ seconds: Double) throws -> [String] {
       try database.write(
-        PushDatabase.Changes(),
-        forgetting: PushDatabase.Old(date: .distantPast, number: 0, after: 0, ended: origin + seconds)
+        PushChanges(),
+        forgetting: OldPushes(date: .distantPast, number: 0, after: 0, ended: origin + seconds)
       ).tokens
     }
     #expect(try forget(0).isEmpty)

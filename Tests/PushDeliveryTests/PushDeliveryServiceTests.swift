@@ -17,9 +17,11 @@ private let host = PushDeliveryFixture.host
 private let bundle = PushDeliveryFixture.bundle
 private let widgets = PushDeliveryFixture.widgets
 
-@Suite(.timeLimit(.minutes(1))) struct `The push delivery service` {
-  @Test func `an accepted notification is delivered once, and the log has all its steps`() async throws {
-    let fixture = try PushDeliveryFixture()
+@Suite(.timeLimit(.minutes(1)), .postgres) struct `The push delivery service` {
+  @Test(arguments: PushStoreKind.all) func `an accepted notification is delivered once, and the log has all its steps`(
+    _ kind: PushStoreKind
+  ) async throws {
+    let fixture = try PushDeliveryFixture(kind)
     let (service, _) = try await fixture.server()
     let (line, delivered) = try await fixture.device()
     let token = try await fixture.token(line)
@@ -33,10 +35,14 @@ private let widgets = PushDeliveryFixture.widgets
     try await line.deliver(progress, to: .pushServer)
     #expect(try await fixture.steps(service, id) == [.accepted, .sent, .delivered, .reloaded])
     #expect(await service.stateMachine.count == 0)
+    await fixture.end()
   }
 
-  @Test func `a restarted push server delivers stored notifications and keeps its tokens and log`() async throws {
-    let fixture = try PushDeliveryFixture()
+  @Test(arguments: PushStoreKind.all)
+  func `a restarted push server delivers stored notifications and keeps its tokens and log`(_ kind: PushStoreKind)
+    async throws
+  {
+    let fixture = try PushDeliveryFixture(kind)
     let token: String
     let id: UUID
     do {
@@ -57,11 +63,12 @@ private let widgets = PushDeliveryFixture.widgets
     await fixture.reached(.delivered, id)
     #expect(try await fixture.steps(service, id) == [.accepted, .storedOffline, .sent, .delivered])
     #expect(try await fixture.token(line) == token)
+    await fixture.end()
   }
 
-  @Test(.rule("APNS-30"))
-  func `an unacknowledged notification is sent again with the same envelope id`() async throws {
-    let fixture = try PushDeliveryFixture()
+  @Test(.rule("APNS-30"), arguments: PushStoreKind.all)
+  func `an unacknowledged notification is sent again with the same envelope id`(_ kind: PushStoreKind) async throws {
+    let fixture = try PushDeliveryFixture(kind)
     let id: UUID
     do {
       let (service, server) = try await fixture.server()
@@ -89,12 +96,16 @@ private let widgets = PushDeliveryFixture.widgets
     #expect(try await fixture.steps(service, id) == [.accepted, .sent, .sent, .delivered])
     // The bus does not retain connections.
     withExtendedLifetime(line) {}
+    await fixture.end()
   }
 
-  @Test func `a rotated token is unregistered, and its device receives the new token also from a restarted server`()
+  @Test(arguments: PushStoreKind.all)
+  func `a rotated token is unregistered, and its device receives the new token also from a restarted server`(
+    _ kind: PushStoreKind
+  )
     async throws
   {
-    let fixture = try PushDeliveryFixture()
+    let fixture = try PushDeliveryFixture(kind)
     let token: String
     let tool = fixture.bus.connection(.operator("1"))
     _ = try await tool.start()
@@ -123,11 +134,14 @@ private let widgets = PushDeliveryFixture.widgets
       try await tool.request(
         ChangeToken(subject: PushSubject(device: "ipad", bundle: bundle, use: .app), change: .expire), to: .pushServer)
     }
+    await fixture.end()
   }
 
-  @Test(.rule("APNS-22", "APNS-31"))
-  func `the tokens and stored notifications of controls survive a restart of the push server`() async throws {
-    let fixture = try PushDeliveryFixture()
+  @Test(.rule("APNS-22", "APNS-31"), arguments: PushStoreKind.all)
+  func `the tokens and stored notifications of controls survive a restart of the push server`(_ kind: PushStoreKind)
+    async throws
+  {
+    let fixture = try PushDeliveryFixture(kind)
     let (service, first) = try await fixture.server()
     let (line, delivered) = try await fixture.device(online: false)
     let tokens = try await [fixture.token(line, .control(1)), fixture.token(line, .control(2))]
@@ -149,10 +163,12 @@ private let widgets = PushDeliveryFixture.widgets
     #expect(arrived == Set(ids))
     _ = try await line.request(ReleaseToken(bundle: bundle, use: .control(1)), to: .pushServer)
     #expect(try later.tokens[tokens[0]]?.state == .unregistered && later.tokens[tokens[1]]?.state == .active)
+    await fixture.end()
   }
 
-  @Test(.rule("APNS-25")) func `a notification that waits for its device is dropped at its expiration`() async throws {
-    let fixture = try PushDeliveryFixture()
+  @Test(.rule("APNS-25"), arguments: PushStoreKind.all)
+  func `a notification that waits for its device is dropped at its expiration`(_ kind: PushStoreKind) async throws {
+    let fixture = try PushDeliveryFixture(kind)
     let (service, _) = try await fixture.server()
     let (line, _) = try await fixture.device(online: false)
     let token = try await fixture.token(line)
@@ -161,11 +177,14 @@ private let widgets = PushDeliveryFixture.widgets
     fixture.clock.advance(by: 61)
     await fixture.reached(.expired, id)
     #expect(try await fixture.steps(service, id) == [.accepted, .storedOffline, .expired])
+    await fixture.end()
   }
 
-  @Test(.rule("APNS-23", "APNS-24"))
-  func `many concurrent requests are all logged, and one notification is stored for their subject`() async throws {
-    let fixture = try PushDeliveryFixture()
+  @Test(.rule("APNS-23", "APNS-24"), arguments: PushStoreKind.all)
+  func `many concurrent requests are all logged, and one notification is stored for their subject`(
+    _ kind: PushStoreKind
+  ) async throws {
+    let fixture = try PushDeliveryFixture(kind)
     let (service, _) = try await fixture.server()
     let (line, _) = try await fixture.device(online: false)
     let token = try await fixture.token(line)
@@ -178,8 +197,8 @@ private let widgets = PushDeliveryFixture.widgets
     }
     let page = try await service.page(ListPushes(limit: 1))
     #expect(page.count == 2_000)
-    let kept = try await fixture.database.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM kept") }
-    #expect(kept == 1, "one notification is stored per subject")
+    #expect(try await fixture.keptCount() == 1, "one notification is stored per subject")
+    await fixture.end()
   }
 
   @Test func `an ended push delivery service has written what it accepted, and accepts nothing more`() async throws {

@@ -158,9 +158,9 @@ private let widgets = PushDeliveryFixture.widgets
     ) { broken.yield($0) }
     let token = DeviceToken(
       token: "00ff", subject: widgets, environment: .development, state: .active, since: fixture.clock.now)
-    var changes = PushDatabase.Changes()
+    var changes = PushChanges()
     changes.tokens = [.token(token)]
-    try service.database.write(changes)
+    try service.store.write(changes)
     #expect(try service.tokens["00ff"] == token)
     try await database.write { try $0.execute(sql: "DROP TABLE kept") }
     let receipt = await withCheckedContinuation { continuation in
@@ -173,7 +173,7 @@ private let widgets = PushDeliveryFixture.widgets
 
   @Test(.rule("APNS-25")) func `the next end is known after a clock that was set back`() {
     let now = Date(timeIntervalSince1970: 1_000_000_000)
-    var ends = StoredEnds(place: PushDatabase.End(at: now, subject: widgets, number: 7), next: nil)
+    var ends = StoredEnds(place: StoredEnd(at: now, subject: widgets, number: 7), next: nil)
     ends.keep(now + 60)
     #expect(ends.next == now + 60 && ends.place.at == now && ends.place.number == 7)
     ends.keep(now - 60)
@@ -185,9 +185,9 @@ private let widgets = PushDeliveryFixture.widgets
       var tidying = PushTidying()
       let now = Date(timeIntervalSince1970: 1_500_000_000 + seconds)
       #expect(tidying.next == nil && tidying.begin(now: now, lastNumber: 0, logLimit: 1000) == 0)
-      tidying.end(PushDatabase.Forgotten(last: 7, hasMore: true), lastNumber: 0)
+      tidying.end(ForgottenPushes(last: 7, hasMore: true), lastNumber: 0)
       #expect(tidying.hasMore && tidying.begin(now: now, lastNumber: 0, logLimit: 1000) == 7)
-      tidying.end(PushDatabase.Forgotten(last: 9), lastNumber: 0)
+      tidying.end(ForgottenPushes(last: 9), lastNumber: 0)
       #expect(!tidying.hasMore && tidying.begin(now: now, lastNumber: 100, logLimit: 1000) == nil)
       #expect(tidying.begin(now: now, lastNumber: 101, logLimit: 1000) == 9, "only later requests")
       let next = try #require(tidying.next)

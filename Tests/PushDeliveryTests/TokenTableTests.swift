@@ -69,7 +69,7 @@ private let widgets = PushSubject(device: "iphone", bundle: "com.example.A", use
     let registry = TokenRegistry(database, limit: 4)
     var table = TokenTable(registry)
     func commit(_ changed: [DeviceToken]) throws {
-      var changes = PushDatabase.Changes()
+      var changes = PushChanges()
       changes.tokens = changed.map { .token($0) }
       try database.write(changes)
       table.commit()
@@ -89,7 +89,7 @@ private let widgets = PushSubject(device: "iphone", bundle: "com.example.A", use
   @Test(arguments: [4, 100]) func `memory has the tokens that were used last, and the disk has all`(limit: Int) throws {
     let database = try PushDatabase(DatabaseQueue())
     let registry = TokenRegistry(database, limit: limit)
-    var changes = PushDatabase.Changes()
+    var changes = PushChanges()
     let tokens = (0..<1000).map { number in
       DeviceToken(
         token: "\(number)", subject: PushSubject(device: "device-\(number)", bundle: "com.example.A", use: .app),

@@ -20,6 +20,7 @@ import extension
 import growth
 import host
 import picture
+import postgres
 import push
 import recovery
 import results
@@ -29,6 +30,7 @@ from results import contents
 
 FIGURES = {"broker": broker.measure, "spawn": extension.measure_spawn, "wake": extension.measure_wake, "host": host.measure,
     "transfers": transfers.measure, "day": day.measure, "push": push.measure, "growth": growth.measure,
+    "postgres": postgres.measure,
     "picture": picture.measure, "console": console.measure, "recovery": recovery.measure}
 
 # The measured executables, and those that the clusters need.

@@ -3,6 +3,7 @@
 """Processes and clusters of scripts/bench: each in its own folder, on the loopback interface, stopped at the end."""
 
 import glob
+import json
 import os
 import select
 import shutil
@@ -93,8 +94,8 @@ class Cluster:
             [f"{self.executables}/widgetlab", "keys", "make", "--instance", self.folder, "--config", self.config], check=True,
             stdout=subprocess.DEVNULL)
 
-    def start(self, name):
-        """Starts a standing process. Returns the start time in microseconds since 1970."""
+    def start(self, name, *more):
+        """Starts a standing process, with more arguments. Returns the start time in microseconds since 1970."""
         own = {
             "message-bus": self.bus_options,
             "process-agent": ["--config", self.config, "--number", "1", "--executables", self.executables],
@@ -104,15 +105,25 @@ class Cluster:
         if name == "provider-server":
             words = ["--announce", f"{self.folder}/provider.json"]
         else:
-            words = ["--instance", self.folder] + own[name]
+            words = ["--instance", self.folder] + own[name] + list(more)
         words = [f"{self.executables}/{name}"] + words + ["--die-with-parent", str(os.getpid())]
         with open(f"{self.logs}/{name}.log", "a") as log:
             began = time.time_ns() // 1000
             pid = os.posix_spawn(
                 words[0], words, os.environ,
                 file_actions=[(os.POSIX_SPAWN_DUP2, log.fileno(), 1), (os.POSIX_SPAWN_DUP2, log.fileno(), 2)])
-        self.processes[name] = pid
+        self.processes["-".join([name, *more[1:]])] = pid
         return began
+
+    def start_replica(self, name):
+        """Starts one of several push servers that share a database."""
+        self.start("push-server", "--replica", name)
+        self.wait_for_file(f"push-server-{name}.json")
+
+    def replica(self, name):
+        """The announcement of a push server."""
+        with open(f"{self.folder}/push-server-{name}.json") as file:
+            return json.load(file)
 
     def wait_for_file(self, name, within=HANG_GUARD):
         end = time.monotonic() + within

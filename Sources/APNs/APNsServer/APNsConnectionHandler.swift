@@ -121,10 +121,24 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     guard http.shutdown == .none else {
       return http.answer(APNsAnswer(front: .shutdown, to: arrival.request), on: arrival.stream)
     }
+    let inbox = inbox
+    let found = registry.backend.lookUp(arrival.request) { found in inbox.perform { $0.resume(arrival, found) } }
+    if let found { receive(arrival, found) }
+  }
+
+  /// The backend has read what the request needs.
+  private func resume(_ arrival: HTTP2Connection.Arrival, _ found: APNsLookUp) {
+    guard !isClosing else { return }
+    if !isReading { http.now = .now() }
+    receive(arrival, found)
+    if !isReading { flushOutput() }
+  }
+
+  private func receive(_ arrival: HTTP2Connection.Arrival, _ found: APNsLookUp) {
     guard var session = session.take() else { return }
     let (inbox, stream) = (inbox, arrival.stream)
     early = []
-    registry.backend.receive(arrival.request, in: &session) { inbox.put($0, on: stream) }
+    registry.backend.receive(arrival.request, found, in: &session) { inbox.put($0, on: stream) }
     let mayHaveMore = session.isAuthorized && !isAuthorized
     self.session = session
     if mayHaveMore {

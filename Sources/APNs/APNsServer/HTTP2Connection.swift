@@ -22,7 +22,7 @@ struct HTTP2Connection {
   }
 
   /// A complete request.
-  struct Arrival {
+  struct Arrival: Sendable {
     let stream: UInt32
     let request: APNsRequest
   }

@@ -14,17 +14,29 @@ package final class DeliveryMetrics: Sendable {
 
   package init() {}
 
-  func accept(_ type: PushType) { accepted[type]?.add() }
-
-  /// Counts a step, and measures the time from the acceptance to the delivery.
-  func count(_ name: PushStep.Name, at date: Date = .distantPast, acceptedAt: Date? = nil) {
-    steps[name]?.add()
-    if name == .delivered, let acceptedAt { deliveries.observe(seconds: date.timeIntervalSince(acceptedAt)) }
+  /// Counts what is on disk with a batch.
+  func count(_ batch: PushDeliveryService.Batch) {
+    batches.add()
+    for request in batch.changes.requests {
+      switch request.arrival.verdict {
+      case .refused: steps[.refused]?.add()
+      case .accepted(let notification, _):
+        steps[.accepted]?.add()
+        accepted[notification.type]?.add()
+      }
+      if let next = request.next { steps[next.name]?.add() }
+    }
+    for (_, step) in batch.changes.steps { steps[step.name]?.add() }
+    for progress in batch.changes.progress { steps[progress.step.name]?.add() }
+    for seconds in batch.deliveries { deliveries.observe(seconds: seconds) }
   }
 
-  func commit(_ duration: Duration) {
-    batches.add()
-    commits.observe(duration)
+  /// Performs the write of a transaction, and measures its time.
+  static func measuring<Result>(_ metrics: DeliveryMetrics?, _ write: () throws -> Result) rethrows -> Result {
+    guard let metrics else { return try write() }
+    let began = ContinuousClock.now
+    defer { metrics.commits.observe(ContinuousClock.now - began) }
+    return try write()
   }
 
   /// The current values.
@@ -45,4 +57,9 @@ package final class DeliveryMetrics: Sendable {
         deliveries),
     ]
   }
+}
+
+extension PushDeliveryService {
+  /// The number of providers' requests that wait to be written.
+  package nonisolated var waiting: Int { inbox.waiting }
 }

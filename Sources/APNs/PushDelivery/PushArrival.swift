@@ -41,22 +41,34 @@ package enum PushReceipt: Sendable, Hashable {
   case full
   /// The database cannot be written. Indefinite.
   case broken
+  /// The database cannot be reached or refuses the writes. Definite.
+  case away
+  /// The token is not active any more, by the transaction that would have stored it. `nil`: it is unknown. Definite.
+  case tokenEnded(DeviceToken?)
 }
 
 /// An accepted notification that is not delivered.
-struct StoredPush: Sendable, Hashable {
+package struct StoredPush: Sendable, Hashable {
   /// The number of its request in the delivery log.
-  let number: Int64
-  var notification: PushedNotification
+  package let number: Int64
+  package internal(set) var notification: PushedNotification
   /// The token to which it was sent.
-  let token: String
+  package let token: String
+  /// Whether the disk has it as stored and not as sent. `nil` when the disk does not say so.
+  package var isHeld: Bool?
   /// True when it was sent. False for one that the previous process instance may have sent, until it is sent again.
   var isSent = false
+
+  package init(number: Int64, notification: PushedNotification, token: String) {
+    self.number = number
+    self.notification = notification
+    self.token = token
+  }
 
   var id: UUID { notification.uniqueID }
 
   /// The date at which it expires.
-  func end(_ settings: PushSettings) -> Date {
+  package func end(_ settings: PushSettings) -> Date {
     let limit = notification.acceptedAt.addingTimeInterval(settings.storageAge)
     return notification.expiration.map { min($0, limit) } ?? limit
   }

@@ -4,40 +4,18 @@ import Foundation
 import GRDB
 
 extension PushDatabase {
-  /// What to delete, at most `forgottenAtOnce` rows of each kind.
-  struct Old: Sendable {
-    /// Requests before this date.
-    let date: Date
-    /// Requests up to this number.
-    let number: Int64
-    /// Only requests after this number.
-    let after: Int64
-    /// Tokens that ended before this date.
-    let ended: Date
-  }
-
-  /// What was deleted.
-  struct Forgotten: Sendable {
-    var requests = 0
-    /// The number of the last request that was examined.
-    var last: Int64?
-    var tokens: [String] = []
-    /// Whether there may be more.
-    var hasMore = false
-  }
-
   /// Maximum number of requests examined, and of tokens deleted, by one transaction.
   static let forgottenAtOnce = 1000
 
-  func forget(_ old: Old, _ db: Database) throws -> Forgotten {
-    var forgotten = Forgotten()
+  func forget(_ old: OldPushes, _ db: Database) throws -> ForgottenPushes {
+    var forgotten = ForgottenPushes()
     try forgetRequests(old, &forgotten, db)
     try forgetTokens(old, &forgotten, db)
     return forgotten
   }
 
   /// Deletes the oldest requests, except for those whose notification is kept. Recent requests are not read.
-  private func forgetRequests(_ old: Old, _ forgotten: inout Forgotten, _ db: Database) throws {
+  private func forgetRequests(_ old: OldPushes, _ forgotten: inout ForgottenPushes, _ db: Database) throws {
     let page = try Row.fetchOne(
       try db.cachedStatement(
         sql: """
@@ -61,7 +39,7 @@ extension PushDatabase {
   }
 
   /// Deletes the tokens that ended first.
-  private func forgetTokens(_ old: Old, _ forgotten: inout Forgotten, _ db: Database) throws {
+  private func forgetTokens(_ old: OldPushes, _ forgotten: inout ForgottenPushes, _ db: Database) throws {
     forgotten.tokens = try String.fetchAll(
       try db.cachedStatement(
         sql: """

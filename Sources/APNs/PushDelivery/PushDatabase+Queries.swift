@@ -8,28 +8,6 @@ import Stores
 // What is read when it is needed. A query is one statement, and sees what is committed.
 
 extension PushDatabase {
-  /// A place in the order of the ends of stored notifications.
-  struct End: Sendable {
-    let at: Date
-    let subject: PushSubject
-    let number: Int64
-
-    /// Before all ends.
-    static let first = End(before: .distantPast)
-
-    /// Before all stored notifications that end at this date.
-    init(before date: Date) {
-      self.init(at: date, subject: PushSubject(device: "", bundle: "", use: .app), number: 0)
-    }
-
-    init(at: Date, subject: PushSubject, number: Int64) {
-      self.at = at
-      self.subject = subject
-      self.number = number
-    }
-  }
-
-  /// What is kept for a device, in the order of the numbers.
   func kept(of device: String) throws -> [StoredPush] {
     try database.unsafeRead { db in
       let select = try db.cachedStatement(sql: Self.keptOfDevice)
@@ -42,10 +20,7 @@ extension PushDatabase {
       FROM kept CROSS JOIN requests ON requests.number = kept.number WHERE kept.device = ? ORDER BY kept.number
     """
 
-  /// The next ends of stored notifications after a place, in order.
-  ///
-  /// - Parameter date: none is later; `nil` for any.
-  func ends(after place: End, by date: Date? = nil, limit: Int) throws -> [End] {
+  func ends(after place: StoredEnd, by date: Date?, limit: Int) throws -> [StoredEnd] {
     try database.unsafeRead { db in
       let select = try db.cachedStatement(
         sql: """
@@ -59,14 +34,13 @@ extension PushDatabase {
         subject.device.isEmpty ? "" : subject.use.rawValue, place.number, limit,
       ]
       return try Row.fetchAll(select, arguments: arguments).map { row in
-        End(at: row.date("ends"), subject: try self.subject(row), number: row["number"])
+        StoredEnd(at: row.date("ends"), subject: try self.subject(row), number: row["number"])
       }
     }
   }
 
   // MARK: Tokens
 
-  /// A token in any state.
   func token(_ token: String) throws -> DeviceToken? {
     try database.unsafeRead { db in
       let select = try db.cachedStatement(sql: "SELECT * FROM tokens WHERE token = ?")
@@ -74,7 +48,6 @@ extension PushDatabase {
     }
   }
 
-  /// The active token of a subject.
   func active(_ subject: PushSubject) throws -> DeviceToken? {
     try database.unsafeRead { db in
       let select = try db.cachedStatement(
@@ -89,7 +62,6 @@ extension PushDatabase {
   /// Maximum number of tokens in a page, because envelopes have a size limit.
   static let tokensInPage = 250
 
-  /// A page of tokens, oldest first.
   func page(_ request: ListTokens) async throws -> [DeviceToken] {
     try await database.read { db in
       let rows =

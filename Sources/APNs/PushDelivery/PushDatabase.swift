@@ -6,81 +6,17 @@ import GRDB
 import Messages
 import Stores
 
-/// Persists device tokens, stored notifications and the delivery log.
+/// The store in a SQLite database, for one push server.
 ///
 /// A request is one row whose number and id both grow: inserts are at the right edge of each B-tree and deletes at the
 /// left, so the cost of a request does not depend on the length of the log. What is stored for a device is a range of one
 /// B-tree, so the cost of a device does not depend on the number of the others.
-struct PushDatabase: Sendable {
-  /// The writes of one transaction.
-  struct Changes: Sendable {
-    /// A request written by this transaction.
-    struct Request: Sendable {
-      /// Its number in the log.
-      let number: Int64
-      let arrival: PushArrival
-      let at: Date
-      /// The detail of its first step, the verdict.
-      let detail: String?
-      /// A second step at the same time.
-      var next: (name: PushStep.Name, detail: String?)?
-    }
-    enum TokenWrite: Sendable {
-      case token(DeviceToken)
-      /// The device token must be sent to the device.
-      case notificationDue(PushSubject, token: String?)
-      /// The device has acknowledged this token.
-      case notified(PushSubject, token: String?)
-    }
-
-    /// Ordered by number, without gaps.
-    private(set) var requests: [Request] = []
-    private(set) var steps: [(number: Int64, step: PushStep)] = []
-    /// Progress reported by devices.
-    var progress: [PushProgress] = []
-    private(set) var kept: [Int64: StoredPush] = [:]
-    private(set) var dropped: [StoredPush] = []
-    var tokens: [TokenWrite] = []
-
-    var isEmpty: Bool {
-      requests.isEmpty && steps.isEmpty && progress.isEmpty && kept.isEmpty && dropped.isEmpty && tokens.isEmpty
-    }
-
-    /// Adds a request with its first step.
-    mutating func add(_ number: Int64, _ arrival: PushArrival, _ verdict: PushStep) {
-      requests.append(Request(number: number, arrival: arrival, at: verdict.at, detail: verdict.detail))
-    }
-
-    mutating func add(_ step: PushStep, to number: Int64) {
-      if let first = requests.first?.number, number >= first, requests[Int(number - first)].at == step.at,
-        requests[Int(number - first)].next == nil
-      {
-        requests[Int(number - first)].next = (step.name, step.detail)
-      } else {
-        steps.append((number, step))
-      }
-    }
-
-    /// Stores the notification until `drop`. Replaces an earlier one with the same number.
-    mutating func keep(_ push: StoredPush) { kept[push.number] = push }
-
-    /// Deletes a stored notification. One that was added in this transaction is not written at all.
-    mutating func drop(_ push: StoredPush) {
-      kept[push.number] = nil
-      if requests.first.map({ push.number < $0.number }) ?? true { dropped.append(push) }
-    }
-  }
-
-  /// What the previous process instance has left, without what is read when it is needed.
-  struct Left: Sendable {
-    var due: [(subject: PushSubject, token: String?)] = []
-    var lastNumber: Int64 = 0
-  }
-
+struct PushDatabase: PushStore {
   /// Maximum number of requests in a page, because envelopes have a size limit.
-  private static let pageLimit = 100
+  private static let requestsInPage = 100
   let database: any DatabaseWriter
   private let settings: PushSettings
+  var pageLimit: Int { Self.forgottenAtOnce }
 
   init(_ database: any DatabaseWriter, settings: PushSettings = PushSettings()) throws {
     self.database = database
@@ -133,9 +69,9 @@ struct PushDatabase: Sendable {
 
   // MARK: Reading
 
-  func left() throws -> Left {
+  func left() throws -> PushesLeft {
     try database.read { db in
-      var left = Left()
+      var left = PushesLeft()
       left.due = try Row.fetchAll(db, sql: "SELECT * FROM due").map { row in
         (try subject(row), row["token"])
       }
@@ -172,13 +108,9 @@ struct PushDatabase: Sendable {
 
   // MARK: Writing
 
-  /// Writes all changes in one transaction, or none. They are on disk when it returns.
-  ///
-  /// - Parameter old: what to delete in the same transaction.
-  /// - Returns: what was deleted.
   @discardableResult
-  func write(_ changes: Changes, forgetting old: Old? = nil) throws -> Forgotten {
-    guard old != nil || !changes.isEmpty else { return Forgotten() }
+  func write(_ changes: PushChanges, forgetting old: OldPushes?) throws -> ForgottenPushes {
+    guard old != nil || !changes.isEmpty else { return ForgottenPushes() }
     let points =
       changes.tokens.isEmpty
       ? StoreFaultPoints(before: .pushServerBeforePushesSaved, after: .pushServerAfterPushesSaved)
@@ -190,7 +122,7 @@ struct PushDatabase: Sendable {
       try delete(changes.dropped, db)
       try insert(changes.kept.values.sorted { $0.number < $1.number }, db)
       for write in changes.tokens { try perform(write, db) }
-      let forgotten = try old.map { try forget($0, db) } ?? Forgotten()
+      let forgotten = try old.map { try forget($0, db) } ?? ForgottenPushes()
       try points.beforeCommit()
       return forgotten
     }
@@ -198,7 +130,7 @@ struct PushDatabase: Sendable {
     return forgotten
   }
 
-  private func insert(_ requests: [Changes.Request], _ db: Database) throws {
+  private func insert(_ requests: [PushChanges.Request], _ db: Database) throws {
     guard !requests.isEmpty else { return }
     let insert = try db.cachedStatement(
       sql: """
@@ -273,7 +205,7 @@ struct PushDatabase: Sendable {
     }
   }
 
-  private func perform(_ write: Changes.TokenWrite, _ db: Database) throws {
+  private func perform(_ write: PushChanges.TokenWrite, _ db: Database) throws {
     switch write {
     case .token(let token):
       let insert = try db.cachedStatement(
@@ -297,9 +229,8 @@ struct PushDatabase: Sendable {
 
   // MARK: The log
 
-  /// Returns a page of the log, oldest first.
   func page(_ request: ListPushes) async throws -> ListPushes.Reply {
-    let limit = max(1, min(request.limit, Self.pageLimit))
+    let limit = max(1, min(request.limit, Self.requestsInPage))
     return try await database.read { db in
       let rows: [Row]
       let count: Int

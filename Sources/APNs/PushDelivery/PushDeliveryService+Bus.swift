@@ -9,8 +9,8 @@ extension PushDeliveryService {
   /// Registers the handlers for messages of devices and operators. Call before the connection is started.
   package nonisolated func listen() {
     listenToDevices()
-    bus.onRequest(ListTokens.self) { [database] request, _ in
-      ListTokens.Reply(tokens: try await database.page(request))
+    bus.onRequest(ListTokens.self) { [store] request, _ in
+      ListTokens.Reply(tokens: try await store.page(request))
     }
     bus.onRequest(ListPushes.self) { [weak self] request, _ in
       guard let self else { throw BusError(.closed, "the push server is ending") }
@@ -74,7 +74,7 @@ extension PushDeliveryService {
   /// Returns a page of the delivery log, which includes all requests that were answered before the call.
   package nonisolated func page(_ request: ListPushes) async throws -> ListPushes.Reply {
     await caughtUp()
-    return try await database.page(request)
+    return try await store.page(request)
   }
 
   // MARK: Sending to the device

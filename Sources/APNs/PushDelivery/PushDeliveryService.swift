@@ -2,7 +2,6 @@
 
 import FaultPoints
 import Foundation
-package import GRDB
 package import MessageBus
 import Messages
 import OwnedTasks
@@ -16,33 +15,42 @@ package import Timekeeping
 package actor PushDeliveryService {
   /// The writes of one transaction, and the actions to perform after it.
   struct Batch {
-    var changes = PushDatabase.Changes()
+    var changes = PushChanges()
     var tokens: [DeviceToken] = []
     var isFull = false
     var notices: [PushLogged] = []
     var sends: [PushedNotification] = []
     var due: [(subject: PushSubject, token: String?)] = []
     var thens: [@Sendable (_ isBroken: Bool) -> Void] = []
+    /// Seconds from the acceptance to the delivery, for the metrics.
+    var deliveries: [Double] = []
   }
 
   /// The persisted device tokens.
   package nonisolated let tokens: TokenRegistry
   nonisolated let bus: any BusConnection
-  nonisolated let database: PushDatabase
+  nonisolated let store: any PushStore
+  /// The store, if other replicas share it.
+  nonisolated let shared: (any SharedPushStore)?
   nonisolated let inbox: PushJobQueue
   let clock: any ControllableClock
   let settings: PushSettings
-  private let metrics: DeliveryMetrics?
+  let metrics: DeliveryMetrics?
   private let broken: @Sendable (String) -> Void
+  /// Called when the shared database does not accept writes, and when it does again.
+  let availability: @Sendable (String) -> Void
+  nonisolated let loader = TokenLoader()
   var table: TokenTable
   var stateMachine: PushStateMachine
-  private var journalLimiter: JournalRateLimiter
-  private var lastNumber: Int64
-  private var due: [(subject: PushSubject, token: String?)]
+  var journalLimiter: JournalRateLimiter
+  var lastNumber: Int64
+  var due: [(subject: PushSubject, token: String?)]
   private var alarm = StateMachineAlarm()
-  private var tidying = PushTidying()
-  private var ends = StoredEnds()
+  var tidying = PushTidying()
+  var ends = StoredEnds()
   private var isBroken = false
+  /// What a replica of a shared store knows about the others.
+  var replica = ReplicaState()
   nonisolated let tasks = TaskOwner()
   private nonisolated let executor = ServiceExecutor("pushes")
 
@@ -55,21 +63,22 @@ package actor PushDeliveryService {
   ///   - metrics: counts what happens; `nil` without metrics.
   ///   - clock: the clock of this machine: the push server is Apple's and does not use the device's clock.
   ///   - broken: called once when the database cannot be written; the process should exit.
+  ///   - availability: of a shared store: called when it does not accept writes, and when it does again.
   /// - Throws: the database error.
   package init(
-    database: any DatabaseWriter, bus: any BusConnection,
+    store: any PushStore, bus: any BusConnection,
     clock: any ControllableClock = AdjustableClock(.running(ahead: 0)),
     settings: PushSettings = PushSettings(), metrics: DeliveryMetrics? = nil,
-    broken: @escaping @Sendable (String) -> Void
+    broken: @escaping @Sendable (String) -> Void,
+    availability: @escaping @Sendable (String) -> Void = { _ in }
   ) throws {
-    let store = try PushDatabase(database, settings: settings)
     let left = try store.left()
-    self.database = store
+    self.store = store
+    self.shared = store as? any SharedPushStore
     self.bus = bus
     self.clock = clock
     self.settings = settings
-    self.metrics = metrics
-    self.broken = broken
+    (self.metrics, self.broken, self.availability) = (metrics, broken, availability)
     self.tokens = TokenRegistry(store, limit: settings.cachedTokens)
     self.table = TokenTable(tokens)
     self.stateMachine = PushStateMachine(settings: settings)
@@ -83,6 +92,7 @@ package actor PushDeliveryService {
   package func begin() {
     for (subject, token) in due { notifyDevice(subject, token) }
     due = []
+    if let shared { beginShared(shared) }
     put(.event(.timerFired))
   }
 
@@ -93,12 +103,10 @@ package actor PushDeliveryService {
     await tasks.end()
     let lastAlarm = alarm.take()
     await lastAlarm?.end()
+    shared?.leave()
   }
 
   // MARK: Thread-safe entry points
-
-  /// The number of providers' requests that wait to be written.
-  package nonisolated var waiting: Int { inbox.waiting }
 
   /// Records a request with its verdict.
   ///
@@ -106,10 +114,12 @@ package actor PushDeliveryService {
   ///   when it was not taken. For a refused request it is called at once. For a notification with one attempt it waits
   ///   for the disk only when the queue is long: providers are slowed down before they are refused.
   package nonisolated func handle(_ arrival: PushArrival, then: @escaping @Sendable (PushReceipt) -> Void) {
-    guard case .accepted(let notification, _) = arrival.verdict, !notification.isForOnce || inbox.isBehind
+    guard case .accepted(let notification, _) = arrival.verdict,
+      !notification.isForOnce || inbox.isBehind || shared != nil
     else {
       return then(put(.arrival(arrival, then: nil)) ? .kept : .full)
     }
+    guard !inbox.isAway else { return then(.away) }
     if !put(.arrival(arrival, then: then)) { then(.full) }
   }
 
@@ -137,6 +147,7 @@ package actor PushDeliveryService {
   // MARK: Worker
 
   private func work() async {
+    if let shared { return await work(shared) }
     while true {
       let jobs = inbox.take()
       if jobs.isEmpty { return }
@@ -176,14 +187,18 @@ package actor PushDeliveryService {
 
   private func perform(_ batch: Batch) {
     if !isBroken {
-      let began = ContinuousClock.now
-      do { try write(batch) } catch { fail(error) }
-      metrics?.commit(ContinuousClock.now - began)
+      do { try DeliveryMetrics.measuring(metrics) { try write(batch) } } catch { fail(error) }
     }
     guard !isBroken else {
       for then in batch.thens { then(true) }
       return
     }
+    announce(batch)
+  }
+
+  /// Performs the actions of a batch that is on disk.
+  func announce(_ batch: Batch) {
+    metrics?.count(batch)
     for token in batch.tokens { bus.record(TokenChanged(token: token)) }
     for then in batch.thens { then(false) }
     for notice in batch.notices { bus.record(notice, context: MessageContext(correlation: notice.uniqueID)) }
@@ -199,7 +214,7 @@ package actor PushDeliveryService {
     if alarm.takeFired(instant) { put(.event(.timerFired)) }
   }
 
-  private func add(_ job: PushJobQueue.Job, to batch: inout Batch) throws {
+  func add(_ job: PushJobQueue.Job, to batch: inout Batch) throws {
     switch job {
     case .arrival(let arrival, let then):
       try add(arrival, to: &batch)
@@ -213,6 +228,7 @@ package actor PushDeliveryService {
       try add(ended, then: then, ended, to: &batch)
     case .change(let subject, let change, let then): try self.change(subject, change, then, to: &batch)
     case .notified(let subject, let token): batch.changes.tokens.append(.notified(subject, token: token))
+    case .signal: break
     case .barrier(let then): batch.thens.append { _ in then() }
     }
   }
@@ -221,17 +237,17 @@ package actor PushDeliveryService {
     .failed, "cannot read or write the push server's database", isDefinite: false)
 
   /// Fails a job after the database has failed, or after `leave()`; the process is about to exit.
-  private static func turnDown(_ job: PushJobQueue.Job, _ error: BusError) {
+  static func turnDown(_ job: PushJobQueue.Job, _ error: BusError) {
     switch job {
     case .arrival(_, let then): then?(.broken)
     case .progress(_, let then): then(error)
     case .issue(_, _, let then), .release(_, let then), .change(_, _, let then): then(.failure(error))
     case .barrier(let then): then()
-    case .event, .notified: break
+    case .event, .notified, .signal: break
     }
   }
 
-  private func add(_ arrival: PushArrival, to batch: inout Batch) throws {
+  func add(_ arrival: PushArrival, to batch: inout Batch) throws {
     lastNumber += 1
     let number = lastNumber
     let now = clock.now
@@ -240,18 +256,14 @@ package actor PushDeliveryService {
       let detail = [reason, explanation].compactMap(\.self).joined(separator: ": ")
       let step = PushStep(.refused, at: now, detail: detail)
       batch.changes.add(number, arrival, step)
-      metrics?.count(.refused)
       note(step, of: arrival, in: &batch)
     case .accepted(let notification, let remark):
       let step = PushStep(.accepted, at: now, detail: remark)
       batch.changes.add(number, arrival, step)
-      metrics?.count(.accepted)
-      metrics?.accept(notification.type)
       note(step, of: arrival, in: &batch)
       guard try table[arrival.token]?.state == .active else {
         let step = PushStep(.tokenUnregistered, at: now, detail: "while it was accepted")
         batch.changes.add(step, to: number)
-        metrics?.count(step.name)
         return note(step, of: arrival, in: &batch)
       }
       let push = StoredPush(number: number, notification: notification, token: arrival.token)
@@ -259,7 +271,7 @@ package actor PushDeliveryService {
     }
   }
 
-  private func note(_ step: PushStep, of arrival: PushArrival, in batch: inout Batch) {
+  func note(_ step: PushStep, of arrival: PushArrival, in batch: inout Batch) {
     guard journalLimiter.takes(at: step.at) else { return }
     batch.notices.append(
       PushLogged(
@@ -267,19 +279,26 @@ package actor PushDeliveryService {
         omitted: journalLimiter.takeOmitted()))
   }
 
-  private func add(_ event: PushStateMachine.Event, at now: Date, to batch: inout Batch) throws {
-    if let device = stateMachine.missing(for: event) { stateMachine.load(device, try database.kept(of: device)) }
-    for action in stateMachine.handle(event, now: now) {
+  func add(_ event: PushStateMachine.Event, at now: Date, to batch: inout Batch) throws {
+    if shared != nil, try !addShared(event, at: now, to: &batch) { return }
+    if let device = stateMachine.missing(for: event) { stateMachine.load(device, try store.kept(of: device)) }
+    add(stateMachine.handle(event, now: now), at: now, to: &batch)
+  }
+
+  /// Adds what the state machine decided.
+  func add(_ actions: [PushStateMachine.Action], at now: Date, to batch: inout Batch) {
+    for action in actions {
       switch action {
       case .keep(let push):
         batch.changes.keep(push)
-        if push.notification.isFromStorage { ends.keep(push.end(settings)) }
+        if push.notification.isFromStorage, shared == nil { ends.keep(push.end(settings)) }
       case .drop(let push): batch.changes.drop(push)
       case .send(let notification): batch.sends.append(notification)
       case .step(let push, let name, let detail):
         let step = PushStep(name, at: now, detail: detail)
         batch.changes.add(step, to: push.number)
-        metrics?.count(name, at: now, acceptedAt: push.notification.acceptedAt)
+        if name == .delivered { batch.deliveries.append(now.timeIntervalSince(push.notification.acceptedAt)) }
+        if name == .sent, push.notification.isFromStorage { batch.changes.send(push) }
         guard journalLimiter.takes(at: now) else { continue }
         let notification = push.notification
         batch.notices.append(
@@ -295,11 +314,11 @@ package actor PushDeliveryService {
     let now = clock.now
     try add(.timerFired, at: now, to: &batch)
     guard let next = ends.next, next <= now else { return }
-    let page = try database.ends(after: ends.place, by: now, limit: PushDatabase.forgottenAtOnce)
+    let page = try store.ends(after: ends.place, by: now, limit: store.pageLimit)
     for end in page { try add(.ended(end.subject), at: now, to: &batch) }
-    batch.isFull = page.count == PushDatabase.forgottenAtOnce
+    batch.isFull = page.count == store.pageLimit
     let place = page.last ?? ends.place
-    ends = StoredEnds(place: place, next: try database.ends(after: place, limit: 1).first?.at)
+    ends = StoredEnds(place: place, next: try store.ends(after: place, by: nil, limit: 1).first?.at)
     // Those of this batch are not on disk yet.
     for push in batch.changes.kept.values where push.notification.isFromStorage { ends.keep(push.end(settings)) }
   }
@@ -308,7 +327,6 @@ package actor PushDeliveryService {
     _ progress: PushProgress, _ then: @escaping @Sendable (BusError?) -> Void, to batch: inout Batch
   ) {
     batch.changes.progress.append(progress)
-    metrics?.count(progress.step.name)
     batch.thens.append { isBroken in
       then(isBroken ? BusError(.failed, "cannot write the delivery log", isDefinite: false) : nil)
     }
@@ -337,7 +355,9 @@ package actor PushDeliveryService {
       }
     guard !changed.isEmpty else {
       let whose = "\(subject.use.rawValue) of \(subject.bundle) on \(subject.device)"
-      return then(.failure(BusError(.noSuchToken, "no active device token for \(whose)")))
+      return batch.thens.append { _ in
+        then(.failure(BusError(.noSuchToken, "no active device token for \(whose)")))
+      }
     }
     let due = (subject, changed.last { $0.state == .active }?.token)
     batch.changes.tokens.append(.notificationDue(due.0, token: due.1))
@@ -366,13 +386,13 @@ package actor PushDeliveryService {
   private func write(_ batch: Batch) throws {
     let now = clock.now
     guard let after = tidying.begin(now: now, lastNumber: lastNumber, logLimit: settings.logLimit) else {
-      try database.write(batch.changes)
+      try store.write(batch.changes)
       return table.commit()
     }
-    let old = PushDatabase.Old(
+    let old = OldPushes(
       date: now.addingTimeInterval(-settings.logAge), number: lastNumber - Int64(settings.logLimit), after: after,
       ended: now.addingTimeInterval(-settings.endedTokenAge))
-    let forgotten = try database.write(batch.changes, forgetting: old)
+    let forgotten = try store.write(batch.changes, forgetting: old)
     tidying.end(forgotten, lastNumber: lastNumber)
     table.commit(removing: forgotten.tokens)
   }

@@ -28,6 +28,8 @@ struct PushStateMachine: Sendable {
     case tokenEnded(String, of: PushSubject)
     /// The end of a stored notification of a subject is reached.
     case ended(PushSubject)
+    /// What is kept for the device was removed from memory, and notifications may not have been sent.
+    case restored(String)
     /// `nextInstant` is reached.
     case timerFired
   }
@@ -40,7 +42,7 @@ struct PushStateMachine: Sendable {
     case send(PushedNotification)
   }
 
-  private struct Reach: Sendable {
+  struct Reach: Sendable {
     var isPresent: Bool
     var isOnline: Bool
     var isAwake: Bool
@@ -48,7 +50,7 @@ struct PushStateMachine: Sendable {
   }
 
   /// The notifications of one subject.
-  private struct SubjectQueue: Sendable {
+  struct SubjectQueue: Sendable {
     /// Sent, possibly by an earlier process instance; ordered by number.
     var sent: [StoredPush] = []
     /// The stored notification.
@@ -67,7 +69,7 @@ struct PushStateMachine: Sendable {
   }
 
   /// The notifications of one device.
-  private struct Device: Sendable {
+  struct Device: Sendable {
     var queues: [PushSubject: SubjectQueue] = [:]
     /// The round in which it was used last.
     var round = 0
@@ -84,12 +86,12 @@ struct PushStateMachine: Sendable {
   private static let rounding = 0.001
 
   let settings: PushSettings
-  private var reaches: [String: Reach] = [:]
-  private var devices: [String: Device] = [:]
+  var reaches: [String: Reach] = [:]
+  var devices: [String: Device] = [:]
   /// Increases when idle devices are removed from memory.
-  private var round = 0
+  var round = 0
   /// The number of devices at which idle ones are removed.
-  private var bound: Int
+  var bound: Int
   private var instants = Heap<Instant>()
   private var instantsBound = 64
   private var opportunities: Opportunities
@@ -132,51 +134,6 @@ struct PushStateMachine: Sendable {
     instantsBound = 64 + 2 * instants.count
   }
 
-  // MARK: Memory
-
-  /// The device whose kept notifications must be loaded before the event is handled; `nil` for none.
-  func missing(for event: Event) -> String? {
-    let device: String
-    switch event {
-    case .accepted(let push): device = push.notification.subject.device
-    case .reach(let returned, let isOnline, _, _):
-      guard isOnline else { return nil }
-      device = returned
-    case .presence(let returned, let isPresent, let generation):
-      guard isPresent, let reach = reaches[returned], reach.generation == generation, reach.isOnline else { return nil }
-      device = returned
-    case .tokenEnded(_, let subject), .ended(let subject): device = subject.device
-    // The notification was sent, so its device is in memory.
-    case .acknowledged, .refused, .timerFired: return nil
-    }
-    return devices[device] == nil ? device : nil
-  }
-
-  /// Adds what is kept for a device, in the order of the numbers. The previous process instance may have sent all but the
-  /// last of those of a subject that were stored, and those that were not.
-  mutating func load(_ device: String, _ kept: [StoredPush]) {
-    var loaded = Device(round: round)
-    for push in kept {
-      var queue = loaded.queues[push.notification.subject] ?? SubjectQueue()
-      if push.notification.isFromStorage {
-        if let former = queue.held { queue.sent.append(former) }
-        queue.held = push
-      } else {
-        queue.sent.append(push)
-      }
-      loaded.queues[push.notification.subject] = queue
-    }
-    devices[device] = loaded
-  }
-
-  /// Removes idle devices from memory, when there are many. Call when all actions are performed.
-  mutating func removeIdle() {
-    guard devices.count >= bound else { return }
-    devices = devices.filter { _, device in device.round == round || !device.queues.values.allSatisfy(\.isIdle) }
-    round += 1
-    bound = devices.count + settings.idleDevices
-  }
-
   mutating func handle(_ event: Event, now: Date) -> [Action] {
     switch event {
     case .accepted(let push): return accepted(push, now)
@@ -194,6 +151,7 @@ struct PushStateMachine: Sendable {
         return []
       }
       return expire(held)
+    case .restored(let device): return sendStored(device, now)
     case .timerFired:
       var due: Set<PushSubject> = []
       while let first = instants.min, first.at <= now {
@@ -227,6 +185,10 @@ struct PushStateMachine: Sendable {
       return [.step(push, .notStored, detail: "its expiration is 0: one attempt, and \(why)")]
     }
     if push.end(settings) <= now { return [.step(push, .expired, detail: "its expiration had passed, and \(why)")] }
+    // Another replica accepted both, and the later one arrived here first.
+    if let newer = devices[subject.device]?.queues[subject]?.held, newer.number > push.number {
+      return [.step(push, .superseded, detail: "by \(newer.id.uuidString.lowercased()), accepted later")]
+    }
     let actions = hold(push, step, why)
     if let opportunity { wait(until: opportunity, subject) }
     return actions

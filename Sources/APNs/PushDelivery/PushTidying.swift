@@ -27,7 +27,7 @@ struct PushTidying: Sendable {
   }
 
   /// A page is deleted.
-  mutating func end(_ forgotten: PushDatabase.Forgotten, lastNumber: Int64) {
+  mutating func end(_ forgotten: ForgottenPushes, lastNumber: Int64) {
     examined = forgotten.last ?? examined
     hasMore = forgotten.hasMore
     if !hasMore { number = lastNumber }
@@ -37,13 +37,13 @@ struct PushTidying: Sendable {
 /// The dates at which stored notifications end.
 struct StoredEnds: Sendable {
   /// The ends up to here are handled. The notifications that are still stored were sent, and await an acknowledgement.
-  private(set) var place = PushDatabase.End.first
+  private(set) var place = StoredEnd.first
   /// No end after `place` is earlier; `nil` for none. At first, those of the previous process instance are due.
   private(set) var next: Date? = .distantPast
 
   init() {}
 
-  init(place: PushDatabase.End, next: Date?) {
+  init(place: StoredEnd, next: Date?) {
     self.place = place
     self.next = next
   }
@@ -52,6 +52,6 @@ struct StoredEnds: Sendable {
   mutating func keep(_ end: Date) {
     next = next.map { min($0, end) } ?? end
     // The clock was set back.
-    if end <= place.at { place = PushDatabase.End(before: end) }
+    if end <= place.at { place = StoredEnd(before: end) }
   }
 }

@@ -35,12 +35,12 @@ package final class TokenRegistry: Sendable {
     }
   }
 
-  private let database: PushDatabase
+  private let store: any PushStore
   private let cache: Mutex<Cache>
 
   /// - Parameter limit: maximum number of tokens in memory.
-  init(_ database: PushDatabase, limit: Int) {
-    self.database = database
+  init(_ store: any PushStore, limit: Int) {
+    self.store = store
     cache = Mutex(Cache(half: max(1, limit / 2)))
   }
 
@@ -51,7 +51,7 @@ package final class TokenRegistry: Sendable {
     get throws {
       let (found, changes) = cache.withLock { cache in (cache.find(token), cache.changes) }
       if let found { return found }
-      guard let read = try database.token(token) else { return nil }
+      guard let read = try store.token(token) else { return nil }
       cache.withLock { cache in
         // A transaction may have ended the token since it was read.
         if cache.changes == changes { cache.insert(read) }
@@ -63,7 +63,10 @@ package final class TokenRegistry: Sendable {
   /// The active token of a subject.
   ///
   /// - Throws: the database error.
-  package func active(_ subject: PushSubject) throws -> DeviceToken? { try database.active(subject) }
+  package func active(_ subject: PushSubject) throws -> DeviceToken? { try store.active(subject) }
+
+  /// A token in memory. Another replica may have ended it.
+  func cached(_ token: String) -> DeviceToken? { cache.withLock { $0.find(token) } }
 
   /// The number of tokens in memory.
   var count: Int { cache.withLock { $0.recent.count + $0.former.count } }

@@ -21,6 +21,15 @@ struct TokenTable: Sendable {
     get throws { try changed[token] ?? stored[token] }
   }
 
+  /// A token that the running transaction has changed.
+  func changed(_ token: String) -> DeviceToken? { changed[token] }
+
+  /// The running transaction has failed.
+  mutating func rollBack() {
+    changed = [:]
+    active = [:]
+  }
+
   /// The active token of a subject.
   func active(_ subject: PushSubject) throws -> DeviceToken? {
     if let active = active[subject] { return active }

@@ -63,8 +63,11 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
   package static let messageBus = Address("message-bus", .messageBus)
   package static let journal = Address("journal", .journal)
   package static let provider = Address("provider", .provider)
+  /// The push server. With replicas, the broker forwards what is sent there to one of them.
   package static let pushServer = Address("push-server", .pushServer)
 
+  /// One of several push servers that share a database.
+  package static func pushServer(_ replica: String) -> Address { Address("push-server/\(replica)", .pushServer) }
   /// The host system of a device.
   package static func host(_ device: String) -> Address { Address("device/\(device)/host", .host) }
   /// The process agent of one container of a device.
@@ -84,6 +87,10 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
   /// One health check.
   package static func watcher(_ number: String) -> Address { Address("watcher/\(number)", .watcher) }
 
+  /// Whether this is one of several processes that share the work of an address.
+  package var isReplica: Bool { role == .pushServer && text.utf8.count > Address.pushServer.text.utf8.count }
+  /// The name of a replica; `nil` for other processes.
+  package var replica: String? { isReplica ? component(1) : nil }
   /// The device of the address; `nil` for processes that devices share.
   package var device: String? { text.hasPrefix("device/") ? component(1) : nil }
   /// The bundle identifier of an app or an extension.
@@ -145,6 +152,7 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
     if rest.isEmpty { return shared.first { first.spells($0.name) }?.role }
     guard following() != nil else { return nil }
     if first.spells("operator") { return rest.isEmpty ? .operator : nil }
+    if first.spells("push-server") { return rest.isEmpty ? .pushServer : nil }
     if first.spells("watcher") { return rest.isEmpty ? .watcher : nil }
     guard first.spells("device"), let third = following() else { return nil }
     if rest.isEmpty { return third.spells("host") ? .host : nil }
@@ -196,6 +204,9 @@ package struct AddressPattern: Hashable, Sendable, Codable, CustomStringConverti
 
   /// Creates the pattern that matches only one address.
   package init(_ address: Address) { self.text = address.text }
+
+  /// All replicas of the push server.
+  package static let pushServers = AddressPattern("push-server/*")
 
   /// All health checks.
   package static let watchers = AddressPattern("watcher/*")

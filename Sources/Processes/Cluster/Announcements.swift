@@ -16,8 +16,13 @@ extension Announcement {
   ///
   /// - Throws: `instance-folder`.
   package static func read(in instance: InstanceFolder) throws(ClusterError) -> Self? {
-    try JSONFile.read(Self.self, at: path(in: instance))
+    try read(at: path(in: instance))
   }
+
+  /// The announcement in a file; `nil` before it is written.
+  ///
+  /// - Throws: `instance-folder`.
+  package static func read(at path: String) throws(ClusterError) -> Self? { try JSONFile.read(Self.self, at: path) }
 
   /// Waits until the process has announced itself. Polls every 20 ms.
   ///
@@ -38,8 +43,13 @@ extension Announcement {
   ///
   /// - Throws: `instance-folder`.
   package func write(in instance: InstanceFolder) throws(ClusterError) {
-    try JSONFile.write(self, to: Self.path(in: instance))
+    try write(to: Self.path(in: instance))
   }
+
+  /// Replaces the announcement in a file atomically.
+  ///
+  /// - Throws: `instance-folder`.
+  package func write(to path: String) throws(ClusterError) { try JSONFile.write(self, to: path) }
 }
 
 /// Where the broker listens, in `bus/bus.json`.

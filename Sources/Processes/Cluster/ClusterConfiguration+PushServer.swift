@@ -16,6 +16,10 @@ extension ClusterConfiguration {
     package var productionPort = 0
     /// Where it exposes its metrics; `nil` for nowhere.
     package var metrics: MetricsEndpoint?
+    /// The URI of a PostgreSQL database, which several replicas share; `nil` for a SQLite database of its own.
+    package var database: String?
+    /// How many replicas `widgetlab up` starts: `push-server/1`, `push-server/2` …
+    package var replicas = 1
     package var rules = PushRules()
 
     package init() {}
@@ -87,8 +91,44 @@ extension ClusterConfiguration.PushServer {
     }
     guard !executable.isEmpty else { throw reader.error("executable", "must not be empty") }
     metrics = try reader.metricsEndpoint()
+    database = try reader.string("database")
+    replicas = try reader.integer("replicas") ?? replicas
+    if let database {
+      do { try Expansion.check(database) } catch { throw reader.error("database", "\(error)") }
+      guard Self.isDatabase(database) else {
+        throw reader.error("database", "must begin with postgres:// or postgresql://, or be ${env.NAME}")
+      }
+    }
+    guard (1...64).contains(replicas) else { throw reader.error("replicas", "must be 1 to 64") }
+    guard replicas == 1 || database != nil else {
+      throw reader.error("replicas", "more than one needs `database`, a PostgreSQL database that they share")
+    }
+    guard replicas == 1 || (developmentPort == 0 && productionPort == 0) else {
+      throw reader.error("replicas", "more than one needs free ports: remove developmentPort and productionPort")
+    }
     try rules.read(&reader)
     try reader.finish()
+  }
+}
+
+extension ClusterConfiguration.PushServer {
+  /// Whether a text may be the URI of a PostgreSQL database. Its variables are not expanded yet.
+  package static func isDatabase(_ text: String) -> Bool {
+    ["postgres://", "postgresql://", "${env."].contains { text.hasPrefix($0) }
+  }
+
+  /// Why a text cannot be the name of a replica; `nil` if it can.
+  package static func objection(toReplica name: String) -> String? {
+    let isPermitted = name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
+        true
+      default: false
+      }
+    }
+    return isPermitted && (1...32).contains(name.utf8.count)
+      ? nil : "'\(name)' is not a name of 1 to 32 letters, digits, '-' and '.'"
   }
 }
 

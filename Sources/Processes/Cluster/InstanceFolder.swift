@@ -46,6 +46,8 @@ package struct InstanceFolder: Sendable, Hashable {
   /// Certificates and provider keys. Its subfolder `provider` holds the files for a provider.
   package var pushCredentials: String { pushServer + "/credentials" }
   package var pushServerAnnouncement: String { path + "/push-server.json" }
+  /// The announcement of one of several push servers.
+  package func pushServerAnnouncement(of replica: String) -> String { path + "/push-server-\(replica).json" }
   /// The page by which a campaign injects faults. Processes that start without it have no fault points.
   package var faultPoints: String { path + "/" + FaultPointPage.fileName }
 

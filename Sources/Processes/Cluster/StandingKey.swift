@@ -63,7 +63,10 @@ package struct StandingKey: Codable, Sendable, Hashable {
     return [
       (.messageBus, AddressPattern(.messageBus)), (.host, AddressPattern(.host(device))),
       (.provider, AddressPattern(.provider)), (.operator, AddressPattern("operator/*")), (.watcher, .watchers),
-    ] + (configuration.pushServer == nil ? [] : [(.pushServer, AddressPattern(.pushServer))])
+    ]
+      + (configuration.pushServer.map {
+        [(.pushServer, $0.database == nil ? AddressPattern(.pushServer) : .pushServers)]
+      } ?? [])
       + configuration.agentNumbers.map { (.agent($0), AddressPattern(.agent(device, $0))) }
   }
 

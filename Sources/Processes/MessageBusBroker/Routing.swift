@@ -81,6 +81,7 @@ struct Routing<Line: Hashable & Sendable> {
   var descriptors: [Int32: Line] = [:]
   private var ended: [Line] = []
   var interest = Interest()
+  var replicas = ReplicaTable()
   var turnedAway: [String: Timestamp] = [:]
   /// The number of refused messages.
   private(set) var refusals = 0
@@ -206,7 +207,7 @@ struct Routing<Line: Hashable & Sendable> {
 
   /// Stamps, records and forwards an envelope.
   mutating func accept(_ frame: consuming [UInt8], _ header: EnvelopeHeader, _ generation: UInt32) {
-    let destination = lines[header.destination]
+    let destination = lines[header.destination] ?? replicaLine(for: header.source, to: header.destination)
     let instance = destination.flatMap { peers[$0]?.generation } ?? 0
     let stamped = stamp(frame, sourceGeneration: generation, destinationGeneration: instance)
     actions.append(.record(stamped))
@@ -370,6 +371,7 @@ extension Routing {
     if address.role.isPassing {
       registrations[address] = nil
       interest.forget(address)
+      replicas[address] = nil
     }
   }
 
@@ -391,5 +393,6 @@ extension Routing {
     for listener in interest.listeners(of: presence.address) where lines[listener] != nil {
       record(presence, to: listener)
     }
+    announceReplica(presence)
   }
 }

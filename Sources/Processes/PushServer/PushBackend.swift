@@ -27,22 +27,33 @@ struct PushBackend: APNsBackend {
 
   func open(certificate: [UInt8]?) -> ProviderSession { ProviderSession(certificate: certificate) }
 
+  func lookUp(_ request: APNsRequest, then: @escaping @Sendable (APNsLookUp) -> Void) -> APNsLookUp? {
+    guard let token = request.deviceToken else { return APNsLookUp(token: .success(nil)) }
+    return service.find(token) { then(APNsLookUp(token: $0)) }.map { APNsLookUp(token: $0) }
+  }
+
   func receive(
     _ request: APNsRequest, in session: inout ProviderSession, answer: @escaping @Sendable (APNsAnswer) -> Void
+  ) { receive(request, APNsLookUp(token: .success(nil)), in: &session, answer: answer) }
+
+  func receive(
+    _ request: APNsRequest, _ found: APNsLookUp, in session: inout ProviderSession,
+    answer: @escaping @Sendable (APNsAnswer) -> Void
   ) {
-    guard let metrics else { return respond(to: request, in: &session, answer: answer) }
+    guard let metrics else { return respond(to: request, found, in: &session, answer: answer) }
     let began = ContinuousClock.now
-    respond(to: request, in: &session) { given in
+    respond(to: request, found, in: &session) { given in
       metrics.count(status: given.status, reason: given.reason, after: ContinuousClock.now - began)
       answer(given)
     }
   }
 
   private func respond(
-    to request: APNsRequest, in session: inout ProviderSession, answer: @escaping @Sendable (APNsAnswer) -> Void
+    to request: APNsRequest, _ found: APNsLookUp, in session: inout ProviderSession,
+    answer: @escaping @Sendable (APNsAnswer) -> Void
   ) {
     let now = Date()
-    let verdict = check(request, in: &session, now: now)
+    let verdict = check(request, found, in: &session, now: now)
     guard let replacement = overrides.next(for: verdict.token) else {
       return decide(verdict, now: now) { answer($0.answer) }
     }
@@ -56,8 +67,10 @@ struct PushBackend: APNsBackend {
   }
 
   /// Validates a request.
-  func check(_ request: APNsRequest, in session: inout ProviderSession, now: Date) -> APNsVerdict {
-    contract.check(request, in: &session, now: now, key: keys.key) { try service.tokens[$0] }
+  func check(
+    _ request: APNsRequest, _ found: APNsLookUp, in session: inout ProviderSession, now: Date
+  ) -> APNsVerdict {
+    contract.check(request, in: &session, now: now, key: keys.key) { _ in try found.token.get() }
   }
 
   /// Stores an accepted request, and records a refused one.
@@ -78,8 +91,22 @@ struct PushBackend: APNsBackend {
       switch promise {
       case .kept: then(verdict)
       case .full: then(verdict.refused(APNsRefusal(.serviceUnavailable, "too many requests wait to be written")))
+      case .away: then(verdict.refused(APNsRefusal(.serviceUnavailable, "the database cannot be written at present")))
+      case .tokenEnded(let token): then(verdict.refused(APNsRefusal(because: token)))
       case .broken: then(verdict.refused(APNsRefusal(.internalServerError, "cannot write the database")))
       }
+    }
+  }
+}
+
+extension APNsRefusal {
+  /// The token ended while the request was accepted.
+  init(because token: DeviceToken?) {
+    let explanation = "the token ended while the request was accepted"
+    switch token?.state {
+    case .expired: self.init(.expiredToken, explanation, timestamp: token?.since)
+    case .unregistered: self.init(.unregistered, explanation, timestamp: token?.since)
+    case .active, nil: self.init(.badDeviceToken, explanation)
     }
   }
 }

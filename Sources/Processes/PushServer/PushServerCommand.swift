@@ -5,9 +5,11 @@ import APNsServer
 package import ArgumentParser
 import Cluster
 import FaultPoints
+import Foundation
 import GRDB
 package import Logging
 import Messages
+import PushDelivery
 package import StandingProcesses
 
 /// The command `push-server`.
@@ -23,6 +25,9 @@ package struct PushServerCommand: StandingProcessCommand {
         widgetlab env --instance DIR       URL, key and CA for a provider
         widgetlab push log --follow        progress of each notification, and why one was refused
 
+      With `--database` it is one of several replicas, `push-server/NAME`, that share a PostgreSQL database. A replica \
+      stays while the database is away, and answers pushes with 503 until it returns.
+
       The defaults of the options are in `pushServer` of widgetlab.yaml. DIR/push-server.json has the addresses. DIR/push-server has the database and, in \
       `credentials/provider`, the files for a provider.
 
@@ -32,6 +37,12 @@ package struct PushServerCommand: StandingProcessCommand {
   @OptionGroup package var options: StandingProcessOptions
   @OptionGroup package var config: ConfigurationOption
   @OptionGroup var metrics: MetricsOption
+
+  @Option(help: "The URI of the PostgreSQL database that replicas share, such as postgres://host/widgetlab.")
+  var database: String?
+
+  @Option(help: "The name of this replica; needs a PostgreSQL database. 1 by default.")
+  var replica: String?
 
   @Option(help: "The address to listen on.")
   var listen: String?
@@ -53,15 +64,44 @@ package struct PushServerCommand: StandingProcessCommand {
     configuration.advertise = advertise ?? configuration.advertise
     configuration.developmentPort = developmentPort ?? configuration.developmentPort
     configuration.productionPort = productionPort ?? configuration.productionPort
-    try options.joinFaultPoints(as: .pushServer)
     configuration.metrics = metrics.endpoint ?? configuration.metrics
-    try await PushServerService(configuration, metrics, instance: options.folder, logger: logger).run()
+    configuration.database = try databaseURL(configuration.database)
+    let address = try address(hasDatabase: configuration.database != nil)
+    try options.joinFaultPoints(as: address)
+    try await PushServerService(
+      configuration, metrics, address: address, instance: options.folder, logger: logger
+    ).run()
+  }
+
+  /// The database of the command line, or else that of the configuration, with expanded variables.
+  private func databaseURL(_ configured: String?) throws(ClusterError) -> String? {
+    guard let url = database ?? configured else { return nil }
+    guard ClusterConfiguration.PushServer.isDatabase(url) else {
+      throw ClusterError(.configuration, "--database must begin with postgres:// or postgresql://")
+    }
+    return try Expansion.expand(url, Announced(), environment: ProcessInfo.processInfo.environment)
+  }
+
+  private func address(hasDatabase: Bool) throws(ClusterError) -> Address {
+    guard hasDatabase else {
+      guard replica == nil else {
+        throw ClusterError(
+          .configuration, "--replica needs a PostgreSQL database: set `pushServer.database` or --database")
+      }
+      return .pushServer
+    }
+    let name = replica ?? "1"
+    if let objection = ClusterConfiguration.PushServer.objection(toReplica: name) {
+      throw ClusterError(.configuration, "--replica: \(objection)")
+    }
+    return .pushServer(name)
   }
 
   package static func exitCode(of error: any Error) -> StandingProcessExit? {
     switch error {
     case is DatabaseError: .io
     case is PushCredentialsError: .configuration
+    case is PushStoreError: .configuration
     case let error as APNsServerError: error.code == .endpoint ? .unavailable : .configuration
     default: nil
     }

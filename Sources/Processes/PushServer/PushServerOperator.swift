@@ -28,9 +28,9 @@ struct PushServerOperator: Sendable {
     }
   }
 
-  private func read<Value>(_ token: () throws -> Value) throws(BusError) -> Value {
+  private func read<Value: Sendable>(_ token: () async throws -> Value) async throws(BusError) -> Value {
     do {
-      return try token()
+      return try await token()
     } catch {
       throw BusError(.failed, "cannot read the push server's database: \(error)")
     }
@@ -38,14 +38,18 @@ struct PushServerOperator: Sendable {
 
   /// Sends a notification as Apple's console does: the contract without provider authentication.
   private func send(_ request: SendPush) async throws(BusError) -> SendPush.Reply {
-    let active = try read { try request.subject.flatMap(service.tokens.active)?.token }
+    let active = try await read {
+      guard let subject = request.subject else { return nil as String? }
+      return try await service.current(subject)?.token
+    }
     guard let token = request.token ?? active else {
       throw BusError(
         .noSuchToken,
         request.subject.map { "no active device token for \($0.use.rawValue) of \($0.bundle) on \($0.device)" }
           ?? "the request has neither a token nor an app")
     }
-    let environment = try read { try service.tokens[token.lowercased()]?.environment } ?? .development
+    let known = try await read { try await service.find(token.lowercased()) }
+    let environment = known?.environment ?? .development
     guard let backend = backends[environment] else { throw BusError(.failed, "no \(environment.rawValue) environment") }
     let body = Array(request.payload.utf8)
     let asked = APNsRequest(
@@ -54,7 +58,7 @@ struct PushServerOperator: Sendable {
       body: Array(body.prefix(APNsRequest.bodyLimit)), isTruncated: body.count > APNsRequest.bodyLimit)
     let now = Date()
     var session = ProviderSession.console
-    let due = backend.check(asked, in: &session, now: now)
+    let due = backend.check(asked, APNsLookUp(token: .success(known)), in: &session, now: now)
     let verdict = await withCheckedContinuation { continuation in
       backend.decide(due, now: now) { continuation.resume(returning: $0) }
     }

@@ -8,6 +8,7 @@ import GRDB
 import Logging
 import MessageBus
 import Messages
+import PostgresStore
 import PrometheusMetrics
 import PushDelivery
 import StandingProcesses
@@ -17,6 +18,7 @@ import Stores
 struct PushServerService {
   private let configuration: ClusterConfiguration.PushServer
   private let metricsOption: MetricsOption
+  private let address: Address
   private let instance: InstanceFolder
   private let logger: Logger
   /// Seconds to finish open requests after SIGTERM: `up` kills the process after three seconds.
@@ -24,11 +26,12 @@ struct PushServerService {
 
   /// - Parameter metricsOption: starts the server of the metrics that the configuration describes.
   init(
-    _ configuration: ClusterConfiguration.PushServer, _ metricsOption: MetricsOption, instance: InstanceFolder,
-    logger: Logger
+    _ configuration: ClusterConfiguration.PushServer, _ metricsOption: MetricsOption, address: Address,
+    instance: InstanceFolder, logger: Logger
   ) {
     self.configuration = configuration
     self.metricsOption = metricsOption
+    self.address = address
     self.instance = instance
     self.logger = logger
   }
@@ -46,15 +49,11 @@ struct PushServerService {
     try instance.createPushServer()
     let credentials = try PushCredentials.make(
       in: instance.pushCredentials, serverNames: [configuration.advertise].compactMap(\.self))
-    let database = try openDatabase()
-    let connection = try await Cluster.connection(as: .pushServer, address: .pushServer, instance: instance)
+    // The database of a push server without replicas.
+    let database = configuration.database == nil ? try openDatabase() : nil
+    let connection = try await Cluster.connection(as: .pushServer, address: address, instance: instance)
     let metrics = configuration.metrics.map { _ in ProviderMetrics() }
-    let service = try PushDeliveryService(
-      database: database, bus: connection, settings: PushSettings(configuration.rules), metrics: metrics?.delivery
-    ) {
-      reason in
-      PushServerCommand.fail("\(reason). Is the disk full? Restart it to continue.", .io)
-    }
+    let service = try makeService(database, connection, metrics?.delivery)
     let keys = try ProviderKeyRing(folder: instance.pushCredentials)
     let overrides = PushBackend.Overrides()
     let backends = PushEnvironment.allCases.map { environment in
@@ -68,7 +67,9 @@ struct PushServerService {
     let operatorHandler = PushServerOperator(
       backends: Dictionary(uniqueKeysWithValues: backends), service: service, overrides: overrides)
     StandingProcess.renewKey(.pushServer, on: connection, in: instance)
-    StandingProcess.answerPeers(on: connection)
+    StandingProcess.answerPeers(on: connection) { [service] in
+      service.isAvailable ? [] : ["the database"]
+    }
     service.listen()
     operatorHandler.listen(on: connection)
     var servers: [PushEnvironment: APNsHTTP2Server] = [:]
@@ -79,13 +80,31 @@ struct PushServerService {
     await service.begin()
     metrics?.observe(servers, service)
     let metricsServer = try metricsOption.serve(
-      configuration.metrics, as: .pushServer, advertise: configuration.advertise, in: instance, logger: logger
+      configuration.metrics, as: address, advertise: configuration.advertise, in: instance, logger: logger
     ) { metrics?.families ?? [] }
     defer { metricsServer?.stop() }
     try announce(servers, credentials)
     logger.info("the push server is on the bus", metadata: ["generation": "\(generation)"])
     await StandingProcess.run(connection, logger: logger) { await end(servers, service) }
-    try database.close()
+    try database?.close()
+  }
+
+  private func makeService(
+    _ database: DatabasePool?, _ connection: Connection, _ metrics: DeliveryMetrics?
+  ) throws -> PushDeliveryService {
+    let settings = PushSettings(configuration.rules)
+    if let database {
+      return try PushDeliveryService(database: database, bus: connection, settings: settings, metrics: metrics) {
+        reason in
+        PushServerCommand.fail("\(reason). Is the disk full? Restart it to continue.", .io)
+      }
+    }
+    let store = try PostgresPushStore(configuration.database ?? "", address: address, settings: settings)
+    return try PushDeliveryService(store: store, bus: connection, settings: settings, metrics: metrics) { reason in
+      PushServerCommand.fail(reason, .io)
+    } availability: { [logger] text in
+      logger.error("\(text)")
+    }
   }
 
   private func openDatabase() throws -> DatabasePool {
@@ -127,7 +146,11 @@ struct PushServerService {
     let announcement = PushServerAnnouncement(
       development: url(.development), production: url(.production), certificateAuthority: credentials.authorityPath,
       key: key.flatMap(credentials.path) ?? "", keyID: key?.id ?? "", teamID: credentials.teamID, pid: getpid())
-    try announcement.write(in: instance)
+    if let name = address.replica {
+      try announcement.write(to: instance.pushServerAnnouncement(of: name))
+    }
+    // A provider on this machine uses the first replica.
+    if !address.isReplica || address == .pushServer("1") { try announcement.write(in: instance) }
     logger.notice(
       "listens", metadata: ["development": "\(announcement.development)", "production": "\(announcement.production)"])
   }

@@ -110,14 +110,21 @@ struct ClusterFacts: Sendable {
   var extensions: [Address] { configuration.extensions.map { .widgetExtension(device, $0.bundle) } }
   /// The processes that `up` supervises, in start order.
   var standing: [Address] {
-    [.messageBus] + agents + [host] + (configuration.pushServer == nil ? [] : [.pushServer])
+    [.messageBus] + agents + [host] + pushServers
       + (configuration.provider == nil ? [] : [.provider])
+  }
+
+  /// The push server, or its replicas that `up` starts.
+  var pushServers: [Address] {
+    guard let pushServer = configuration.pushServer else { return [] }
+    return pushServer.database == nil ? [.pushServer] : (1...pushServer.replicas).map { .pushServer("\($0)") }
   }
 
   /// The name of a standing process in `processes.json`, in `logs` and of its key.
   static func standingName(of address: Address) -> String {
     switch address.role {
     case .agent: "agent-\(address.text.split(separator: "/").last ?? "")"
+    case .pushServer where address.isReplica: address.text.replacing("/", with: "-")
     default: address.role.rawValue
     }
   }

@@ -37,13 +37,15 @@ struct LonePushServer: Sendable {
   /// - Parameters:
   ///   - settings: lines of `name: value` for `pushServer`.
   ///   - bus: the same for `bus`.
+  ///   - replicas: the names of the push servers that start, when they share a database.
   static func run(
-    _ name: String, settings: [String] = [], bus: [String] = [], _ body: @Sendable (LonePushServer) async throws -> Void
+    _ name: String, settings: [String] = [], bus: [String] = [], replicas: [String] = [],
+    _ body: @Sendable (LonePushServer) async throws -> Void
   ) async throws {
     let rounds = LiveTrait.rounds
     for round in 1...rounds {
       do {
-        try await once(settings, bus, body)
+        try await once(settings, bus, replicas, body)
       } catch {
         throw LabError("\(name), round \(round) of \(rounds): \(error)")
       }
@@ -51,7 +53,8 @@ struct LonePushServer: Sendable {
   }
 
   private static func once(
-    _ settings: [String], _ bus: [String], _ body: @Sendable (LonePushServer) async throws -> Void
+    _ settings: [String], _ bus: [String], _ replicas: [String],
+    _ body: @Sendable (LonePushServer) async throws -> Void
   ) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "lone-push-\(UUID().uuidString)").path
     let instance = InstanceFolder(folder)
@@ -66,7 +69,8 @@ struct LonePushServer: Sendable {
     let lone = LonePushServer(instance: instance, executables: try LabCluster.findExecutables(), living: Living())
     do {
       try await lone.begin("message-bus", ["--config", lone.configuration])
-      _ = try await lone.start()
+      if replicas.isEmpty { _ = try await lone.start() }
+      for replica in replicas { _ = try await lone.start(replica) }
       try await body(lone)
     } catch {
       for pid in lone.living.pids { await lone.end(pid, SIGKILL) }
@@ -79,11 +83,11 @@ struct LonePushServer: Sendable {
   private var configuration: String { instance.path + "/widgetlab.yaml" }
 
   @discardableResult
-  private func begin(_ executable: String, _ arguments: [String]) async throws -> Int32 {
+  private func begin(_ executable: String, _ arguments: [String], name: String? = nil) async throws -> Int32 {
     let child = try await LabChild.start(
       "\(executables)/\(executable)",
       ["--instance", instance.path] + arguments + ["--die-with-parent", "\(getpid())"],
-      output: "\(instance.path)/\(executable).out", errors: "\(instance.path)/\(executable).err")
+      output: "\(instance.path)/\(name ?? executable).out", errors: "\(instance.path)/\(name ?? executable).err")
     living.began(child)
     return child.pid
   }
@@ -95,23 +99,41 @@ struct LonePushServer: Sendable {
   }
 
   /// Starts the push server, and returns when it has announced itself.
-  func start() async throws -> PushServerAnnouncement {
-    let pid = try await begin("push-server", ["--config", configuration])
+  ///
+  /// - Parameter replica: the name of one that shares a database; `nil` for one with its own.
+  func start(_ replica: String? = nil) async throws -> PushServerAnnouncement {
+    let name = replica.map { "push-server-\($0)" } ?? "push-server"
+    let pid = try await begin(
+      "push-server", ["--config", configuration] + (replica.map { ["--replica", $0] } ?? []), name: name)
     let deadline = ContinuousClock.now + LabTimeout.usual
     while ContinuousClock.now < deadline {
-      if let announcement = try PushServerAnnouncement.read(in: instance), announcement.pid == pid {
-        return announcement
-      }
+      if let announcement = try announcement(of: replica), announcement.pid == pid { return announcement }
       try await Task.sleep(for: .milliseconds(10))  // polls for the announcement
     }
-    let log = try? String(contentsOfFile: instance.path + "/push-server.err", encoding: .utf8)
+    let log = try? String(contentsOfFile: instance.path + "/\(name).err", encoding: .utf8)
     throw LabError("the push server does not announce itself; it logged: \(log ?? "nothing")")
   }
 
+  /// The announcement of a replica that has started.
+  func announced(_ replica: String) async throws -> PushServerAnnouncement {
+    try #require(try announcement(of: replica))
+  }
+
+  private func announcement(of replica: String?) throws -> PushServerAnnouncement? {
+    guard let replica else { return try PushServerAnnouncement.read(in: instance) }
+    return try PushServerAnnouncement.read(at: instance.pushServerAnnouncement(of: replica))
+  }
+
   /// Kills the push server with SIGKILL, and waits for its exit.
-  func kill() async throws {
-    let announcement = try #require(try PushServerAnnouncement.read(in: instance))
+  func kill(_ replica: String? = nil) async throws {
+    let announcement = try #require(try announcement(of: replica))
     #expect(await end(announcement.pid, SIGKILL) == 128 + SIGKILL)
+  }
+
+  /// Ends the push server with SIGTERM, and waits for its exit.
+  func stop(_ replica: String) async throws {
+    let announcement = try #require(try announcement(of: replica))
+    #expect(await end(announcement.pid, SIGTERM) == 0)
   }
 
   // MARK: Connections

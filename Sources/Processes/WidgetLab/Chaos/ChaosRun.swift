@@ -284,7 +284,7 @@ extension ClusterFacts {
     case .pushServer: .pushServer
     case .widgetExtension: extensions.first
     case .app: apps.first
-    default: agents.first { Self.standingName(of: $0) == victim.rawValue }
+    default: (agents + pushServers).first { Self.standingName(of: $0) == victim.rawValue }
     }
   }
 

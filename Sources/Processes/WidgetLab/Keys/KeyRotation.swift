@@ -76,6 +76,7 @@ struct KeyRotation {
 
   private func ask(_ name: StandingKey.Name) async throws -> Outcome {
     let all = [cluster.host, .pushServer] + cluster.agents
+    // Replicas share one key: each reads the new one when it connects again.
     guard let address = all.first(where: { ClusterFacts.standingName(of: $0) == name.rawValue }) else {
       throw CommandError(Exit.usage, "\(name) is not a process of this cluster", at: cluster.configurationPath)
     }

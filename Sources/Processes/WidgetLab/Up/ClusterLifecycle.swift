@@ -79,9 +79,10 @@ struct ClusterLifecycle {
   /// The provider needs the push server's URL, so the push server is started first and chooses a free port.
   private func startPushServer() async throws -> PushServerAnnouncement? {
     guard let configured = cluster.configuration.pushServer else { return nil }
-    try await supervisor.keep(pushServer(configured))
-    return try await step("the push server did not announce itself", "push-server") {
-      try await announced(by: "push-server") {
+    for address in cluster.pushServers { try await supervisor.keep(pushServer(configured, address)) }
+    let name = cluster.pushServers.first.map(ClusterFacts.standingName) ?? "push-server"
+    return try await step("the push server did not announce itself", name) {
+      try await announced(by: name) {
         try PushServerAnnouncement.read(in: cluster.instance)
       } pid: {
         $0.pid
@@ -108,10 +109,11 @@ struct ClusterLifecycle {
   /// Removes the files that mark this instance as running.
   func removeAnnouncements() {
     let instance = cluster.instance
-    let files = [
-      instance.busAnnouncement, instance.providerAnnouncement, instance.pushServerAnnouncement,
-      SupervisedProcessList.file(in: cluster.folder),
-    ]
+    let files =
+      [
+        instance.busAnnouncement, instance.providerAnnouncement, instance.pushServerAnnouncement,
+        SupervisedProcessList.file(in: cluster.folder),
+      ] + cluster.pushServers.compactMap { $0.replica.map(instance.pushServerAnnouncement) }
     for file in files { unlink(file) }
   }
 
@@ -142,18 +144,25 @@ struct ClusterLifecycle {
   }
 
   /// A restarted push server keeps its ports, since providers use them.
-  private func pushServer(_ configured: ClusterConfiguration.PushServer) -> SupervisedProcess {
+  private func pushServer(_ configured: ClusterConfiguration.PushServer, _ address: Address) -> SupervisedProcess {
     let (instance, bound, configuration) = (cluster.instance, bound, cluster.configurationPath)
     let executable =
       ExecutableCheck(cluster: cluster, search: search).path(ofPushServer: configured.executable)
       ?? configured.executable
-    return SupervisedProcess(name: "push-server", executable: executable) {
-      let earlier = try? PushServerAnnouncement.read(in: instance)
+    let replica = address.replica
+    return SupervisedProcess(name: ClusterFacts.standingName(of: address), executable: executable) {
+      let earlier =
+        if let replica {
+          try? PushServerAnnouncement.read(at: instance.pushServerAnnouncement(of: replica))
+        } else {
+          try? PushServerAnnouncement.read(in: instance)
+        }
       let ports = [("--development-port", earlier?.development), ("--production-port", earlier?.production)]
       let kept = ports.flatMap { option, url in
         url.flatMap { URL(string: $0)?.port }.map { [option, "\($0)"] } ?? []
       }
-      return ["--instance", instance.path, "--config", configuration] + kept + bound
+      let name = replica.map { ["--replica", $0] } ?? []
+      return ["--instance", instance.path, "--config", configuration] + name + kept + bound
     }
   }
 

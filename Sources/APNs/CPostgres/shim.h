@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <libpq-fe.h>
+#include <sys/eventfd.h>

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPostgres
+import Foundation
+
+/// One connection to a PostgreSQL server. All functions block until the server has replied. Not for use by two threads at
+/// once.
+final class PostgresConnection {
+  /// A statement and its parameters.
+  struct Command {
+    let sql: String
+    let values: [PostgresValue]
+
+    init(_ sql: String, _ values: [PostgresValue] = []) {
+      self.sql = sql
+      self.values = values
+    }
+  }
+
+  private let handle: OpaquePointer
+  /// The names of the prepared statements, by text.
+  private var prepared: [String: String] = [:]
+
+  /// Connects.
+  ///
+  /// - Parameters:
+  ///   - url: a connection URI of libpq.
+  ///   - name: the application's name in `pg_stat_activity`.
+  /// - Throws: why the server cannot be reached.
+  init(_ url: String, name: String) throws {
+    // Values of the URI replace those before it.
+    let words: [(String, String?)] = [
+      ("connect_timeout", "5"), ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
+      ("tcp_user_timeout", "10000"), ("fallback_application_name", name), ("dbname", url),
+      ("client_encoding", "UTF8"),
+    ]
+    var keys = words.map { strdup($0.0).map { UnsafePointer($0) } } + [nil]
+    var values = words.map { $0.1.flatMap { strdup($0) }.map { UnsafePointer($0) } } + [nil]
+    defer { for text in keys + values { free(UnsafeMutablePointer(mutating: text)) } }
+    guard let handle = PQconnectdbParams(&keys, &values, 1) else { throw PostgresError("no memory for a connection") }
+    self.handle = handle
+    guard PQstatus(handle) == CONNECTION_OK else {
+      let error = PostgresError(String(cString: PQerrorMessage(handle)))
+      PQfinish(handle)
+      throw error
+    }
+    PQsetNoticeProcessor(handle, { _, _ in }, nil)
+  }
+
+  deinit { PQfinish(handle) }
+
+  /// Why the text is not a connection URI; `nil` if it is one.
+  static func objection(to url: String) -> String? {
+    guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
+      return "it does not begin with postgres:// or postgresql://"
+    }
+    var message: UnsafeMutablePointer<CChar>?
+    let options = PQconninfoParse(url, &message)
+    defer {
+      PQconninfoFree(options)
+      PQfreemem(message)
+    }
+    guard options == nil else { return nil }
+    return message.map { String(cString: $0).trimmingCharacters(in: .whitespacesAndNewlines) } ?? "it cannot be read"
+  }
+
+  /// The descriptor, to wait for notifications.
+  var descriptor: Int32 { PQsocket(handle) }
+
+  /// Whether a transaction is open, or has failed.
+  var isInTransaction: Bool { PQtransactionStatus(handle) != PQTRANS_IDLE }
+
+  /// Executes statements without parameters, separated by semicolons.
+  ///
+  /// - Throws: the first error.
+  func execute(_ sql: String) throws {
+    let result = PostgresRows(PQexec(handle, sql))
+    if let error = result.error(handle) { throw error }
+  }
+
+  /// Executes statements in order, with one round trip. Without `BEGIN` and `COMMIT` they are one transaction.
+  ///
+  /// - Returns: the rows of each statement.
+  /// - Throws: the first error; the statements after it were not executed.
+  @discardableResult
+  func execute(_ commands: [Command]) throws -> [PostgresRows] {
+    guard PQenterPipelineMode(handle) == 1 else { throw failure }
+    var fresh: [Int: String] = [:]
+    for (index, command) in commands.enumerated() {
+      if let name = try send(command) { fresh[index] = name }
+    }
+    guard PQpipelineSync(handle) == 1 else { throw failure }
+    var found: [PostgresRows] = []
+    var first: PostgresError?
+    for (index, command) in commands.enumerated() {
+      if let name = fresh[index] {
+        let error = next().error(handle)
+        if error == nil { prepared[command.sql] = name }
+        first = first ?? error
+      }
+      let rows = next()
+      first = first ?? rows.error(handle)
+      found.append(rows)
+    }
+    // The result of the synchronisation point.
+    let end = PostgresRows(PQgetResult(handle))
+    if first == nil, PQstatus(handle) != CONNECTION_OK || !end.isSynchronization { first = failure }
+    _ = PQexitPipelineMode(handle)
+    if let first { throw first }
+    return found
+  }
+
+  /// Executes one statement.
+  ///
+  /// - Throws: its error.
+  @discardableResult
+  func execute(_ command: Command) throws -> PostgresRows { try execute([command])[0] }
+
+  private var failure: PostgresError { PostgresError(String(cString: PQerrorMessage(handle))) }
+
+  /// - Returns: the name of the statement, if it is not prepared yet.
+  private func send(_ command: Command) throws -> String? {
+    let name = prepared[command.sql]
+    let used = name ?? "s\(prepared.count)-\(command.sql.hashValue)"
+    if name == nil, PQsendPrepare(handle, used, command.sql, 0, nil) != 1 { throw failure }
+    let bytes = command.values.map(\.bytes)
+    let sent = Self.withPointers(to: bytes) { pointers in
+      PQsendQueryPrepared(
+        handle, used, Int32(bytes.count), pointers, bytes.map { Int32($0.count) },
+        [Int32](repeating: 1, count: bytes.count), 1)
+    }
+    guard sent == 1 else { throw failure }
+    return name == nil ? used : nil
+  }
+
+  /// The result of the next statement of a pipeline.
+  private func next() -> PostgresRows {
+    let rows = PostgresRows(PQgetResult(handle))
+    // The separator between two statements.
+    PQclear(PQgetResult(handle))
+    return rows
+  }
+
+  private static func withPointers<Result>(
+    to values: [[UInt8]], _ body: ([UnsafePointer<CChar>?]) -> Result
+  ) -> Result {
+    // One block for all parameters, each with a byte more, because libpq reads a null pointer as NULL.
+    let size = values.reduce(1) { $0 + $1.count + 1 }
+    return withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { block in
+      var pointers: [UnsafePointer<CChar>?] = []
+      var offset = 0
+      for value in values {
+        let part = UnsafeMutableRawBufferPointer(rebasing: block[offset..<(offset + value.count + 1)])
+        part.copyBytes(from: value)
+        pointers.append(UnsafeRawPointer(part.baseAddress)?.assumingMemoryBound(to: CChar.self))
+        offset += value.count + 1
+      }
+      return body(pointers)
+    }
+  }
+
+  // MARK: Notifications
+
+  /// Reads what has arrived.
+  ///
+  /// - Returns: the contents of the notifications.
+  /// - Throws: when the connection has ended.
+  func notifications() throws -> [String] {
+    guard PQconsumeInput(handle) == 1 else { throw failure }
+    var found: [String] = []
+    while let notification = PQnotifies(handle) {
+      found.append(String(cString: notification.pointee.extra))
+      PQfreemem(notification)
+    }
+    return found
+  }
+}
+
+/// The rows of a statement, in PostgreSQL's binary format.
+final class PostgresRows {
+  private let result: OpaquePointer?
+
+  init(_ result: OpaquePointer?) { self.result = result }
+
+  deinit { PQclear(result) }
+
+  var count: Int { Int(PQntuples(result)) }
+
+  /// The number of rows that the statement changed.
+  var changed: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
+
+  var isSynchronization: Bool { PQresultStatus(result) == PGRES_PIPELINE_SYNC }
+
+  /// The error of the statement; `nil` if it succeeded.
+  func error(_ handle: OpaquePointer) -> PostgresError? {
+    switch PQresultStatus(result) {
+    case PGRES_COMMAND_OK, PGRES_TUPLES_OK: nil
+    case _ where result == nil: PostgresError(String(cString: PQerrorMessage(handle)))
+    default:
+      PostgresError(
+        state: PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) },
+        PQresultErrorField(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) }
+          ?? String(cString: PQresultErrorMessage(result)))
+    }
+  }
+
+  private func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
+    guard PQgetisnull(result, Int32(row), Int32(column)) == 0 else { return nil }
+    return UnsafeRawBufferPointer(
+      start: PQgetvalue(result, Int32(row), Int32(column)), count: Int(PQgetlength(result, Int32(row), Int32(column))))
+  }
+
+  func isNull(_ row: Int, _ column: Int) -> Bool { PQgetisnull(result, Int32(row), Int32(column)) == 1 }
+
+  /// An integer of 2, 4 or 8 bytes; 0 for NULL.
+  func int(_ row: Int, _ column: Int) -> Int64 {
+    guard let bytes = bytes(row, column), let first = bytes.first else { return 0 }
+    return bytes.dropFirst().reduce(Int64(Int8(bitPattern: first))) { $0 << 8 | Int64($1) }
+  }
+
+  /// 0 for NULL.
+  func double(_ row: Int, _ column: Int) -> Double { Double(bitPattern: UInt64(bitPattern: int(row, column))) }
+
+  func bool(_ row: Int, _ column: Int) -> Bool { bytes(row, column)?.first == 1 }
+
+  func text(_ row: Int, _ column: Int) -> String? { bytes(row, column).map { String(decoding: $0, as: UTF8.self) } }
+
+  func uuid(_ row: Int, _ column: Int) -> UUID {
+    guard let bytes = bytes(row, column), bytes.count == 16 else {
+      return UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    }
+    return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
+  }
+
+  /// A date in seconds since 1970; `nil` for NULL.
+  func date(_ row: Int, _ column: Int) -> Date? {
+    isNull(row, column) ? nil : Date(timeIntervalSince1970: double(row, column))
+  }
+}

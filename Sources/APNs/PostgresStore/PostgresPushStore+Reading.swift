@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Foundation
+package import Messages
+package import PushDelivery
+import Synchronization
+
+extension PostgresPushStore {
+  static let columns = """
+    kept.device, kept.bundle, kept.use, kept.number, requests.unique_id, requests.apns_id, requests.token, kept.state,
+    kept.type, kept.priority, kept.collapse_id, kept.payload, kept.accepted_at, kept.expiration, kept.is_from_storage
+    """
+  private static let keptWithRequests = "SELECT \(columns) FROM kept JOIN requests ON requests.number = kept.number"
+
+  // MARK: One transaction
+
+  package func begin(_ scope: SharedScope) throws -> SharedView {
+    try perform { connection, session in
+      var commands: [PostgresConnection.Command] = [
+        .init("BEGIN"), .init("SELECT pg_advisory_xact_lock_shared(\(PostgresSchema.routesLock))"),
+      ]
+      var places: [String: Int] = [:]
+      func add(_ name: String, if isNeeded: Bool, _ command: @autoclosure () -> PostgresConnection.Command) {
+        guard isNeeded else { return }
+        places[name] = commands.count
+        commands.append(command())
+      }
+      add("number", if: scope.requests > 0, .init("SELECT nextval('push_number')"))
+      add("routes", if: !scope.connections.isEmpty, Self.routes(scope.connections))
+      add("tokens", if: !scope.tokens.isEmpty, Self.tokens(scope.tokens))
+      add("held", if: !scope.subjects.isEmpty, Self.held(of: scope.subjects.sorted()))
+      add("kept", if: !scope.devices.isEmpty, Self.kept(of: scope.devices))
+      add("taken", if: scope.isTaking, taken)
+      add("ended", if: scope.endsBy != nil, ended(by: scope.endsBy ?? .distantPast))
+      // A transaction that begins and fails is rolled back by `rollBack`.
+      session.isOpen = true
+      let found = try connection.execute(commands)
+      var view = SharedView()
+      func rows(_ name: String) -> PostgresRows? { places[name].map { found[$0] } }
+      view.firstNumber = rows("number")?.int(0, 0) ?? 0
+      rows("routes")?.each { rows, row in view.add(route: rows, row, 0) }
+      try rows("tokens")?.each { rows, row in
+        let token = try rows.token(row)
+        view.tokens[token.token] = token
+      }
+      view.held = try rows("held")?.pushes() ?? []
+      view.kept = try rows("kept")?.pushes() ?? []
+      view.taken = try rows("taken")?.pushes() ?? []
+      view.ended = try rows("ended")?.pushes() ?? []
+      for name in ["taken", "ended"] { rows(name)?.each { rows, row in view.add(route: rows, row, 15) } }
+      return view
+    }
+  }
+
+  private static func routes(_ connections: Set<String>) -> PostgresConnection.Command {
+    .init(
+      """
+      SELECT connection, replica, epoch FROM route WHERE connection = ANY($1::text[]) AND replica IS NOT NULL
+      """, [.texts(connections.sorted())])
+  }
+
+  private static func tokens(_ tokens: [String]) -> PostgresConnection.Command {
+    .init(
+      "SELECT token, device, bundle, use, environment, state, since FROM tokens WHERE token = ANY($1::text[])",
+      [.texts(Array(Set(tokens)))])
+  }
+
+  /// In one order, so that two replicas do not wait for each other.
+  private static func held(of subjects: [PushSubject]) -> PostgresConnection.Command {
+    .init(
+      """
+      SELECT \(columns) FROM unnest($1::text[], $2::text[], $3::text[]) AS subject (device, bundle, use)
+        JOIN kept ON kept.device = subject.device AND kept.bundle = subject.bundle AND kept.use = subject.use
+          AND kept.state = 2
+        JOIN requests ON requests.number = kept.number
+        LEFT JOIN route ON route.connection = kept.connection
+        WHERE route.replica IS NULL ORDER BY kept.device, kept.bundle, kept.use FOR UPDATE OF kept
+      """,
+      [
+        .texts(subjects.map(\.device)), .texts(subjects.map(\.bundle)), .texts(subjects.map(\.use.rawValue)),
+      ])
+  }
+
+  private static func kept(of devices: [String]) -> PostgresConnection.Command {
+    .init(
+      "\(keptWithRequests) WHERE kept.device = ANY($1::text[]) AND kept.state <> 0 ORDER BY kept.number",
+      [.texts(devices)])
+  }
+
+  /// Hands over what was accepted for this replica, or for an owner that has ended. Rows that another transaction is
+  /// handing over are left to it.
+  private var taken: PostgresConnection.Command {
+    .init(
+      """
+      SELECT \(Self.columns), kept.connection, route.replica, route.epoch FROM kept
+        JOIN requests ON requests.number = kept.number LEFT JOIN route ON route.connection = kept.connection
+        WHERE kept.state = 0 AND (route.replica = $1::text OR route.replica IS NULL)
+        ORDER BY kept.number LIMIT \(pageLimit) FOR UPDATE OF kept SKIP LOCKED
+      """, [.text(replica)])
+  }
+
+  private func ended(by date: Date) -> PostgresConnection.Command {
+    .init(
+      """
+      SELECT \(Self.columns), kept.connection, route.replica, route.epoch FROM kept
+        JOIN requests ON requests.number = kept.number LEFT JOIN route ON route.connection = kept.connection
+        WHERE kept.state = 2 AND kept.ends <= $2::float8 AND (route.replica = $1::text OR route.replica IS NULL)
+        ORDER BY kept.ends LIMIT \(pageLimit) FOR UPDATE OF kept SKIP LOCKED
+      """, [.text(replica), .double(date.timeIntervalSince1970)])
+  }
+
+  package func held(of subjects: [PushSubject]) throws -> [StoredPush] {
+    try perform { connection, _ in try connection.execute(Self.held(of: subjects.sorted())).pushes() }
+  }
+
+  package func rollBack() {
+    session.withLock { session in
+      guard session.isOpen else { return }
+      session.isOpen = false
+      do { try session.connection?.execute("ROLLBACK") } catch { session.connection = nil }
+    }
+  }
+
+  // MARK: Without a transaction
+
+  package func kept(of device: String) throws -> [StoredPush] { try kept(of: [device]) }
+
+  package func kept(of devices: [String]) throws -> [StoredPush] {
+    try perform { connection, _ in try connection.execute(Self.kept(of: devices)).pushes() }
+  }
+
+  /// None: a poll returns those that have ended, see `SharedView`.
+  package func ends(after place: StoredEnd, by date: Date?, limit: Int) throws -> [StoredEnd] { [] }
+
+  package func token(_ token: String) throws -> DeviceToken? {
+    try perform { connection, _ in
+      let found = try connection.execute(Self.tokens([token]))
+      return found.count == 0 ? nil : try found.token(0)
+    }
+  }
+
+  package func active(_ subject: PushSubject) throws -> DeviceToken? {
+    try perform { connection, _ in
+      let found = try connection.execute(PostgresReader.active(subject))
+      return found.count == 0 ? nil : try found.token(0)
+    }
+  }
+
+  package func tokens(_ tokens: [String]) async throws -> [DeviceToken] {
+    try await reader.read { connection in
+      let found = try connection.execute(Self.tokens(tokens))
+      return try (0..<found.count).map { try found.token($0) }
+    }
+  }
+
+  package func current(_ subject: PushSubject) async throws -> DeviceToken? {
+    try await reader.read { connection in
+      let found = try connection.execute(PostgresReader.active(subject))
+      return found.count == 0 ? nil : try found.token(0)
+    }
+  }
+
+  package func page(_ request: ListTokens) async throws -> [DeviceToken] { try await reader.page(request) }
+
+  package func page(_ request: ListPushes) async throws -> ListPushes.Reply { try await reader.page(request) }
+}
+
+extension SharedView {
+  /// Adds the route in three columns.
+  fileprivate mutating func add(route rows: PostgresRows, _ row: Int, _ column: Int) {
+    guard let connection = rows.text(row, column), let replica = rows.text(row, column + 1) else { return }
+    routes[connection] = PushRoute(replica: replica, epoch: rows.int(row, column + 2))
+  }
+}
+
+extension PostgresRows {
+  func each(_ body: (PostgresRows, Int) throws -> Void) rethrows { for row in 0..<count { try body(self, row) } }
+
+  func pushes() throws -> [StoredPush] { try (0..<count).map { try push($0) } }
+}
+
+extension Collection<PushSubject> {
+  /// In the order of the rows.
+  func sorted() -> [PushSubject] {
+    sorted { ($0.device, $0.bundle, $0.use.rawValue) < ($1.device, $1.bundle, $1.use.rawValue) }
+  }
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Messages
+import OwnedTasks
+import Timekeeping
+
+/// What a replica of a shared store has in memory.
+struct ReplicaState: Sendable {
+  /// The epochs of the connections of which this replica is the owner.
+  var owned: [String: Int64] = [:]
+  /// What the running transaction has read.
+  var view = SharedView()
+  /// The devices for which it has read what is kept.
+  var loading: [String] = []
+  /// Decides about the devices without an owner, for one transaction.
+  var strangers = PushStateMachine()
+  /// The devices in memory that the running transaction changes.
+  var touched: Set<String> = []
+  /// The devices whose notifications may not have been sent, because a transaction failed or the owner is new.
+  var unsent: Set<String> = []
+  /// Owners that must be told about new notifications.
+  var told: Set<String> = []
+  /// Tokens that ended, with their owners.
+  var ended: [(token: String, subject: PushSubject, owner: String)] = []
+  /// When old rows were deleted last, and whether there are more.
+  var tidied = Date.distantPast
+  var hasMoreOld = false
+  /// The requests up to this number were examined. Some are kept.
+  var examined: Int64 = 0
+  /// Requests since then.
+  var logged = 0
+  /// How often the running jobs met a conflict.
+  var conflicts = 0
+  /// Seconds until the next attempt.
+  var pause = 0.0
+
+  func owns(_ device: String) -> Bool { owned[PushSubject.connection(of: device)] != nil }
+}
+
+// The transactions of a replica. Each checks that this replica still owns the routes of the devices that it changes, and
+// no route gets another owner until the transaction has ended.
+
+extension PushDeliveryService {
+  /// How often conflicting jobs are repeated before they count as failed.
+  private static let conflictLimit = 20
+  /// Seconds until the first and the last of repeated attempts to reach the database.
+  private static let pauses = 0.1...5.0
+
+  /// Whether the database accepts writes, as far as is known. Always true for a store of its own, because a push server
+  /// exits when that cannot be written.
+  package nonisolated var isAvailable: Bool { !inbox.isAway }
+
+  func beginShared(_ shared: any SharedPushStore) {
+    ends = StoredEnds(place: .first, next: nil)
+    tasks.start { await shared.listen() }
+    tasks.start { [weak self] in
+      for await signal in shared.signals { self?.put(.signal(signal)) }
+    }
+  }
+
+  /// Performs the jobs of the queue, as `work()` does.
+  func work(_ shared: any SharedPushStore) async {
+    while true {
+      let jobs = inbox.take(arrivals: shared.batchLimit)
+      if jobs.isEmpty { return }
+      do {
+        let requests = try perform(jobs, shared)
+        (replica.conflicts, replica.pause) = (0, 0)
+        if inbox.isAway { report(nil) }
+        // Collects further requests for the next transaction.
+        if requests >= settings.busy { try? await Task.sleep(for: .seconds(settings.gathering)) }
+      } catch {
+        shared.rollBack()
+        await failed(jobs, error as? PushStoreError ?? PushStoreError(.refused, "\(error)"))
+      }
+    }
+  }
+
+  /// Nothing of the jobs is on disk, or nobody knows. Requests of providers are answered; the others are repeated.
+  private func failed(_ jobs: [PushJobQueue.Job], _ error: PushStoreError) async {
+    stateMachine.unload(replica.touched)
+    replica.unsent.formUnion(replica.touched)
+    (replica.touched, replica.view, replica.told, replica.ended) = ([], SharedView(), [], [])
+    table.rollBack()
+    if error.code == .conflict, replica.conflicts < Self.conflictLimit {
+      replica.conflicts += 1
+      return inbox.putBack(jobs)
+    }
+    report(error)
+    var others: [PushJobQueue.Job] = []
+    for job in jobs {
+      switch job {
+      case .arrival(_, let then): then?(error.isDefinite ? .away : .broken)
+      case .signal(.poll), .signal(.arrived): break
+      default: others.append(job)
+      }
+    }
+    guard !Task.isCancelled else {
+      let error = BusError(.closed, "the push server is ending", isDefinite: false)
+      for job in others { Self.turnDown(job, error) }
+      return
+    }
+    inbox.putBack(others)
+    replica.conflicts = 0
+    replica.pause = min(max(Self.pauses.lowerBound, replica.pause * 2), Self.pauses.upperBound)
+    try? await Task.sleep(for: .seconds(replica.pause))
+  }
+
+  /// Reports that the database is away, or that it is there again.
+  private func report(_ error: PushStoreError?) {
+    let was = inbox.isAway
+    inbox.isAway = error != nil
+    if let error, !was {
+      availability("the database does not accept writes; pushes are answered with 503: \(error)")
+    } else if error == nil, was {
+      availability("the database accepts writes again")
+    }
+  }
+
+  // MARK: One transaction
+
+  /// - Returns: the number of requests.
+  private func perform(_ jobs: [PushJobQueue.Job], _ shared: any SharedPushStore) throws -> Int {
+    replica.touched = []
+    let polls = jobs.contains { if case .signal(.poll) = $0 { true } else { false } }
+    if polls { try shared.releaseEnded() }
+    try claim(returning(jobs).filter { replica.owned[$0] == nil }, shared)
+    try open(jobs, shared)
+    lastNumber = replica.view.firstNumber - 1
+    var batch = Batch()
+    try load(shared)
+    for device in replica.unsent.sorted() { try add(.restored(device), at: clock.now, to: &batch) }
+    for push in replica.view.taken { try take(push, to: &batch) }
+    for push in replica.view.ended { try add(.ended(push.notification.subject), at: clock.now, to: &batch) }
+    for job in jobs {
+      switch job {
+      case .arrival(let arrival, let then): try add(arrival, then, to: &batch)
+      case .signal(.tokenEnded(let token, let subject)):
+        try add(.tokenEnded(token, of: subject), at: clock.now, to: &batch)
+      case .event(.timerFired):
+        replica.touched.formUnion(stateMachine.devices.keys)
+        add(stateMachine.handle(.timerFired, now: clock.now), at: clock.now, to: &batch)
+      default: try add(job, to: &batch)
+      }
+    }
+    let old = polls ? old() : nil
+    let forgotten = try DeliveryMetrics.measuring(metrics) { try store.write(batch.changes, forgetting: old) }
+    table.commit(removing: forgotten.tokens)
+    if old != nil {
+      replica.hasMoreOld = forgotten.hasMore
+      replica.examined = forgotten.hasMore ? forgotten.last ?? 0 : 0
+    }
+    replica.logged += batch.changes.requests.count
+    replica.unsent = []
+    shared.announce(replica.told)
+    for (token, subject, owner) in replica.ended { shared.announce(ended: token, of: subject, to: owner) }
+    (replica.view, replica.touched, replica.told, replica.ended) = (SharedView(), [], [], [])
+    announce(batch)
+    return batch.changes.requests.count
+  }
+
+  /// The connections that a device of the jobs has returned on.
+  private func returning(_ jobs: [PushJobQueue.Job]) -> Set<String> {
+    Set(
+      jobs.compactMap { job in
+        switch job {
+        case .event(.reach(let device, _, _, _)): PushSubject.connection(of: device)
+        case .event(.presence(let device, true, _)) where stateMachine.reaches[device] != nil:
+          PushSubject.connection(of: device)
+        default: nil
+        }
+      })
+  }
+
+  /// Becomes the owner of connections. What is kept for their devices is read again, and sent.
+  private func claim(_ connections: Set<String>, _ shared: any SharedPushStore) throws {
+    guard !connections.isEmpty else { return }
+    let claimed = try shared.claim(connections.sorted())
+    replica.owned.merge(claimed.epochs) { $1 }
+    let known = stateMachine.known(of: connections)
+    stateMachine.unload(known)
+    replica.unsent.formUnion(known)
+    for (subject, token) in claimed.due { notifyDevice(subject, token) }
+  }
+
+  /// Opens the transaction, when this replica is still the owner of all connections that it changes. It forgets those
+  /// that another replica owns, and claims those again that nobody owns.
+  private func open(_ jobs: [PushJobQueue.Job], _ shared: any SharedPushStore) throws {
+    let returning = returning(jobs)
+    for _ in 0..<Self.conflictLimit {
+      let scope = scope(of: jobs)
+      let view = try shared.begin(scope)
+      let found = view.routes
+      let lost = scope.connections.filter { connection in
+        guard let epoch = replica.owned[connection] else { return false }
+        return found[connection] != PushRoute(replica: shared.replica, epoch: epoch)
+      }
+      // A claim whose commit had an unknown result.
+      let unknown = found.keys.filter { found[$0]?.replica == shared.replica && replica.owned[$0] == nil }
+      guard !lost.isEmpty || !unknown.isEmpty else {
+        (replica.view, replica.loading) = (view, scope.devices)
+        return
+      }
+      shared.rollBack()
+      for connection in lost { replica.owned[connection] = nil }
+      let again = lost.filter { found[$0] == nil || found[$0]?.replica == shared.replica || returning.contains($0) }
+      stateMachine.forget(lost.subtracting(again))
+      try claim(again.union(unknown), shared)
+    }
+    throw PushStoreError(.conflict, "the routes change all the time")
+  }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import WidgetLabTesting
+
+/// A temporary PostgreSQL server of a test: its own folder, a Unix socket in it, and no port. The kernel kills it when
+/// the test's process exits.
+package actor PostgresCluster {
+  /// The folder with the data, the socket and the log.
+  package nonisolated let folder: String
+  private let programs: String
+  private let settings: [String]
+  private var server: LabChild?
+
+  /// The folder of PostgreSQL's programs; `nil` when it is not installed.
+  package static let programs: String? = {
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
+    let folders =
+      versions.sorted { $0.compare($1, options: .numeric) == .orderedDescending }.map {
+        "/usr/lib/postgresql/\($0)/bin"
+      }
+      + path.split(separator: ":").map(String.init)
+    return folders.first { folder in
+      ["initdb", "postgres", "psql"].allSatisfy { access("\(folder)/\($0)", X_OK) == 0 }
+    }
+  }()
+
+  /// Whether its tests can run.
+  package static var isInstalled: Bool { programs != nil }
+
+  /// What a skipped test prints.
+  package static let advice = "PostgreSQL is not installed: run scripts/prerequisites"
+
+  /// Creates the folder and the data of a server that is not started.
+  ///
+  /// - Parameter settings: lines of `name=value` for the server. By default it waits for no disk.
+  package init(settings: [String] = ["fsync=off"]) async throws {
+    guard let programs = Self.programs else { throw LabError(Self.advice) }
+    self.programs = programs
+    self.settings = settings
+    // Short, because the path of a socket has at most 107 bytes.
+    folder = FileManager.default.temporaryDirectory.path + "/pg-" + UUID().uuidString.prefix(8)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    if let user = Self.unprivileged { chown(folder, user.uid, user.gid) }
+    let made = try await run(
+      "initdb", ["-D", data, "-U", "widgetlab", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"])
+    guard made == 0 else { throw LabError("initdb exited with \(made): \(log("initdb"))") }
+  }
+
+  private nonisolated var data: String { folder + "/data" }
+
+  /// The URI of the server's database, with tables in a schema.
+  package nonisolated func url(schema: String = "public") -> String {
+    let path = folder.replacing("/", with: "%2F")
+    let schema = schema == "public" ? "" : "&options=-c%20search_path%3D\(schema)"
+    return "postgres://widgetlab@\(path)/postgres?connect_timeout=5\(schema)"
+  }
+
+  /// Starts the server, and returns when it accepts connections.
+  package func start() async throws {
+    let words = settings.flatMap { ["-c", $0] }
+    server = try await child(
+      "postgres",
+      ["-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "max_connections=200"] + words)
+    for _ in 0..<1_200 {
+      if try await run("psql", ["-h", folder, "-U", "widgetlab", "-d", "postgres", "-c", "SELECT 1"]) == 0 { return }
+      try await Task.sleep(for: .milliseconds(50))  // polls for the server
+    }
+    throw LabError("PostgreSQL does not accept connections: \(log("postgres"))")
+  }
+
+  /// Stops the server as `pg_ctl stop -m immediate` does, without a checkpoint.
+  package func stopImmediately() async { await stop(SIGQUIT) }
+
+  /// Stops the server, and ends all connections.
+  package func stop() async { await stop(SIGINT) }
+
+  private func stop(_ signal: Int32) async {
+    guard let server else { return }
+    kill(server.pid, signal)
+    _ = await server.ending()
+    self.server = nil
+  }
+
+  /// Stops the server and removes the folder.
+  package func remove() async {
+    await stop(SIGQUIT)
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// Executes statements.
+  ///
+  /// - Returns: the rows, with columns separated by `|`.
+  /// - Throws: `LabError` with the error of the server.
+  @discardableResult
+  package func query(_ sql: String) async throws -> [String] {
+    let name = "psql-\(UUID().uuidString)"
+    let child = try await child(
+      "psql", ["-h", folder, "-U", "widgetlab", "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-qAtc", sql], output: name)
+    let status = await child.ending()
+    defer {
+      unlink("\(folder)/\(name).out")
+      unlink("\(folder)/\(name).err")
+    }
+    guard status == 0 else { throw LabError("\(sql): \(log(name))") }
+    let output = (try? String(contentsOfFile: "\(folder)/\(name).out", encoding: .utf8)) ?? ""
+    return output.split(separator: "\n").map(String.init)
+  }
+
+  private nonisolated func log(_ name: String) -> String {
+    (try? String(contentsOfFile: "\(folder)/\(name).err", encoding: .utf8)) ?? ""
+  }
+
+  private func run(_ program: String, _ arguments: [String]) async throws -> Int32 {
+    await (try child(program, arguments)).ending()
+  }
+
+  /// PostgreSQL does not run as root. The kernel forgets the signal at the end of the parent when the user changes.
+  private func child(_ program: String, _ arguments: [String], output: String? = nil) async throws -> LabChild {
+    let path = "\(programs)/\(program)"
+    var words = [path] + arguments
+    if let user = Self.unprivileged {
+      words =
+        ["/usr/bin/setpriv", "--reuid=\(user.uid)", "--regid=\(user.gid)", "--clear-groups", "--pdeathsig=KILL"] + words
+    }
+    let name = output ?? program
+    return try await LabChild.start(
+      words[0], Array(words.dropFirst()), environment: ["LC_ALL": "C", "TZ": "UTC"], output: "\(folder)/\(name).out",
+      errors: "\(folder)/\(name).err")
+  }
+
+  /// The user of the server when this process is root's.
+  private static let unprivileged: (uid: uid_t, gid: gid_t)? = {
+    guard geteuid() == 0 else { return nil }
+    for name in ["postgres", "nobody"] {
+      if let entry = getpwnam(name) { return (entry.pointee.pw_uid, entry.pointee.pw_gid) }
+    }
+    return nil
+  }()
+}
