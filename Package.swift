@@ -199,6 +199,7 @@ let package = Package(
       resources: [.process("Resources")],
       libraries: ["_FoundationICU"]),
     module("OwnedTasks", in: "Model"),
+    module("PrometheusMetrics", in: "Model", ["CPlatform"]),
     module("ProcessActions", in: "Model", ["Messages"]),
     module("Timekeeping", in: "Model", ["CPlatform", "OwnedTasks"]),
     module("DefaultsLog", in: "Model", ["Messages"]),
@@ -281,7 +282,10 @@ let package = Package(
     module("APNs", in: "APNs", ["Messages", asn1, crypto, x509]),
     module(
       "PushDelivery", in: "APNs",
-      ["FaultPoints", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb, heap]),
+      [
+        "FaultPoints", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "PrometheusMetrics", "Stores",
+        "Timekeeping", grdb, heap,
+      ]),
     // The store that several push servers share. Only this target uses libpq, and only the push server uses this target.
     .systemLibrary(
       name: "CPostgres", path: "Sources/APNs/CPostgres",
@@ -313,12 +317,20 @@ let package = Package(
     // process.
     module(
       "Cluster", in: "Processes",
-      ["Archive", "CPlatform", "FaultPoints", "MessageBus", "Messages", "ZeroMQ", logging, unixSignals, yams]),
+      [
+        "Archive", "CPlatform", "FaultPoints", "MessageBus", "Messages", "PrometheusMetrics", "ZeroMQ", logging,
+        unixSignals, yams,
+      ]),
     // StandingProcesses is what the commands of broker, agent, host and push server share.
-    module("StandingProcesses", in: "Processes", ["Cluster", "FaultPoints", "Messages", arguments, logging]),
+    module(
+      "StandingProcesses", in: "Processes",
+      ["Cluster", "FaultPoints", "Messages", "PrometheusMetrics", arguments, logging]),
     module(
       "MessageBusBroker", in: "Processes",
-      ["Cluster", "FaultPoints", "Journal", "Messages", "StandingProcesses", "ZeroMQ", arguments, logging]),
+      [
+        "Cluster", "FaultPoints", "Journal", "Messages", "PrometheusMetrics", "StandingProcesses", "ZeroMQ", arguments,
+        logging,
+      ]),
     process("MessageBusBrokerMain", in: "Processes", ["MessageBusBroker", "StandingProcesses"]),
     module(
       "ProcessAgent", in: "Processes",
@@ -340,7 +352,8 @@ let package = Package(
     module(
       "PushServer", in: "Processes",
       [
-        "APNs", "APNsServer", "Cluster", "FaultPoints", "MessageBus", "Messages", "PostgresStore", "PushDelivery",
+        "APNs", "APNsServer", "Cluster", "FaultPoints", "MessageBus", "Messages", "PostgresStore", "PrometheusMetrics",
+        "PushDelivery",
         "StandingProcesses", "Stores", arguments, grdb, logging,
       ]),
     process("PushServerMain", in: "Processes", ["PushServer", "StandingProcesses"]),
@@ -434,6 +447,7 @@ let package = Package(
     tests("HTTPRulesTests", ["FidelityRules", "HTTPRules"]),
     tests("CookieFilesTests", ["CookieFiles", "FidelityRules", "HTTPRules"]),
     tests("OwnedTasksTests", ["OwnedTasks"]),
+    tests("PrometheusMetricsTests", ["MessageBusBroker", "PrometheusMetrics", "PushServer"]),
     tests("StoresTests", ["Stores", grdb]),
     tests("TimekeepingTests", ["CPlatform", "FidelityRules", "Timekeeping"]),
     tests(

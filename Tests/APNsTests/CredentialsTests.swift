@@ -104,6 +104,24 @@ import X509
     }
   }
 
+  @Test func `credentials without the key of their authority are read, and nothing is written beside them`() throws {
+    try withCredentials { folder in
+      let made = try PushCredentials.make(in: folder, serverNames: ["push-server"])
+      try FileManager.default.removeItem(atPath: folder + "/server/authority-key.pem")
+      try FileManager.default.removeItem(atPath: folder + "/provider/AuthKey_LABDEVKEY0.p8")
+      let before = try Self.files(in: folder)
+      let given = try PushCredentials.make(in: folder, serverNames: ["push-server"])
+      #expect(given.keys == made.keys)
+      #expect(try Self.files(in: folder) == before)
+      let error = #expect(throws: PushCredentialsError.self) {
+        try PushCredentials.make(in: folder, serverNames: ["another"])
+      }
+      #expect(error?.description.contains("server.pem lacks the name another: run `widgetlab keys make`") == true)
+      try FileManager.default.removeItem(atPath: folder + "/server/server-key.pem")
+      #expect(throws: PushCredentialsError.self) { try PushCredentials.make(in: folder, serverNames: ["push-server"]) }
+    }
+  }
+
   private static func server(
     _ credentials: PushCredentials
   ) throws -> (certificate: Certificate, authority: Certificate, names: [GeneralName]) {

@@ -106,6 +106,31 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      (0o600, 10_001, true), (0o400, 10_001, true), (0o440, 10_001, false), (0o440, 0, true), (0o640, 0, true),
+      (0o644, 0, false), (0o460, 0, false), (0o444, 0, false),
+    ] as [(mode_t, uid_t, Bool)])
+  func `a key may be readable by its owner, and by the group of root's file`(
+    mode: mode_t, owner: uid_t, isPrivate: Bool
+  ) {
+    #expect(StandingKey.isPrivate(mode | S_IFREG, owner: owner, reader: 10_001) == isPrivate)
+    // For root, a file of its own is as that of any user.
+    #expect(!StandingKey.isPrivate(0o440, owner: 0, reader: 0))
+  }
+
+  @Test func `a password for the database is made once, and kept`() async throws {
+    try await withInstance { instance in
+      try instance.create()
+      try instance.makeDatabasePassword(user: "lab")
+      let password = try String(contentsOfFile: instance.database + "/password", encoding: .utf8)
+      #expect(password.count == 64 && password.allSatisfy(\.isHexDigit))
+      try instance.makeDatabasePassword(user: "lab")
+      #expect(try String(contentsOfFile: instance.database + "/pgpass", encoding: .utf8) == "*:*:*:lab:\(password)\n")
+      #expect(mode(instance.database + "/password") == 0o600 && mode(instance.database + "/pgpass") == 0o600)
+    }
+  }
+
   @Test func `the error of a missing key names the command that creates it`() async throws {
     try await withInstance { instance in
       let error = #expect(throws: ClusterError.self) { try StandingKey.load(.agent(9), in: instance) }

@@ -19,10 +19,13 @@ struct CertificateAuthority {
   private static let serverValidity = 397 * day
   private static let renewalMargin = 30 * day
 
+  /// The path of the authority's private key.
+  static func keyPath(in folder: String) -> String { PushCredentials.serverFolder(folder) + "/authority-key.pem" }
+
   /// Reads the certificate authority from a folder, or creates it.
   static func make(in folder: String) throws -> CertificateAuthority {
     let path = PushCredentials.providerFolder(folder) + "/ca.pem"
-    let keyPath = PushCredentials.serverFolder(folder) + "/authority-key.pem"
+    let keyPath = keyPath(in: folder)
     if let text = try? String(contentsOfFile: path, encoding: .utf8) {
       guard let keyText = try? String(contentsOfFile: keyPath, encoding: .utf8) else {
         throw PushCredentialsError("\(keyPath) is missing, the key of \(path): remove both; they are created again")
@@ -74,6 +77,18 @@ struct CertificateAuthority {
   }
 
   // MARK: Server certificate
+
+  /// Why a server certificate cannot be used now; `nil` if it can.
+  ///
+  /// - Parameter names: those that it must have.
+  static func fault(ofServerCertificate path: String, names: [String]) -> String? {
+    guard let text = try? String(contentsOfFile: path, encoding: .utf8),
+      let present = try? PEMDocument.parseMultiple(pemString: text).first.map(Certificate.init(pemDocument:)),
+      let has = try? present.extensions.subjectAlternativeNames
+    else { return "is not a certificate" }
+    if present.notValidAfter < Date() { return "expired on \(present.notValidAfter)" }
+    return names.first { !Array(has).contains(name($0)) }.map { "lacks the name \($0)" }
+  }
 
   /// Creates the server certificate, unless a valid one of this CA with these names exists.
   func makeServerCertificate(in folder: String, names: [String]) throws {

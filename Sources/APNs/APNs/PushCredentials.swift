@@ -16,6 +16,9 @@ import X509
 /// ```
 ///
 /// All files have mode 0600. Missing files are created; two processes may do this at once.
+///
+/// The replicas of a push server share these files, as secrets of a container engine: all but `authority-key.pem`, which
+/// stays where they were made. Nothing is created or written in such a folder.
 package struct PushCredentials: Sendable {
   /// The absolute path.
   package let folder: String
@@ -62,9 +65,11 @@ package struct PushCredentials: Sendable {
   /// - Throws: `PushCredentialsError`.
   @discardableResult
   package static func make(in folder: String, serverNames: [String] = []) throws -> PushCredentials {
-    try exclusively(in: folder) { folder in
+    let names = ["localhost", "127.0.0.1", "::1"] + serverNames
+    if let given = try given(in: folder, serverNames: names) { return given }
+    return try exclusively(in: folder) { folder in
       let authority = try CertificateAuthority.make(in: folder)
-      try authority.makeServerCertificate(in: folder, names: ["localhost", "127.0.0.1", "::1"] + serverNames)
+      try authority.makeServerCertificate(in: folder, names: names)
       var list = try ProviderList.read(in: folder) ?? ProviderList(keys: [], certificates: [])
       for environment in PushEnvironment.allCases {
         guard let id = keyIDs[environment], !list.keys.contains(where: { $0.id == id }) else { continue }
@@ -73,6 +78,25 @@ package struct PushCredentials: Sendable {
       try list.write(in: folder)
       return PushCredentials(folder: folder, list: list)
     }
+  }
+
+  /// Reads credentials that were made elsewhere: the key of the authority is not here, and all others are.
+  ///
+  /// - Returns: `nil` for a folder without such credentials.
+  /// - Throws: `PushCredentialsError` when the server certificate cannot be used.
+  private static func given(in folder: String, serverNames: [String]) throws -> PushCredentials? {
+    let folder = URL(fileURLWithPath: folder).standardizedFileURL.path
+    let server = serverFolder(folder)
+    let files = [providerFolder(folder) + "/ca.pem", server + "/server.pem", server + "/server-key.pem"]
+    guard files.allSatisfy(FileManager.default.fileExists),
+      !FileManager.default.fileExists(
+        atPath: CertificateAuthority.keyPath(in: folder)), let list = try ProviderList.read(in: folder)
+    else { return nil }
+    if let fault = CertificateAuthority.fault(ofServerCertificate: files[1], names: serverNames) {
+      throw PushCredentialsError(
+        "\(files[1]) \(fault): run `widgetlab keys make` where it was made, and pass it on again")
+    }
+    return PushCredentials(folder: folder, list: list)
   }
 
   /// Reads existing credentials.

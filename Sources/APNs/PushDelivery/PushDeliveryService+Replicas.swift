@@ -145,7 +145,7 @@ extension PushDeliveryService {
       }
     }
     let old = polls ? old() : nil
-    let forgotten = try store.write(batch.changes, forgetting: old)
+    let forgotten = try DeliveryMetrics.measuring(metrics) { try store.write(batch.changes, forgetting: old) }
     table.commit(removing: forgotten.tokens)
     if old != nil {
       replica.hasMoreOld = forgotten.hasMore

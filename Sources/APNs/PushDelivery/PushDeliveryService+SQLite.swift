@@ -13,9 +13,11 @@ extension PushDeliveryService {
   package init(
     database: any DatabaseWriter, bus: any BusConnection,
     clock: any ControllableClock = AdjustableClock(.running(ahead: 0)),
-    settings: PushSettings = PushSettings(), broken: @escaping @Sendable (String) -> Void
+    settings: PushSettings = PushSettings(), metrics: DeliveryMetrics? = nil,
+    broken: @escaping @Sendable (String) -> Void
   ) throws {
     try self.init(
-      store: PushDatabase(database, settings: settings), bus: bus, clock: clock, settings: settings, broken: broken)
+      store: PushDatabase(database, settings: settings), bus: bus, clock: clock, settings: settings, metrics: metrics,
+      broken: broken)
   }
 }

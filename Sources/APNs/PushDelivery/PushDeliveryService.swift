@@ -23,6 +23,8 @@ package actor PushDeliveryService {
     var sends: [PushedNotification] = []
     var due: [(subject: PushSubject, token: String?)] = []
     var thens: [@Sendable (_ isBroken: Bool) -> Void] = []
+    /// Seconds from the acceptance to the delivery, for the metrics.
+    var deliveries: [Double] = []
   }
 
   /// The persisted device tokens.
@@ -36,6 +38,7 @@ package actor PushDeliveryService {
   nonisolated let inbox: PushJobQueue
   let clock: any ControllableClock
   let settings: PushSettings
+  let metrics: DeliveryMetrics?
   private let broken: @Sendable (String) -> Void
   /// Called when the shared database does not accept writes, and when it does again.
   let availability: @Sendable (String) -> Void
@@ -65,6 +68,7 @@ package actor PushDeliveryService {
   ///
   /// - Parameters:
   ///   - bus: not yet started when `listen()` is called.
+  ///   - metrics: counts what happens; `nil` without metrics.
   ///   - clock: the clock of this machine: the push server is Apple's and does not use the device's clock.
   ///   - broken: called once when the database cannot be written; the process should exit.
   ///   - availability: of a shared store: called when it does not accept writes, and when it does again.
@@ -72,7 +76,8 @@ package actor PushDeliveryService {
   package init(
     store: any PushStore, bus: any BusConnection,
     clock: any ControllableClock = AdjustableClock(.running(ahead: 0)),
-    settings: PushSettings = PushSettings(), broken: @escaping @Sendable (String) -> Void,
+    settings: PushSettings = PushSettings(), metrics: DeliveryMetrics? = nil,
+    broken: @escaping @Sendable (String) -> Void,
     availability: @escaping @Sendable (String) -> Void = { _ in }
   ) throws {
     let left = try store.left()
@@ -82,8 +87,7 @@ package actor PushDeliveryService {
     self.bus = bus
     self.clock = clock
     self.settings = settings
-    self.broken = broken
-    self.availability = availability
+    (self.metrics, self.broken, self.availability) = (metrics, broken, availability)
     self.tokens = TokenRegistry(store, limit: settings.cachedTokens)
     self.table = TokenTable(tokens)
     self.stateMachine = PushStateMachine(settings: settings)
@@ -192,7 +196,7 @@ package actor PushDeliveryService {
 
   private func perform(_ batch: Batch) {
     if !isBroken {
-      do { try write(batch) } catch { fail(error) }
+      do { try DeliveryMetrics.measuring(metrics) { try write(batch) } } catch { fail(error) }
     }
     guard !isBroken else {
       for then in batch.thens { then(true) }
@@ -203,6 +207,7 @@ package actor PushDeliveryService {
 
   /// Performs the actions of a batch that is on disk.
   func announce(_ batch: Batch) {
+    metrics?.count(batch)
     for token in batch.tokens { bus.record(TokenChanged(token: token)) }
     for then in batch.thens { then(false) }
     for notice in batch.notices { bus.record(notice, context: MessageContext(correlation: notice.uniqueID)) }
@@ -305,6 +310,7 @@ package actor PushDeliveryService {
       case .step(let push, let name, let detail):
         let step = PushStep(name, at: now, detail: detail)
         batch.changes.add(step, to: push.number)
+        if name == .delivered { batch.deliveries.append(now.timeIntervalSince(push.notification.acceptedAt)) }
         if name == .sent, push.notification.isFromStorage { batch.changes.send(push) }
         count(name, of: push, in: &batch)
         guard journalLimiter.takes(at: now) else { continue }

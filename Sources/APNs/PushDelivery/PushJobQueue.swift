@@ -52,6 +52,9 @@ final class PushJobQueue: Sendable {
     }
   }
 
+  /// The number of waiting requests of providers.
+  var waiting: Int { state.withLock(\.arrivals) }
+
   /// True while the database cannot be written, and accepted requests are not put here.
   var isAway: Bool {
     get { state.withLock { $0.isAway } }

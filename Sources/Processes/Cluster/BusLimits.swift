@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import PrometheusMetrics
+
 /// Settings of the broker: `bus` in `widgetlab.yaml`, or flags of `message-bus`.
 package struct BusLimits: Sendable, Hashable {
   /// Maximum length of the whole journal. Beyond it, the oldest segments are deleted.
@@ -10,6 +12,8 @@ package struct BusLimits: Sendable, Hashable {
   package var keyGrace: Duration = .seconds(10)
   /// Whether a message is forwarded only when the disk has it, so that the journal survives a power failure.
   package var synchronizesJournal = false
+  /// Where the broker exposes its metrics; `nil` for nowhere.
+  package var metrics: MetricsEndpoint?
 
   package init() {}
 }

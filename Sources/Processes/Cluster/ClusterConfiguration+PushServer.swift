@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import PrometheusMetrics
+
 extension ClusterConfiguration {
   /// The push server, which replaces Apple's.
   package struct PushServer: Sendable, Hashable {
@@ -12,6 +14,8 @@ extension ClusterConfiguration {
     package var developmentPort = 0
     /// The port that replaces `api.push.apple.com`.
     package var productionPort = 0
+    /// Where it exposes its metrics; `nil` for nowhere.
+    package var metrics: MetricsEndpoint?
     /// The URI of a PostgreSQL database, which several replicas share; `nil` for a SQLite database of its own.
     package var database: String?
     /// How many replicas `widgetlab up` starts: `push-server/1`, `push-server/2` …
@@ -86,6 +90,7 @@ extension ClusterConfiguration.PushServer {
       throw reader.error("productionPort", "is the same as developmentPort: each environment needs its own port")
     }
     guard !executable.isEmpty else { throw reader.error("executable", "must not be empty") }
+    metrics = try reader.metricsEndpoint()
     database = try reader.string("database")
     replicas = try reader.integer("replicas") ?? replicas
     if let database {

@@ -278,6 +278,7 @@ extension BusLimits {
     keyGrace = try reader.seconds("keyGrace") ?? keyGrace
     guard keyGrace <= .seconds(86_400) else { throw reader.error("keyGrace", "must be at most 86400 (one day)") }
     synchronizesJournal = try reader.boolean("journalSync") ?? synchronizesJournal
+    metrics = try reader.metricsEndpoint()
     try reader.finish()
   }
 }

@@ -18,6 +18,8 @@ import Foundation
 /// push-server/     the push server's database and credentials
 /// push-server.json where the push server listens, and the credentials that a provider needs
 /// fleet/<name>/    the database and the announcement of a fleet
+/// database/        the password for PostgreSQL, if it was requested
+/// metrics/         where each process exposes its metrics
 /// fault-points     only during a campaign: the page by which faults are injected into the processes
 /// ```
 package struct InstanceFolder: Sendable, Hashable {
@@ -36,6 +38,10 @@ package struct InstanceFolder: Sendable, Hashable {
   package var journal: String { path + "/journal" }
   package var host: String { path + "/host" }
   package var logs: String { path + "/logs" }
+  /// The folder of the password for PostgreSQL.
+  package var database: String { path + "/database" }
+  /// The folder of the files in which processes announce where they expose metrics.
+  package var metrics: String { path + "/metrics" }
   package var providerAnnouncement: String { path + "/provider.json" }
   package var pushServer: String { path + "/push-server" }
   /// Certificates and provider keys. Its subfolder `provider` holds the files for a provider.
@@ -70,6 +76,31 @@ package struct InstanceFolder: Sendable, Hashable {
   /// - Throws: `instance-folder`.
   package func createFleet(_ name: String) throws(ClusterError) {
     for folder in [fleets, fleet(name)] { try makeDurableFolder(folder) }
+  }
+}
+
+extension InstanceFolder {
+  /// Creates the folder of the announcements of metrics, mode 0700.
+  ///
+  /// - Throws: `instance-folder`.
+  package func createMetrics() throws(ClusterError) { try makeDurableFolder(metrics) }
+
+  /// Creates a password for PostgreSQL unless it exists: `database/password`, and `database/pgpass` in the format of
+  /// libpq's password file, both with mode 0600.
+  ///
+  /// - Parameter user: of the database.
+  /// - Throws: `instance-folder`.
+  package func makeDatabasePassword(user: String) throws(ClusterError) {
+    try makeDurableFolder(database)
+    let path = database + "/password"
+    let password: String
+    if let present = try? String(contentsOfFile: path, encoding: .utf8) {
+      password = present
+    } else {
+      password = (0..<32).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined()
+      try JSONFile.writeText(password, to: path)
+    }
+    try JSONFile.writeText("*:*:*:\(user):\(password)\n", to: database + "/pgpass")
   }
 }
 
@@ -151,7 +182,15 @@ package enum JSONFile {
   ///
   /// - Throws: `instance-folder`.
   package static func write<T: Encodable>(_ value: T, to path: String) throws(ClusterError) {
-    let temporary = try writeTemporary(value, beside: path)
+    try take(try writeTemporary(value, beside: path), as: path)
+  }
+
+  /// Writes a text atomically, mode 0600. Replaces an existing file.
+  static func writeText(_ text: String, to path: String) throws(ClusterError) {
+    try take(try writeTemporary(Data(text.utf8), beside: path), as: path)
+  }
+
+  private static func take(_ temporary: String, as path: String) throws(ClusterError) {
     guard rename(temporary, path) == 0 else {
       let reason = String(cString: strerror(errno))
       unlink(temporary)
@@ -174,11 +213,20 @@ package enum JSONFile {
   }
 
   private static func writeTemporary<T: Encodable>(_ value: T, beside path: String) throws(ClusterError) -> String {
-    let temporary = "\(path).\(UUID().uuidString)"
+    let data: Data
     do {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      let data = try encoder.encode(value) + Data("\n".utf8)
+      data = try encoder.encode(value) + Data("\n".utf8)
+    } catch {
+      throw ClusterError(.folder, "\(path) cannot be written: \(error.localizedDescription)")
+    }
+    return try writeTemporary(data, beside: path)
+  }
+
+  private static func writeTemporary(_ data: Data, beside path: String) throws(ClusterError) -> String {
+    let temporary = "\(path).\(UUID().uuidString)"
+    do {
       let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
       let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)

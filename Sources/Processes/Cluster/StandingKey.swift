@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Glibc
+package import Glibc
 package import Messages
 package import ZeroMQ
 
@@ -169,7 +169,7 @@ package struct StandingKey: Codable, Sendable, Hashable {
 
   /// Reads one key.
   ///
-  /// - Throws: `key` when it is missing, damaged, or readable by others than its owner.
+  /// - Throws: `key` when it is missing, damaged, or readable by others than its owner; see `isPrivate`.
   package static func load(_ name: Name, in instance: InstanceFolder) throws(ClusterError) -> StandingKey {
     try load(at: instance.key(of: name), of: instance)
   }
@@ -183,10 +183,17 @@ package struct StandingKey: Codable, Sendable, Hashable {
         .key, "\(path) holds no key pair: remove it, then run `widgetlab keys make`")
     }
     var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & 0o077 == 0 else {
+    guard stat(path, &status) == 0, isPrivate(status.st_mode, owner: status.st_uid, reader: geteuid()) else {
       throw ClusterError(.key, "\(path) is readable by other users: run `chmod 600 \(path)`")
     }
     return key
+  }
+
+  /// Whether the permissions of a key file are acceptable: only its owner can read it. The group of a file of root may
+  /// read it too, if the reader is not root: container engines give such files to their processes. Source: the rule of
+  /// PostgreSQL for the key of its certificate.
+  package static func isPrivate(_ mode: mode_t, owner: uid_t, reader: uid_t) -> Bool {
+    mode & (owner == 0 && reader != 0 ? 0o037 : 0o077) == 0
   }
 
   private static func known(_ name: Name, in instance: InstanceFolder) throws(ClusterError) -> StandingKeyFacts? {

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import Logging
 import Messages
+import PrometheusMetrics
 import ZeroMQ
 
 /// The open connections, including those to the tap, and their limit.
@@ -70,6 +71,7 @@ extension Broker {
     switch event {
     case .accepted(let descriptor):
       connections.descriptors.insert(descriptor)
+      metrics?.accepted.add()
       if door == .tap { connections.viewers.insert(descriptor) }
       guard connections.descriptors.count > connections.limit else { return }
       end(descriptor)

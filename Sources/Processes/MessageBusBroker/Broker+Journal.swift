@@ -4,6 +4,7 @@ import FaultPoints
 import Journal
 import Logging
 import Messages
+import PrometheusMetrics
 import ZeroMQ
 
 /// The pending work while the journal cannot be written.
@@ -49,12 +50,13 @@ extension Broker {
     var actions = actions
     while !actions.isEmpty {
       do throws(JournalError) {
-        try journal?.append(records(of: actions))
+        try append(records(of: actions))
       } catch {
         return wait(error, segment: nil, actions)
       }
       actions = carryOut(actions)
     }
+    if let metrics { report(to: metrics) }
     guard journal?.isFull == true, let frame = routing?.started() else { return }
     do throws(JournalError) {
       try journal?.startSegment(with: frame)
@@ -82,6 +84,28 @@ extension Broker {
     }
   }
 
+  private func append(_ records: [[UInt8]]) throws(JournalError) {
+    guard let metrics else {
+      try journal?.append(records)
+      return
+    }
+    let began = ContinuousClock.now
+    try journal?.append(records)
+    metrics.appends.observe(ContinuousClock.now - began)
+    metrics.batches.add()
+    metrics.records.add(records.count)
+    metrics.recordBytes.add(records.reduce(0) { $0 + $1.count })
+  }
+
+  /// Publishes the state for the metrics.
+  private func report(to metrics: BrokerMetrics) {
+    metrics.peers.set(routing?.connectedCount ?? 0)
+    metrics.refused.set(routing?.refusals ?? 0)
+    metrics.connections.set(connections.descriptors.count)
+    metrics.viewers.set(connections.viewers.count)
+    metrics.isStalled.set(stall == nil ? 0 : 1)
+  }
+
   private func records(of actions: [Routing<PeerID>.Action]) -> [[UInt8]] {
     actions.compactMap { if case .record(let frame) = $0 { frame } else { nil } }
   }
@@ -89,16 +113,20 @@ extension Broker {
   /// Performs recorded actions, and returns the actions that follow from them.
   private func carryOut(_ actions: [Routing<PeerID>.Action]) -> [Routing<PeerID>.Action] {
     var consequences: [Routing<PeerID>.Action] = []
+    var forwarded = 0
     for action in actions {
       switch action {
       case .record: break
-      case .forward(let frame, let line): consequences += forward(frame, to: line)
+      case .forward(let frame, let line):
+        forwarded += 1
+        consequences += forward(frame, to: line)
       case .cutOff(let descriptor): end(descriptor)
       case .raise(let signal): raise(signal)
       case .supersede(let key): supersede(by: key)
       case .cutOffViewers: for viewer in connections.viewers { end(viewer) }
       }
     }
+    metrics?.forwarded.add(forwarded)
     if !subscriptions.isEmpty {
       for frame in records(of: actions) { show(frame) }
     }
@@ -114,6 +142,7 @@ extension Broker {
   func forwardNow(_ frame: [UInt8], to line: PeerID) -> [Routing<PeerID>.Action] {
     let result = send(frame, to: line)
     guard result != .queued else { return [] }
+    metrics?.unsent.add()
     return routing?.notSent(frame, on: line, isGone: result == .unroutable) ?? []
   }
 
@@ -162,6 +191,7 @@ extension Broker {
       metadata: ["error": "\(error)"])
     let stall = Stall(error: error, segment: segment, actions: actions)
     self.stall = stall
+    if let metrics { report(to: metrics) }
     tryAgain(after: stall.pause)
   }
 
@@ -177,7 +207,7 @@ extension Broker {
         self.stall?.segment = nil
         show(frame)
       }
-      try journal.append(records(of: stall.actions))
+      try append(records(of: stall.actions))
     } catch {
       let pause = min(stall.pause * 2, Stall.pause.longest)
       self.stall?.pause = pause
@@ -211,6 +241,7 @@ extension Broker {
       if let line = message.peer, !message.isMultipart, let answer = routing?.busy(message.bytes, on: line) {
         _ = send(answer, to: line)
         stall?.turnedDown += 1
+        metrics?.busy.add()
       } else {
         stall?.kept.append(message)
         stall?.keptBytes += message.bytes.count

@@ -6,6 +6,7 @@ import Glibc
 package import Journal
 import Logging
 import Messages
+import PrometheusMetrics
 package import ZeroMQ
 
 /// The message bus: one thread with the ROUTER to which all peers connect, the tap, the authenticator and the journal.
@@ -16,6 +17,7 @@ package actor Broker {
   private let settings: BrokerSettings
   let logger = Logger(label: "message-bus")
   let raise: @Sendable (Int32) -> Void
+  let metrics: BrokerMetrics?
   private let prepare: @Sendable (JournalWriter) -> Void
   private let context: Context
   private var lock: JournalLock?
@@ -50,6 +52,7 @@ package actor Broker {
     prepare: @escaping @Sendable (JournalWriter) -> Void = { _ in }
   ) throws {
     self.settings = settings
+    self.metrics = settings.metrics
     self.raise = raise
     self.prepare = prepare
     self.context = try Context()
@@ -90,6 +93,7 @@ package actor Broker {
     let announcement = BusAnnouncement(
       endpoint: announced(endpoint), tap: announced(tapEndpoint), publicKey: own.publicKey, pid: getpid())
     try announcement.write(in: settings.instance)
+    metrics?.generation.set(Int(routing.generation))
     trim()
     logger.notice(
       "listening",
@@ -170,6 +174,7 @@ package actor Broker {
       admission = found
       return actions
     }
+    if admission != .admitted { metrics?.rejectedKeys.add() }
     return switch admission {
     case .admitted: .admit(userID: key)
     case .unknown: .tryAgain("unknown key")

@@ -26,6 +26,8 @@ package struct BrokerSettings: Sendable {
   package var journalLimit: Int
   /// Whether each batch of the journal is on the disk before it is forwarded.
   package var synchronizesJournal: Bool
+  /// Counts what happens; `nil` without metrics.
+  package var metrics: BrokerMetrics?
 
   /// How many frames may wait for one peer, in each direction, before it is busy or is not read from. ZeroMQ counts
   /// frames and not bytes: for a peer that does not read, this is at most 128 MiB if all frames have the maximum

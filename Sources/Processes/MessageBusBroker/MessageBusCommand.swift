@@ -7,6 +7,7 @@ import Glibc
 import Journal
 package import Logging
 import Messages
+import PrometheusMetrics
 package import StandingProcesses
 import ZeroMQ
 
@@ -35,6 +36,7 @@ package struct MessageBusCommand: StandingProcessCommand {
       """)
 
   @OptionGroup package var options: StandingProcessOptions
+  @OptionGroup var metrics: MetricsOption
 
   @Option(help: "Where peers connect: tcp://HOST:PORT; the port * uses that of the last broker, or a free one.")
   var listen = "tcp://127.0.0.1:*"
@@ -85,15 +87,22 @@ package struct MessageBusCommand: StandingProcessCommand {
     return (listen, tap)
   }
 
-  private func settings() throws -> BrokerSettings {
-    let (listen, tap) = try endpoints()
+  private func limits() throws -> BusLimits {
     var limits = try config.map { path throws(ClusterError) in try ClusterConfiguration.load(path).bus } ?? BusLimits()
     if let journalLimit { limits.journal = journalLimit }
     if journalSync { limits.synchronizesJournal = true }
     if let peerLimit { limits.peers = peerLimit }
     if let keyGrace { limits.keyGrace = .seconds(keyGrace) }
-    return BrokerSettings(
+    limits.metrics = metrics.endpoint ?? limits.metrics
+    return limits
+  }
+
+  private func settings(_ limits: BusLimits) throws -> BrokerSettings {
+    let (listen, tap) = try endpoints()
+    var settings = BrokerSettings(
       instance: options.folder, listen: listen, tap: tap, advertise: advertise, limits: limits)
+    if limits.metrics != nil { settings.metrics = BrokerMetrics() }
+    return settings
   }
 
   package func serve(_ logger: Logger) async throws {
@@ -102,8 +111,14 @@ package struct MessageBusCommand: StandingProcessCommand {
     StandingProcess.raiseDescriptorLimit()
     // With SIGXFSZ ignored, a file size limit is a write error with a code and does not kill the broker.
     signal(SIGXFSZ, SIG_IGN)
-    let broker = try Broker(settings())
+    let limits = try limits()
+    let settings = try settings(limits)
+    let broker = try Broker(settings)
     _ = try await broker.start()
+    let metricsServer = try metrics.serve(
+      limits.metrics, as: .messageBus, advertise: advertise, in: options.folder, logger: logger
+    ) { settings.metrics?.families ?? [] }
+    defer { metricsServer?.stop() }
     let ending = await asked
     logger.info("terminating", metadata: ["signal": "\(ending)"])
     await broker.stop()

@@ -83,6 +83,8 @@ struct Routing<Line: Hashable & Sendable> {
   var interest = Interest()
   var replicas = ReplicaTable()
   var turnedAway: [String: Timestamp] = [:]
+  /// The number of refused messages.
+  private(set) var refusals = 0
   var actions: [Action] = []
 
   /// Creates the routing of a new broker.
@@ -278,6 +280,7 @@ struct Routing<Line: Hashable & Sendable> {
   mutating func refuse(
     _ reason: String, _ header: EnvelopeHeader?, owner: String, on line: Line, known: Address?
   ) {
+    refusals += 1
     let notice = Refused(
       reason: reason, claimed: header?.source.text ?? "", keyOwner: owner, kindName: header?.kind.name ?? "",
       destination: header?.destination.text ?? "")
@@ -341,6 +344,9 @@ extension Routing {
 
   /// Whether one more address would exceed the limit.
   func isFull(for address: Address) -> Bool { lines[address] == nil && lines.count >= peerLimit }
+
+  /// The number of connected addresses.
+  var connectedCount: Int { lines.count }
 
   /// The current connection of an address.
   func line(of address: Address) -> Line? { lines[address] }

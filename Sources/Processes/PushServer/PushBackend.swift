@@ -13,6 +13,8 @@ struct PushBackend: APNsBackend {
   let keys: ProviderKeyRing
   let service: PushDeliveryService
   let overrides: Overrides
+  /// Counts responses; `nil` without metrics.
+  var metrics: ProviderMetrics?
 
   /// The response overrides of the operator, for both environments.
   final class Overrides: Sendable {
@@ -36,6 +38,18 @@ struct PushBackend: APNsBackend {
 
   func receive(
     _ request: APNsRequest, _ found: APNsLookUp, in session: inout ProviderSession,
+    answer: @escaping @Sendable (APNsAnswer) -> Void
+  ) {
+    guard let metrics else { return respond(to: request, found, in: &session, answer: answer) }
+    let began = ContinuousClock.now
+    respond(to: request, found, in: &session) { given in
+      metrics.count(status: given.status, reason: given.reason, after: ContinuousClock.now - began)
+      answer(given)
+    }
+  }
+
+  private func respond(
+    to request: APNsRequest, _ found: APNsLookUp, in session: inout ProviderSession,
     answer: @escaping @Sendable (APNsAnswer) -> Void
   ) {
     let now = Date()

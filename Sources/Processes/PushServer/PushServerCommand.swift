@@ -36,6 +36,7 @@ package struct PushServerCommand: StandingProcessCommand {
 
   @OptionGroup package var options: StandingProcessOptions
   @OptionGroup package var config: ConfigurationOption
+  @OptionGroup var metrics: MetricsOption
 
   @Option(help: "The URI of the PostgreSQL database that replicas share, such as postgres://host/widgetlab.")
   var database: String?
@@ -63,10 +64,13 @@ package struct PushServerCommand: StandingProcessCommand {
     configuration.advertise = advertise ?? configuration.advertise
     configuration.developmentPort = developmentPort ?? configuration.developmentPort
     configuration.productionPort = productionPort ?? configuration.productionPort
+    configuration.metrics = metrics.endpoint ?? configuration.metrics
     configuration.database = try databaseURL(configuration.database)
     let address = try address(hasDatabase: configuration.database != nil)
     try options.joinFaultPoints(as: address)
-    try await PushServerService(configuration, address: address, instance: options.folder, logger: logger).run()
+    try await PushServerService(
+      configuration, metrics, address: address, instance: options.folder, logger: logger
+    ).run()
   }
 
   /// The database of the command line, or else that of the configuration, with expanded variables.

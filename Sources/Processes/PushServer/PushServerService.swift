@@ -9,6 +9,7 @@ import Logging
 import MessageBus
 import Messages
 import PostgresStore
+import PrometheusMetrics
 import PushDelivery
 import StandingProcesses
 import Stores
@@ -16,16 +17,20 @@ import Stores
 /// The assembled push server: contract, service, two HTTP/2 servers and the bus connection.
 struct PushServerService {
   private let configuration: ClusterConfiguration.PushServer
+  private let metricsOption: MetricsOption
   private let address: Address
   private let instance: InstanceFolder
   private let logger: Logger
   /// Seconds to finish open requests after SIGTERM: `up` kills the process after three seconds.
   private static let lastSeconds = 2.0
 
+  /// - Parameter metricsOption: starts the server of the metrics that the configuration describes.
   init(
-    _ configuration: ClusterConfiguration.PushServer, address: Address, instance: InstanceFolder, logger: Logger
+    _ configuration: ClusterConfiguration.PushServer, _ metricsOption: MetricsOption, address: Address,
+    instance: InstanceFolder, logger: Logger
   ) {
     self.configuration = configuration
+    self.metricsOption = metricsOption
     self.address = address
     self.instance = instance
     self.logger = logger
@@ -47,7 +52,8 @@ struct PushServerService {
     // The database of a push server without replicas.
     let database = configuration.database == nil ? try openDatabase() : nil
     let connection = try await Cluster.connection(as: .pushServer, address: address, instance: instance)
-    let service = try makeService(database, connection)
+    let metrics = configuration.metrics.map { _ in ProviderMetrics() }
+    let service = try makeService(database, connection, metrics?.delivery)
     let keys = try ProviderKeyRing(folder: instance.pushCredentials)
     let overrides = PushBackend.Overrides()
     let backends = PushEnvironment.allCases.map { environment in
@@ -55,7 +61,7 @@ struct PushServerService {
         environment,
         PushBackend(
           contract: APNsContract(environment: environment, settings: APNsSettings(configuration.rules)), keys: keys,
-          service: service, overrides: overrides)
+          service: service, overrides: overrides, metrics: metrics)
       )
     }
     let operatorHandler = PushServerOperator(
@@ -72,21 +78,29 @@ struct PushServerService {
     }
     let generation = try await connection.start()
     await service.begin()
+    metrics?.observe(servers, service)
+    let metricsServer = try metricsOption.serve(
+      configuration.metrics, as: address, advertise: configuration.advertise, in: instance, logger: logger
+    ) { metrics?.families ?? [] }
+    defer { metricsServer?.stop() }
     try announce(servers, credentials)
     logger.info("the push server is on the bus", metadata: ["generation": "\(generation)"])
     await StandingProcess.run(connection, logger: logger) { await end(servers, service) }
     try database?.close()
   }
 
-  private func makeService(_ database: DatabasePool?, _ connection: Connection) throws -> PushDeliveryService {
+  private func makeService(
+    _ database: DatabasePool?, _ connection: Connection, _ metrics: DeliveryMetrics?
+  ) throws -> PushDeliveryService {
     let settings = PushSettings(configuration.rules)
     if let database {
-      return try PushDeliveryService(database: database, bus: connection, settings: settings) { reason in
+      return try PushDeliveryService(database: database, bus: connection, settings: settings, metrics: metrics) {
+        reason in
         PushServerCommand.fail("\(reason). Is the disk full? Restart it to continue.", .io)
       }
     }
     let store = try PostgresPushStore(configuration.database ?? "", address: address, settings: settings)
-    return try PushDeliveryService(store: store, bus: connection, settings: settings) { reason in
+    return try PushDeliveryService(store: store, bus: connection, settings: settings, metrics: metrics) { reason in
       PushServerCommand.fail(reason, .io)
     } availability: { [logger] text in
       logger.error("\(text)")

@@ -5,6 +5,7 @@ import Cluster
 import Glibc
 package import Logging
 import Messages
+import PrometheusMetrics
 
 /// The command of a standing process: it runs until SIGTERM or SIGINT.
 ///
@@ -60,6 +61,7 @@ extension StandingProcessCommand {
     if let own = exitCode(of: error) { return own }
     return switch error {
     case let error as ClusterError: StandingProcessExit(error.code)
+    case is MetricsError: .unavailable
     // The broker rejects the key of this process.
     case let error as BusError where error.code == .refused: .configuration
     default: .fault

@@ -36,15 +36,16 @@ struct LonePushServer: Sendable {
   ///
   /// - Parameters:
   ///   - settings: lines of `name: value` for `pushServer`.
+  ///   - bus: the same for `bus`.
   ///   - replicas: the names of the push servers that start, when they share a database.
   static func run(
-    _ name: String, settings: [String] = [], replicas: [String] = [],
+    _ name: String, settings: [String] = [], bus: [String] = [], replicas: [String] = [],
     _ body: @Sendable (LonePushServer) async throws -> Void
   ) async throws {
     let rounds = LiveTrait.rounds
     for round in 1...rounds {
       do {
-        try await once(settings, replicas, body)
+        try await once(settings, bus, replicas, body)
       } catch {
         throw LabError("\(name), round \(round) of \(rounds): \(error)")
       }
@@ -52,13 +53,16 @@ struct LonePushServer: Sendable {
   }
 
   private static func once(
-    _ settings: [String], _ replicas: [String], _ body: @Sendable (LonePushServer) async throws -> Void
+    _ settings: [String], _ bus: [String], _ replicas: [String],
+    _ body: @Sendable (LonePushServer) async throws -> Void
   ) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "lone-push-\(UUID().uuidString)").path
     let instance = InstanceFolder(folder)
     let rules = (["productionPort: 0"] + settings).map { "\n  \($0)" }.joined()
+    let limits = bus.isEmpty ? "" : "bus:" + bus.map { "\n  \($0)" }.joined() + "\n"
     let yaml =
-      "device:\n  name: \(device)\napps:\n  - bundle: \(bundle)\n    executable: nothing\npushServer:\(rules)\n"
+      limits
+      + "device:\n  name: \(device)\napps:\n  - bundle: \(bundle)\n    executable: nothing\npushServer:\(rules)\n"
     try StandingKey.makeAll(for: try ClusterConfiguration(yaml: yaml), in: instance)
     defer { try? LabRemains.retire(folder) }
     try yaml.write(toFile: folder + "/widgetlab.yaml", atomically: true, encoding: .utf8)

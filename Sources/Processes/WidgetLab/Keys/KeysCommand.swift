@@ -64,11 +64,43 @@ struct MakeKeysCommand: AsyncParsableCommand {
       `widgetlab up` does this itself; in compose it is the first step. Existing keys are kept. With a push server, \
       its certificates and the first provider keys are created too.
 
-      EXAMPLE
+      Processes on several machines share no folder. For them this is run once, and each gets its files as secrets of \
+      the container engine; --bus then writes where they find the broker.
+
+      EXAMPLES
         widgetlab keys make --instance /instance --config widgetlab.yaml
+        widgetlab keys make --instance keys --bus tcp://message-bus:7701 --tap tcp://message-bus:7702 --database-password
       """)
 
   @OptionGroup var options: InstanceOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Where processes will find the broker, such as tcp://message-bus:7701: writes bus/bus.json.",
+      valueName: "endpoint"))
+  var bus: String?
+
+  @Option(help: ArgumentHelp("The same for the tap; required with --bus.", valueName: "endpoint"))
+  var tap: String?
+
+  @Flag(help: "Also create a password for the user `widgetlab` of PostgreSQL: database/password and database/pgpass.")
+  var databasePassword = false
+
+  func validate() throws {
+    guard (bus == nil) == (tap == nil) else { throw ValidationError("--bus and --tap need each other.") }
+    for endpoint in [bus, tap].compactMap(\.self) where endpoint.wholeMatch(of: /tcp:\/\/[^:\/]+:[0-9]+/) == nil {
+      throw ValidationError("'\(endpoint)' is not an endpoint such as tcp://message-bus:7701.")
+    }
+  }
+
+  /// Writes what the cluster's processes need beside keys.
+  private func makeOthers(_ cluster: ClusterFacts) throws {
+    if let bus, let tap {
+      let key = try StandingKey.load(.messageBus, in: cluster.instance).publicKey
+      try BusAnnouncement(endpoint: bus, tap: tap, publicKey: key, pid: 0).write(in: cluster.instance)
+    }
+    if databasePassword { try cluster.instance.makeDatabasePassword(user: "widgetlab") }
+  }
 
   func run() async throws {
     try await reporting {
@@ -79,6 +111,7 @@ struct MakeKeysCommand: AsyncParsableCommand {
           try PushCredentials.make(
             in: cluster.instance.pushCredentials, serverNames: [pushServer.advertise].compactMap(\.self))
         }
+        try makeOthers(cluster)
         try StartedWith(configuration: cluster.configurationPath).write(in: cluster.folder)
         for line in try KeyReport.written(cluster).lines { Output.print(line) }
       } catch {

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPlatform
+import Foundation
+import Glibc
+import Synchronization
+
+/// Serves the metrics of a process at `/metrics` over HTTP/1.1, on a thread of its own that sleeps between requests.
+///
+/// The thread reads atomic values and calls no actor, so a request never waits for the work of the process, and the work
+/// never waits for a request.
+package final class MetricsServer: Sendable {
+  /// More connections at once are closed on arrival.
+  private static let connectionLimit = 16
+  /// How long a client may take from its connection to the end of the response, seconds.
+  private static let patience = 5.0
+
+  /// The endpoint with the port that was bound.
+  package let endpoint: MetricsEndpoint
+  private let listener: Int32
+  private let wakeReader: Int32
+  private let wakeWriter: Int32
+  private let families: @Sendable () -> [MetricFamily]
+  private let ended = DispatchSemaphore(value: 0)
+  private let isStopped = Atomic(false)
+
+  /// Binds the port and starts serving.
+  ///
+  /// - Parameter families: called on the server's thread for each request; must not block. The metrics of the process
+  ///   itself are added.
+  /// - Throws: when the host is unknown or the port is in use.
+  package init(_ endpoint: MetricsEndpoint, _ families: @escaping @Sendable () -> [MetricFamily]) throws(MetricsError) {
+    let listener = try Self.listen(endpoint)
+    var ends: [Int32] = [-1, -1]
+    guard process_pipe(&ends) == 0 else {
+      let reason = Self.reason
+      close(listener)
+      throw MetricsError("no pipe for the metrics: \(reason)")
+    }
+    self.listener = listener
+    self.endpoint = MetricsEndpoint(host: endpoint.host, port: Self.port(of: listener) ?? endpoint.port)
+    (wakeReader, wakeWriter) = (ends[0], ends[1])
+    self.families = families
+    let thread = Thread { self.run() }
+    thread.name = "metrics"
+    thread.start()
+  }
+
+  /// Closes the port and the connections. Returns when the thread has ended. Call once.
+  package func stop() {
+    isStopped.store(true, ordering: .relaxed)
+    var byte: UInt8 = 0
+    _ = write(wakeWriter, &byte, 1)
+    ended.wait()
+    for descriptor in [listener, wakeReader, wakeWriter] { close(descriptor) }
+  }
+
+  /// The page as it is now.
+  package var page: String { MetricText.page(families() + ProcessFamilies.read()) }
+
+  // MARK: Listening
+
+  private static var reason: String { String(cString: strerror(errno)) }
+
+  private static func listen(_ endpoint: MetricsEndpoint) throws(MetricsError) -> Int32 {
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
+    var found: UnsafeMutablePointer<addrinfo>?
+    let code = getaddrinfo(endpoint.host, "\(endpoint.port)", &hints, &found)
+    guard code == 0, let address = found else {
+      throw MetricsError("cannot expose metrics at \(endpoint): \(String(cString: gai_strerror(code)))")
+    }
+    defer { freeaddrinfo(found) }
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(address.pointee.ai_family, kind, 0)
+    guard descriptor >= 0 else { throw MetricsError("cannot expose metrics at \(endpoint): \(reason)") }
+    var yes: Int32 = 1
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+    guard bind(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0, Glibc.listen(descriptor, 16) == 0
+    else {
+      let reason = reason
+      close(descriptor)
+      throw MetricsError("cannot expose metrics at \(endpoint): \(reason)")
+    }
+    return descriptor
+  }
+
+  private static func port(of descriptor: Int32) -> UInt16? {
+    var address = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let status = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+    }
+    guard status == 0 else { return nil }
+    // The port has the same place in the addresses of IPv4 and IPv6.
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { UInt16(bigEndian: $0.pointee.sin_port) }
+    }
+  }
+
+  // MARK: The thread
+
+  private struct Connection {
+    let descriptor: Int32
+    let deadline: Double
+    var exchange = MetricsExchange()
+    var response: ArraySlice<UInt8>?
+  }
+
+  private static var now: Double { ProcessInfo.processInfo.systemUptime }
+
+  private func run() {
+    var connections: [Connection] = []
+    while !isStopped.load(ordering: .relaxed) {
+      wait(for: connections)
+      connections = connections.compactMap(step)
+      accept(into: &connections)
+    }
+    for connection in connections { close(connection.descriptor) }
+    ended.signal()
+  }
+
+  /// Sleeps until something can be read or written, or a deadline passes.
+  private func wait(for connections: [Connection]) {
+    var polled = [
+      pollfd(fd: listener, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: wakeReader, events: Int16(POLLIN), revents: 0),
+    ]
+    polled += connections.map {
+      pollfd(fd: $0.descriptor, events: Int16($0.response == nil ? POLLIN : POLLOUT), revents: 0)
+    }
+    let first = connections.map(\.deadline).min()
+    let timeout = first.map { Int32(max(0, ($0 - Self.now) * 1_000).rounded(.up)) } ?? -1
+    poll(&polled, nfds_t(polled.count), timeout)
+  }
+
+  private func accept(into connections: inout [Connection]) {
+    while true {
+      let descriptor = Glibc.accept(listener, nil, nil)
+      guard descriptor >= 0 else { return }
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+      guard connections.count < Self.connectionLimit else {
+        close(descriptor)
+        continue
+      }
+      connections.append(Connection(descriptor: descriptor, deadline: Self.now + Self.patience))
+    }
+  }
+
+  /// Reads and writes what is possible.
+  ///
+  /// - Returns: the connection, or `nil` when it is over.
+  private func step(_ connection: Connection) -> Connection? {
+    var connection = connection
+    let isOver =
+      Self.now >= connection.deadline || (connection.response == nil && receive(&connection)) || send(&connection)
+    if isOver { close(connection.descriptor) }
+    return isOver ? nil : connection
+  }
+
+  /// Returns whether the connection is over.
+  private func receive(_ connection: inout Connection) -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    while connection.response == nil {
+      let count = recv(connection.descriptor, &buffer, buffer.count, 0)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return count == 0 || errno != EAGAIN }
+      connection.response = connection.exchange.receive(buffer[..<count]) { page }.map { $0[...] }
+    }
+    return false
+  }
+
+  /// Returns whether the connection is over.
+  private func send(_ connection: inout Connection) -> Bool {
+    while let rest = connection.response {
+      guard !rest.isEmpty else { return true }
+      let count = rest.withUnsafeBytes {
+        Glibc.send(connection.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return errno != EAGAIN }
+      connection.response = rest.dropFirst(count)
+    }
+    return false
+  }
+}
