@@ -24,7 +24,8 @@ import Testing
   }
 
   private static func report(
-    _ counts: [Count], kept: [String: Int] = [:], fleet: FleetState = fleet(5), before: FleetState? = nil, tokens: Int = 3
+    _ counts: [Count], kept: [String: Int] = [:], fleet: FleetState = fleet(5), before: FleetState? = nil,
+    tokens: Int = 3
   ) -> FleetReport {
     FleetReport(
       version: "1", command: "widgetlab fleet report", date: "today",
