@@ -3,7 +3,7 @@
 """Sends notifications with the package aioapns to the host name push-server, until standard input ends.
 
 Usage: apns_load.py CREDENTIALS RATE CONNECTIONS TARGET…, with TARGET = TOKEN,TYPE,TOPIC. RATE is in pushes a second. Each
-connection is a client of its own, which reconnects as aioapns does. Prints one JSON object: {"accepted": [apns-id …],
+connection is a client of its own for one target, which reconnects as aioapns does. Prints one JSON object: {"accepted": [apns-id …],
 "answers": {reason: count}, "failures": {text: count}, "connections": count, "replicas": [address …]}.
 """
 
@@ -38,6 +38,7 @@ class Load:
         self.answers = collections.Counter()
         self.failures = collections.Counter()
         self.replicas = []
+        self.clients = []
         protocol = aioapns.connection.APNsDevelopmentClientProtocol
         protocol.APNS_SERVER, protocol.APNS_PORT = "push-server", 2197
         connect = protocol.connection_made
@@ -49,18 +50,18 @@ class Load:
 
         protocol.connection_made = made
 
-    def client(self):
+    def client(self, topic):
         context = ssl.create_default_context(cafile=f"{self.credentials}/ca.pem")
         return aioapns.APNs(
-            key=f"{self.credentials}/AuthKey_LABDEVKEY0.p8", key_id="LABDEVKEY0", team_id="LABTEAM000", topic="unused",
+            key=f"{self.credentials}/AuthKey_LABDEVKEY0.p8", key_id="LABDEVKEY0", team_id="LABTEAM000", topic=topic,
             use_sandbox=True, max_connections=1, ssl_context=context)
 
-    async def push(self, client, number):
-        token, kind, topic = self.targets[number % len(self.targets)]
+    async def push(self, number):
+        client, (token, kind, _) = self.clients[number % len(self.clients)]
         name = str(uuid.uuid4())
         request = aioapns.NotificationRequest(
             device_token=token, message={"aps": {"alert": f"number {number}", "content-changed": True}},
-            notification_id=name, push_type=AnyPush(kind), apns_topic=topic)
+            notification_id=name, push_type=AnyPush(kind))
         try:
             answer = await asyncio.wait_for(client.send_notification(request), 30)
         except Exception as error:  # the outcome of this push is unknown, and it is not counted as accepted
@@ -74,14 +75,15 @@ class Load:
         loop = asyncio.get_running_loop()
         is_over = asyncio.Event()
         loop.add_reader(sys.stdin, lambda: sys.stdin.buffer.read1(1) or is_over.set())
-        clients = [self.client() for _ in range(connections)]
+        targets = [self.targets[number % len(self.targets)] for number in range(connections)]
+        self.clients = [(self.client(target[2]), target) for target in targets]
         # The first push of each is sent alone, because concurrent first pushes would open several connections.
-        await asyncio.gather(*(self.push(client, 0) for client in clients))
+        await asyncio.gather(*(self.push(number) for number in range(connections)))
         print("ready", flush=True)
         tasks, number, began = set(), 0, loop.time()
         while not is_over.is_set():
             number += 1
-            task = asyncio.create_task(self.push(clients[number % connections], number))
+            task = asyncio.create_task(self.push(number))
             tasks.add(task)
             task.add_done_callback(tasks.discard)
             pause = began + number / rate - loop.time()

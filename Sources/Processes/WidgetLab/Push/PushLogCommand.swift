@@ -85,9 +85,15 @@ struct PushLog {
   func records(_ id: UUID?, _ limit: Int) async throws -> [PushRecord] {
     if let id { return try await session.askPushServer(ListPushes(uniqueID: id)).pushes }
     let last = try await session.askPushServer(ListPushes(limit: 1)).pushes.last?.number ?? 0
-    let before = last - Int64(limit)
-    // "After 0" would return the newest ones.
-    return try await records(after: before == 0 ? -1 : before, upTo: limit)
+    // Replicas leave gaps between the numbers, so the range with enough of them is found by its count.
+    var span = Int64(limit)
+    while true {
+      // "After 0" would return the newest ones.
+      let before = last <= span ? -1 : last - span
+      let count = try await session.askPushServer(ListPushes(after: before, limit: 1)).count
+      if count >= limit || before == -1 { return try await records(after: before, upTo: count).suffix(limit) }
+      span *= 2
+    }
   }
 
   private func records(after number: Int64, upTo limit: Int) async throws -> [PushRecord] {
