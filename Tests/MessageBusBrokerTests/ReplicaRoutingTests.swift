@@ -83,9 +83,10 @@ import Testing
   }
 
   @Test func `a process at the address itself gets everything`() throws {
-    var fixture = try fixture()
+    var fixture = RoutingFixture()
     fixture.routing.setStanding(
       RoutingFixture.facts([hostKey: AddressPattern(host), Self.replicaKey: AddressPattern(.pushServer)]))
+    try fixture.hello(host, on: 1, key: hostKey)
     try fixture.hello(.pushServer, on: 10, key: Self.replicaKey)
     #expect(try report(&fixture) == 10)
   }

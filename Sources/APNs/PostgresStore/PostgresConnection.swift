@@ -41,9 +41,8 @@ final class PostgresConnection {
     guard let handle = PQconnectdbParams(&keys, &values, 1) else { throw PostgresError("no memory for a connection") }
     self.handle = handle
     guard PQstatus(handle) == CONNECTION_OK else {
-      let error = PostgresError(String(cString: PQerrorMessage(handle)))
-      PQfinish(handle)
-      throw error
+      // `deinit` ends the connection: all properties have values.
+      throw PostgresError(String(cString: PQerrorMessage(handle)))
     }
     PQsetNoticeProcessor(handle, { _, _ in }, nil)
   }
