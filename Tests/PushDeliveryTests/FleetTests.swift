@@ -226,6 +226,7 @@ private final class TestFleet: Sendable {
     try await reaches(["accepted": 2, "delivered": 1, "open": 0], fleet)
     // As if the push server had been killed before it recorded the reply.
     try await fixture.database.write { db in
+      try db.execute(sql: "DELETE FROM fleetPushes WHERE name = 'open'")
       try db.execute(sql: "UPDATE fleetPushes SET name = 'open' WHERE name = 'delivered'")
     }
     await first.leave()
