@@ -147,6 +147,7 @@ let package = Package(
     .executable(name: "process-agent", targets: ["ProcessAgentMain"]),
     .executable(name: "host-system", targets: ["HostSystemMain"]),
     .executable(name: "push-server", targets: ["PushServerMain"]),
+    .executable(name: "device-fleet", targets: ["DeviceFleetMain"]),
     .executable(name: "widgetlab", targets: ["WidgetLabMain"]),
     .executable(name: "containing-app", targets: ["ContainingApp"]),
     .executable(name: "widget-extension", targets: ["WidgetExtension"]),
@@ -204,6 +205,7 @@ let package = Package(
     module("DefaultsLog", in: "Model", ["Messages"]),
     module("CookieFiles", in: "Model", ["DefaultsLog", "HTTPRules"]),
     module("Stores", in: "Model", ["FaultPoints", "Messages", grdb]),
+    module("FleetTokenDerivation", in: "Model", ["Messages", crypto]),
 
     // SDK: the modules that an author's code imports. These targets use no server stack.
     module(
@@ -280,18 +282,25 @@ let package = Package(
     module("APNs", in: "APNs", ["Messages", asn1, crypto, x509]),
     module(
       "PushDelivery", in: "APNs",
-      ["FaultPoints", "MessageBus", "Messages", "OwnedTasks", "PrometheusMetrics", "Stores", "Timekeeping", grdb, heap]),
+      [
+        "FaultPoints", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "PrometheusMetrics", "Stores",
+        "Timekeeping", grdb, heap,
+      ]),
     // The store that several push servers share. Only this target uses libpq, and only the push server uses this target.
     .systemLibrary(
-      name: "CPostgres", path: "Sources/APNs/CPostgres", pkgConfig: "libpq",
+      name: "CPostgres", path: "Sources/APNs/CPostgres",
       providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+    .target(name: "CLazyPostgres", path: "Sources/APNs/CLazyPostgres"),
     module(
-      "PostgresStore", in: "APNs", ["CPostgres", "FaultPoints", "Messages", "PushDelivery", "Timekeeping"]),
+      "PostgresStore", in: "APNs",
+      ["CLazyPostgres", "CPostgres", "FaultPoints", "Messages", "PushDelivery", "Timekeeping"]),
     module("APNsServer", in: "APNs", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Observability: analysis of the journal, without connections and terminals.
     module("JournalAnalysis", in: "Observability", ["Archive", "Journal", "Messages"]),
-    module("ChaosCampaign", in: "Observability", ["FaultPoints", "JournalAnalysis", "Messages"]),
+    module("ReportPages", in: "Observability"),
+    module("FleetReports", in: "Observability", ["Messages", "ReportPages"]),
+    module("ChaosCampaign", in: "Observability", ["FaultPoints", "JournalAnalysis", "Messages", "ReportPages"]),
     // The web server of `widgetlab console`. CConsolePage embeds the files of its page in the executable.
     .target(name: "CConsolePage", path: "Sources/Observability/CConsolePage"),
     module(
@@ -349,20 +358,27 @@ let package = Package(
       ]),
     process("PushServerMain", in: "Processes", ["PushServer", "StandingProcesses"]),
     module(
+      "DeviceFleet", in: "Processes",
+      [
+        "Cluster", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "Pushes", "StandingProcesses", "Stores",
+        "Timekeeping", arguments, asyncHTTPClient, grdb, heap, logging, nioCore, nioHTTP1,
+      ]),
+    process("DeviceFleetMain", in: "Processes", ["DeviceFleet", "StandingProcesses"]),
+    module(
       "WidgetLab", in: "Processes",
       [
-        "APNs", "Archive", "ChaosCampaign", "ChildProcesses", "Cluster", "Console", "FaultPoints", "Journal",
-        "JournalAnalysis", "Layout",
-        "MessageBus", "Messages", "OwnedTasks", "Pictures", arguments, crypto,
+        "APNs", "Archive", "ChaosCampaign", "ChildProcesses", "Cluster", "Console", "FaultPoints", "FleetReports",
+        "Journal", "JournalAnalysis", "Layout",
+        "MessageBus", "Messages", "OwnedTasks", "Pictures", "ReportPages", arguments, crypto,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
-    // The executables that the demo starts. SwiftPM links the executables that a target depends on before it compiles
-    // the target, so `swift build --target DemoExecutables` builds these eight and nothing else.
+    // The executables that the demo starts, and that of a fleet. SwiftPM links the executables that a target depends on before it compiles
+    // the target, so `swift build --target DemoExecutables` builds these nine and nothing else.
     module(
       "DemoExecutables", in: "Processes",
       [
-        "ContainingApp", "HostSystemMain", "MessageBusBrokerMain", "ProcessAgentMain", "ProviderServer",
-        "PushServerMain", "WidgetExtension", "WidgetLabMain",
+        "ContainingApp", "DeviceFleetMain", "HostSystemMain", "MessageBusBrokerMain", "ProcessAgentMain",
+        "ProviderServer", "PushServerMain", "WidgetExtension", "WidgetLabMain",
       ]),
 
     // Samples: the sample that an author copies.
@@ -469,8 +485,8 @@ let package = Package(
     tests(
       "PushDeliveryTests",
       [
-        "APNs", "BusTesting", "ClockTesting", "FidelityRules", "MessageBus", "Messages", "OwnedTasks", "PostgresStore",
-        "PostgresTesting", "PushDelivery", "Timekeeping", grdb,
+        "APNs", "BusTesting", "ClockTesting", "FidelityRules", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks",
+        "PostgresStore", "PostgresTesting", "PushDelivery", "Timekeeping", grdb,
       ]),
     tests(
       "APNsServerTests",
@@ -478,6 +494,7 @@ let package = Package(
     tests(
       "PushServerTests",
       ["APNs", "BusTesting", "ClockTesting", "FidelityRules", "Messages", "PushServer", "PushDelivery", grdb]),
+    tests("DeviceFleetTests", ["Cluster", "DeviceFleet", "Messages"]),
     tests(
       "AppsTests", ["Apps", "BusTesting", "ClockTesting", "MessageBus", "Messages", "ProcessActions", "Timekeeping"]),
     tests(
@@ -512,7 +529,10 @@ let package = Package(
       ]),
     tests(
       "ObservabilityTests",
-      ["Archive", "ChaosCampaign", "FaultPoints", "FidelityRules", "JournalAnalysis", "Messages", "RecordedJournals"]),
+      [
+        "Archive", "ChaosCampaign", "FaultPoints", "FidelityRules", "FleetReports", "JournalAnalysis", "Messages",
+        "RecordedJournals", "ReportPages",
+      ]),
     tests("ConsoleTests", ["Console", "Journal", "Messages", "OwnedTasks", "WidgetLabTesting"]),
     tests("RepositoryTests", [], isOptimized: true),
     tests(

@@ -5,14 +5,14 @@ import Testing
 
 /// Which role may send which message to which role. A change of the message table must be repeated here.
 private let everything = """
-  request peer.hello         app extension host agent provider push-server operator watcher > message-bus
-  request peer.goodbye       app extension host agent provider push-server operator watcher > message-bus
-  request peer.ping          operator host watcher > message-bus host agent provider push-server app extension
-  notice  peer.raise-signal  operator > message-bus host agent provider push-server
-  notice  peer.presence      message-bus > app extension host agent provider push-server operator watcher
-  notice  peer.who           message-bus > app extension host agent provider push-server operator watcher
-  notice  bus.undelivered    message-bus > app extension host agent provider push-server operator watcher
-  notice  bus.refused        message-bus > app extension host agent provider push-server operator watcher journal
+  request peer.hello         app extension host agent provider push-server fleet operator watcher > message-bus
+  request peer.goodbye       app extension host agent provider push-server fleet operator watcher > message-bus
+  request peer.ping          operator host watcher > message-bus host agent provider push-server fleet app extension
+  notice  peer.raise-signal  operator > message-bus host agent provider push-server fleet
+  notice  peer.presence      message-bus > app extension host agent provider push-server fleet operator watcher
+  notice  peer.who           message-bus > app extension host agent provider push-server fleet operator watcher
+  notice  bus.undelivered    message-bus > app extension host agent provider push-server fleet operator watcher
+  notice  bus.refused        message-bus > app extension host agent provider push-server fleet operator watcher journal
   notice  peer.turned-away   message-bus > journal
   request instance.register      agent > message-bus
   request instance.retire        agent > message-bus
@@ -22,9 +22,9 @@ private let everything = """
   notice  journal.resumed    message-bus > journal
   notice  bus.strained       message-bus > journal
   notice  peer.cut-off       message-bus > journal
-  notice  body.refused       app extension host agent provider push-server operator watcher message-bus > journal
+  notice  body.refused       app extension host agent provider push-server fleet operator watcher message-bus > journal
   request bus.status         operator host > message-bus
-  request key.register       host agent provider push-server operator > message-bus
+  request key.register       host agent provider push-server fleet operator > message-bus
   request key.renew          operator > host agent push-server
   request key.list           operator > message-bus
   notice  key.changed        message-bus > journal
@@ -123,6 +123,14 @@ private let everything = """
   request push.app.register  app > host
   event   push.app.token     host > app
   request push.app.receive   host > app
+  request fleet.join         fleet > push-server
+  request fleet.tokens       fleet > push-server
+  event   fleet.reach        fleet > push-server
+  request fleet.deliver      push-server > fleet
+  request fleet.pushes       fleet operator > push-server
+  request fleet.status       operator > fleet
+  request fleet.devices      operator > fleet
+  request fleet.network      operator > fleet
   """
 
 /// One line of the text above.
@@ -167,6 +175,7 @@ private struct Line {
     case .widgetExtension: .widgetExtension(device, "com.example.App.Widget")
     case .provider: .provider
     case .pushServer: .pushServer
+    case .fleet: .fleet("load")
     case .operator: .operator("7")
     case .watcher: .watcher("7")
     }
@@ -193,7 +202,7 @@ private struct Line {
         }
       }
     }
-    #expect(tried == lines.count * 4 * 100)
+    #expect(tried == lines.count * 4 * Role.allCases.count * Role.allCases.count)
   }
 
   @Test func `the message table allows no message from one device to another`() {

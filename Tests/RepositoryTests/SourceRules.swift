@@ -270,9 +270,15 @@ enum TreeRules {
     }
   }
 
+  /// What a build or a failed test leaves.
+  private static let leftovers = [".tar", ".o", ".swiftdoc", ".swiftmodule", ".swiftsourceinfo", ".profraw"]
+
   /// Tracked files that git must not track.
   static func untracked(_ tracked: [String]) -> [Finding] {
-    tracked.filter { $0 == "Package.resolved" || $0.hasPrefix(".build") || $0.hasPrefix(".widgetlab/") }
-      .map { Finding(path: $0, line: 1, advice: "this file belongs to one machine; run `git rm --cached` on it") }
+    tracked.filter { path in
+      path == "Package.resolved" || path.hasPrefix(".build") || path.hasPrefix(".widgetlab/")
+        || leftovers.contains(where: path.hasSuffix)
+    }
+    .map { Finding(path: $0, line: 1, advice: "this file belongs to one machine; run `git rm --cached` on it") }
   }
 }

@@ -17,6 +17,7 @@ import compare
 import console
 import day
 import extension
+import fleet
 import growth
 import host
 import picture
@@ -30,15 +31,15 @@ from results import contents
 
 FIGURES = {"broker": broker.measure, "spawn": extension.measure_spawn, "wake": extension.measure_wake, "host": host.measure,
     "transfers": transfers.measure, "day": day.measure, "push": push.measure, "growth": growth.measure,
-    "postgres": postgres.measure,
+    "postgres": postgres.measure, "fleet": fleet.measure,
     "picture": picture.measure, "console": console.measure, "recovery": recovery.measure}
 
 # The measured executables, and those that the clusters need.
-EXECUTABLES = ["message-bus", "process-agent", "host-system", "push-server", "widgetlab", "provider-server", "FixtureExtension",
+EXECUTABLES = ["message-bus", "process-agent", "host-system", "push-server", "device-fleet", "widgetlab", "provider-server", "FixtureExtension",
     "FixtureDay", "FixturePushes", "FixtureViews", "PictureTimes", "containing-app", "widget-extension"]
 
 # Minutes after which a run is aborted as hanging.
-LONGEST, LONGEST_QUICK = 20, 8
+LONGEST, LONGEST_QUICK = 30, 9
 
 # The folder for logs of figures that could not be measured.
 KEPT = ".build/bench/failed"

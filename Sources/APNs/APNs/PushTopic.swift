@@ -3,22 +3,6 @@
 import Messages
 
 extension PushType {
-  /// The suffix that follows the bundle identifier in the topic of this type. Source: Apple's *Sending notification
-  /// requests to APNs*.
-  package var topicSuffix: String {
-    switch self {
-    case .alert, .background, .mdm: ""
-    case .complication: ".complication"
-    case .controls: ".push-type.controls"
-    case .fileprovider: ".pushkit.fileprovider"
-    case .liveactivity: ".push-type.liveactivity"
-    case .location: ".location-query"
-    case .pushtotalk: ".voip-ptt"
-    case .voip: ".voip"
-    case .widgets: ".push-type.widgets"
-    }
-  }
-
   /// Whether a connection with a client certificate may send this type. Source: the same page; for Live Activities, an
   /// answer of Apple's engineers. For the other types the certificate must list the topic.
   var isForCertificates: Bool { self != .liveactivity && self != .location }
@@ -31,15 +15,9 @@ extension PushTokenUse {
     case .app: "the app"
     case .widgets: "the widgets of"
     case .control: "a control of"
-    }
-  }
-
-  /// The topic of a token of this use.
-  package func topic(ofBundle bundle: String) -> String {
-    switch self {
-    case .app: bundle
-    case .widgets: bundle + PushType.widgets.topicSuffix
-    case .control: bundle + PushType.controls.topicSuffix
+    case .liveActivity: "a Live Activity of"
+    case .fleet(.mdm): "a managed device with the topic"
+    case .fleet(let use): "\(use.rawValue) of"
     }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLazyPostgres
 import CPostgres
 import Foundation
 
@@ -49,8 +50,9 @@ final class PostgresConnection {
 
   deinit { PQfinish(handle) }
 
-  /// Why the text is not a connection URI; `nil` if it is one.
+  /// Why the text is not a connection URI, or cannot be used on this machine; `nil` if it can. Call it first.
   static func objection(to url: String) -> String? {
+    if let failure = lazy_postgres_load() { return String(cString: failure) }
     guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
       return "it does not begin with postgres:// or postgresql://"
     }

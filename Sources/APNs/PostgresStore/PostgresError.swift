@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CPostgres
-
 /// A failure of a connection or of a statement.
 struct PostgresError: Error, CustomStringConvertible {
   /// The SQLSTATE; `nil` when the server did not reply.

@@ -37,7 +37,7 @@ package final class PostgresPushStore: SharedPushStore {
   /// - Throws: `PushStoreError` `refused` when the URI is wrong.
   package init(_ url: String, address: Address, settings: PushSettings) throws {
     if let objection = PostgresConnection.objection(to: url) {
-      throw PushStoreError(.refused, "not a URL of a PostgreSQL database: \(objection)")
+      throw PushStoreError(.refused, "the database cannot be used: \(objection)")
     }
     self.url = url
     self.settings = settings

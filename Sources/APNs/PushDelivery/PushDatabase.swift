@@ -50,6 +50,7 @@ struct PushDatabase: PushStore {
       -- The setting by which the ends were computed.
       CREATE TABLE storage (age REAL NOT NULL);
       """)
+    try createFleetTables()
     try computeEnds()
   }
 
@@ -122,6 +123,7 @@ struct PushDatabase: PushStore {
       try delete(changes.dropped, db)
       try insert(changes.kept.values.sorted { $0.number < $1.number }, db)
       for write in changes.tokens { try perform(write, db) }
+      try insert(changes.counts, db)
       let forgotten = try old.map { try forget($0, db) } ?? ForgottenPushes()
       try points.beforeCommit()
       return forgotten

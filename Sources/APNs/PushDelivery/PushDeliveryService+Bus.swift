@@ -9,6 +9,7 @@ extension PushDeliveryService {
   /// Registers the handlers for messages of devices and operators. Call before the connection is started.
   package nonisolated func listen() {
     listenToDevices()
+    listenToFleets()
     bus.onRequest(ListTokens.self) { [store] request, _ in
       ListTokens.Reply(tokens: try await store.page(request))
     }

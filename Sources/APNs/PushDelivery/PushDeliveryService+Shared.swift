@@ -37,7 +37,8 @@ extension PushDeliveryService {
     case .event(.timerFired):
       scope.connections.formUnion(replica.owned.keys)
       return nil
-    case .event(.reach(let device, _, _, _)), .event(.presence(let device, _, _)), .event(.restored(let device)):
+    case .event(.reach(let device, _, _, _)), .event(.presence(let device, _, _)), .event(.returned(let device)),
+      .event(.restored(let device)):
       return device
     case .event(.acknowledged(_, let subject)), .event(.refused(_, let subject, _, _)): return subject.device
     case .event(.tokenEnded(_, let subject)), .event(.ended(let subject)): return need(subject, in: &scope)
@@ -53,7 +54,7 @@ extension PushDeliveryService {
       return nil
     case .issue(let subject, _, _), .release(let subject, _), .change(let subject, _, _):
       return need(subject, in: &scope)
-    case .progress, .notified, .barrier: return nil
+    case .progress, .notified, .fleet, .barrier: return nil
     }
   }
 
@@ -175,7 +176,9 @@ extension PushStateMachine.Event {
   var device: String? {
     switch self {
     case .accepted(let push): push.notification.subject.device
-    case .reach(let device, _, _, _), .presence(let device, _, _), .restored(let device): device
+    case .reach(let device, _, _, _), .presence(let device, _, _), .returned(let device),
+      .restored(let device):
+      device
     case .acknowledged(_, let subject), .refused(_, let subject, _, _), .tokenEnded(_, let subject),
       .ended(let subject):
       subject.device

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FaultPoints
+import FleetTokenDerivation
 import Foundation
 package import MessageBus
 import Messages
@@ -32,6 +33,8 @@ package actor PushDeliveryService {
   nonisolated let store: any PushStore
   /// The store, if other replicas share it.
   nonisolated let shared: (any SharedPushStore)?
+  /// The store, if it can serve fleets.
+  nonisolated let fleets: (any FleetStore)?
   nonisolated let inbox: PushJobQueue
   let clock: any ControllableClock
   let settings: PushSettings
@@ -51,6 +54,11 @@ package actor PushDeliveryService {
   private var isBroken = false
   /// What a replica of a shared store knows about the others.
   var replica = ReplicaState()
+  /// This process instance.
+  let run = UUID()
+  /// By the name of the fleet.
+  var senders: [String: FleetSender] = [:]
+  var fleetTokens: [String: FleetTokens] = [:]
   nonisolated let tasks = TaskOwner()
   private nonisolated let executor = ServiceExecutor("pushes")
 
@@ -75,6 +83,7 @@ package actor PushDeliveryService {
     let left = try store.left()
     self.store = store
     self.shared = store as? any SharedPushStore
+    self.fleets = store as? any FleetStore
     self.bus = bus
     self.clock = clock
     self.settings = settings
@@ -202,7 +211,7 @@ package actor PushDeliveryService {
     for token in batch.tokens { bus.record(TokenChanged(token: token)) }
     for then in batch.thens { then(false) }
     for notice in batch.notices { bus.record(notice, context: MessageContext(correlation: notice.uniqueID)) }
-    for notification in batch.sends { send(notification) }
+    send(batch.sends)
     for (subject, token) in batch.due { notifyDevice(subject, token) }
     stateMachine.removeIdle()
     let instants = [stateMachine.nextInstant, ends.next, tidying.next].compactMap(\.self)
@@ -229,6 +238,7 @@ package actor PushDeliveryService {
     case .change(let subject, let change, let then): try self.change(subject, change, then, to: &batch)
     case .notified(let subject, let token): batch.changes.tokens.append(.notified(subject, token: token))
     case .signal: break
+    case .fleet(let job): try add(job, to: &batch)
     case .barrier(let then): batch.thens.append { _ in then() }
     }
   }
@@ -242,6 +252,7 @@ package actor PushDeliveryService {
     case .arrival(_, let then): then?(.broken)
     case .progress(_, let then): then(error)
     case .issue(_, _, let then), .release(_, let then), .change(_, _, let then): then(.failure(error))
+    case .fleet(let job): turnDown(job, error)
     case .barrier(let then): then()
     case .event, .notified, .signal: break
     }
@@ -251,6 +262,7 @@ package actor PushDeliveryService {
     lastNumber += 1
     let number = lastNumber
     let now = clock.now
+    count(arrival, in: &batch)
     switch arrival.verdict {
     case .refused(_, let reason, let explanation):
       let detail = [reason, explanation].compactMap(\.self).joined(separator: ": ")
@@ -261,12 +273,13 @@ package actor PushDeliveryService {
       let step = PushStep(.accepted, at: now, detail: remark)
       batch.changes.add(number, arrival, step)
       note(step, of: arrival, in: &batch)
+      let push = StoredPush(number: number, notification: notification, token: arrival.token)
       guard try table[arrival.token]?.state == .active else {
+        count(.tokenUnregistered, of: push, in: &batch)
         let step = PushStep(.tokenUnregistered, at: now, detail: "while it was accepted")
         batch.changes.add(step, to: number)
         return note(step, of: arrival, in: &batch)
       }
-      let push = StoredPush(number: number, notification: notification, token: arrival.token)
       try add(.accepted(push), at: now, to: &batch)
     }
   }
@@ -299,6 +312,7 @@ package actor PushDeliveryService {
         batch.changes.add(step, to: push.number)
         if name == .delivered { batch.deliveries.append(now.timeIntervalSince(push.notification.acceptedAt)) }
         if name == .sent, push.notification.isFromStorage { batch.changes.send(push) }
+        count(name, of: push, in: &batch)
         guard journalLimiter.takes(at: now) else { continue }
         let notification = push.notification
         batch.notices.append(

@@ -17,6 +17,7 @@ final class PushJobQueue: Sendable {
     case notified(PushSubject, token: String?)
     /// Of a shared store: another replica, or a second that has passed.
     case signal(SharedPushSignal)
+    indirect case fleet(FleetJob)
     /// All earlier jobs are done.
     case barrier(then: @Sendable () -> Void)
   }

@@ -14,6 +14,9 @@ extension PushStateMachine {
     case .reach(let returned, let isOnline, _, _):
       guard isOnline else { return nil }
       device = returned
+    case .returned(let returned):
+      guard canReach(returned) else { return nil }
+      device = returned
     case .presence(let returned, let isPresent, let generation):
       guard isPresent, let reach = reaches[returned], reach.generation == generation, reach.isOnline else { return nil }
       device = returned
@@ -25,6 +28,9 @@ extension PushStateMachine {
     }
     return devices[device] == nil ? device : nil
   }
+
+  /// Whether a device is connected and has a network.
+  func canReach(_ device: String) -> Bool { reaches[device].map { $0.isPresent && $0.isOnline } ?? false }
 
   /// Adds what is kept for a device, in the order of the numbers. The previous process instance may have sent all but the
   /// last of those of a subject that were stored, and those that were not.
@@ -51,12 +57,12 @@ extension PushStateMachine {
   /// Removes all devices of connections from memory, because another replica decides about them.
   mutating func forget(_ connections: Set<String>) {
     devices = devices.filter { !connections.contains(PushSubject.connection(of: $0.key)) }
-    reaches = reaches.filter { !connections.contains(PushSubject.connection(of: $0.key)) }
+    reaches.forget(connections)
   }
 
   /// The devices in memory of a connection that can be reached, or that could when they were connected last.
   func known(of connections: Set<String>) -> [String] {
-    reaches.keys.filter { connections.contains(PushSubject.connection(of: $0)) }.sorted()
+    reaches.known(of: connections)
   }
 
   /// Removes idle devices from memory, when there are many. Call when all actions are performed.

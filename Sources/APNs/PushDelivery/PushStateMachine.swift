@@ -18,6 +18,8 @@ struct PushStateMachine: Sendable {
     case accepted(StoredPush)
     /// The device reports whether it can be reached.
     case reach(device: String, isOnline: Bool, isAwake: Bool, generation: UInt32)
+    /// A device of a fleet may have become reachable.
+    case returned(String)
     /// The device joined or left the bus.
     case presence(device: String, isPresent: Bool, generation: UInt32)
     /// The notification is on the device's disk.
@@ -40,13 +42,6 @@ struct PushStateMachine: Sendable {
     case drop(StoredPush)
     case step(StoredPush, PushStep.Name, detail: String?)
     case send(PushedNotification)
-  }
-
-  struct Reach: Sendable {
-    var isPresent: Bool
-    var isOnline: Bool
-    var isAwake: Bool
-    var generation: UInt32
   }
 
   /// The notifications of one subject.
@@ -86,7 +81,7 @@ struct PushStateMachine: Sendable {
   private static let rounding = 0.001
 
   let settings: PushSettings
-  var reaches: [String: Reach] = [:]
+  var reaches = DeviceReaches()
   var devices: [String: Device] = [:]
   /// Increases when idle devices are removed from memory.
   var round = 0
@@ -138,8 +133,10 @@ struct PushStateMachine: Sendable {
     switch event {
     case .accepted(let push): return accepted(push, now)
     case .reach(let device, let isOnline, let isAwake, let generation):
-      reaches[device] = Reach(isPresent: true, isOnline: isOnline, isAwake: isAwake, generation: generation)
+      reaches[device] = DeviceReaches.Reach(
+        isPresent: true, isOnline: isOnline, isAwake: isAwake, generation: generation)
       return sendStored(device, now)
+    case .returned(let device): return canReach(device) ? sendStored(device, now) : []
     case .presence(let device, let isPresent, let generation): return presence(device, isPresent, generation, now)
     case .acknowledged(let id, let subject): return acknowledged(id, subject, now)
     case .refused(let id, let subject, let why, let again): return refused(id, subject, why, again, now)
@@ -174,7 +171,7 @@ struct PushStateMachine: Sendable {
     let subject = push.notification.subject
     let opportunity = opportunities.next(for: push.notification, now: now)
     let obstacle =
-      obstacle(to: push.notification) ?? opportunity.map { (.storedPower, push.notification.waiting(for: $0)) }
+      reaches.obstacle(to: push.notification) ?? opportunity.map { (.storedPower, push.notification.waiting(for: $0)) }
     if obstacle == nil, devices[subject.device]?.queues[subject]?.sent.count ?? 0 < settings.inFlight {
       let keeping: [Action] = push.isForOnce ? [] : [.keep(push)]
       return keeping + send(push, in: subject, now)
@@ -198,17 +195,6 @@ struct PushStateMachine: Sendable {
   private mutating func wait(until opportunity: Date, _ subject: PushSubject) {
     devices[subject.device]?.queues[subject]?.notBefore = opportunity
     note(opportunity, subject)
-  }
-
-  /// Returns why a notification cannot be sent now; `nil` if it can.
-  private func obstacle(to push: PushedNotification) -> (PushStep.Name, String)? {
-    guard let reach = reaches[push.subject.device] else { return (.storedOffline, "the device's state is unknown") }
-    guard reach.isPresent else { return (.storedOffline, "the device is not connected") }
-    guard reach.isOnline else { return (.storedOffline, "the device has no network") }
-    guard reach.isAwake || push.priority == 10 else {
-      return (.storedPower, "the device is asleep; priority \(push.priority) does not wake it")
-    }
-    return nil
   }
 
   /// Stores a notification, which replaces the stored one.
@@ -269,14 +255,14 @@ struct PushStateMachine: Sendable {
     guard var queue = devices[subject.device]?.queues[subject] else { return [] }
     var actions: [Action] = []
     for index in queue.sent.indices where !queue.sent[index].isSent {
-      guard obstacle(to: queue.sent[index].notification) == nil else { continue }
+      guard reaches.obstacle(to: queue.sent[index].notification) == nil else { continue }
       queue.sent[index].isSent = true
       actions += [.step(queue.sent[index], .sent, detail: "again"), .send(queue.sent[index].notification)]
     }
     devices[subject.device]?.queues[subject] = queue
     guard let held = queue.held else { return actions }
     if held.end(settings) <= now { return actions + expire(held) }
-    guard queue.retryAt.map({ $0 <= now }) ?? true, obstacle(to: held.notification) == nil,
+    guard queue.retryAt.map({ $0 <= now }) ?? true, reaches.obstacle(to: held.notification) == nil,
       queue.sent.count < settings.inFlight
     else { return actions }
     if let opportunity = opportunities.next(for: held.notification, now: now) {

@@ -97,13 +97,15 @@ package struct PushChanges: Sendable {
   /// The numbers of those that were stored and are sent.
   package private(set) var sentFromStorage: [Int64: StoredPush] = [:]
   package var tokens: [TokenWrite] = []
+  /// What is added to the counts of fleets.
+  package var counts: [FleetPushCount: Int] = [:]
 
   package init() {}
 
   /// Whether nothing is written.
   package var isEmpty: Bool {
     requests.isEmpty && steps.isEmpty && progress.isEmpty && kept.isEmpty && dropped.isEmpty && tokens.isEmpty
-      && forwarded.isEmpty && sentFromStorage.isEmpty
+      && forwarded.isEmpty && sentFromStorage.isEmpty && counts.isEmpty
   }
 
   /// The place of a request of this transaction.

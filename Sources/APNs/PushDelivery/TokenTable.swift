@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FleetTokenDerivation
 import Foundation
 import Messages
 
@@ -36,7 +37,8 @@ struct TokenTable: Sendable {
     return try stored.active(subject)
   }
 
-  private mutating func put(_ token: DeviceToken) {
+  /// Changes a token in the running transaction.
+  mutating func put(_ token: DeviceToken) {
     changed[token.token] = token
     active[token.subject] = .some(token.state == .active ? token : nil)
   }
@@ -80,7 +82,7 @@ struct TokenTable: Sendable {
   }
 
   private mutating func make(_ subject: PushSubject, _ environment: PushEnvironment, now: Date) -> DeviceToken {
-    let hexadecimal = random(Self.length(of: subject.use)).map { byte in
+    let hexadecimal = random(subject.use.tokenLength).map { byte in
       let digits = String(byte, radix: 16)
       return digits.count == 1 ? "0" + digits : digits
     }
@@ -88,15 +90,6 @@ struct TokenTable: Sendable {
       token: hexadecimal.joined(), subject: subject, environment: environment, state: .active, since: now)
     put(made)
     return made
-  }
-
-  /// The length of a token in bytes. Ours: Apple does not promise a length, and a provider that assumes 64 digits fails
-  /// here.
-  private static func length(of use: PushTokenUse) -> Int {
-    switch use {
-    case .app: 32
-    case .widgets, .control: 80
-    }
   }
 
   /// Bytes of the system's random number generator.

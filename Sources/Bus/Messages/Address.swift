@@ -12,6 +12,8 @@ package enum Role: String, Codable, Sendable, CaseIterable {
   case widgetExtension = "extension"
   case provider
   case pushServer = "push-server"
+  /// A process with many light devices.
+  case fleet
   case `operator`
   /// A health check, which may only ping processes.
   case watcher
@@ -21,7 +23,7 @@ package enum Role: String, Codable, Sendable, CaseIterable {
 }
 
 /// The source or destination of an envelope: `device/iphone/host`, `device/iphone/extension/com.example.Widget`,
-/// `message-bus`, `operator/4711`.
+/// `message-bus`, `fleet/load`, `operator/4711`.
 ///
 /// `journal` has no process: what is sent there is recorded and not forwarded.
 package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
@@ -82,6 +84,8 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
   package static func widgetExtension(_ device: String, _ bundle: String) -> Address {
     Address("device/\(device)/extension/\(bundle)", .widgetExtension)
   }
+  /// A fleet of light devices.
+  package static func fleet(_ name: String) -> Address { Address("fleet/\(name)", .fleet) }
   /// One run of the operator's command-line tool.
   package static func `operator`(_ number: String) -> Address { Address("operator/\(number)", .operator) }
   /// One health check.
@@ -93,6 +97,8 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
   package var replica: String? { isReplica ? component(1) : nil }
   /// The device of the address; `nil` for processes that devices share.
   package var device: String? { text.hasPrefix("device/") ? component(1) : nil }
+  /// The name of a fleet; `nil` for other processes.
+  package var fleet: String? { role == .fleet ? component(1) : nil }
   /// The bundle identifier of an app or an extension.
   package var bundleIdentifier: String? {
     role == .app || role == .widgetExtension ? component(3) : nil
@@ -119,7 +125,7 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
   private var hasDevice: Bool {
     switch role {
     case .host, .agent, .app, .widgetExtension: true
-    case .messageBus, .journal, .provider, .pushServer, .operator, .watcher: false
+    case .messageBus, .journal, .provider, .pushServer, .fleet, .operator, .watcher: false
     }
   }
 
@@ -154,6 +160,7 @@ package struct Address: Hashable, Sendable, Codable, CustomStringConvertible {
     if first.spells("operator") { return rest.isEmpty ? .operator : nil }
     if first.spells("push-server") { return rest.isEmpty ? .pushServer : nil }
     if first.spells("watcher") { return rest.isEmpty ? .watcher : nil }
+    if first.spells("fleet") { return rest.isEmpty ? .fleet : nil }
     guard first.spells("device"), let third = following() else { return nil }
     if rest.isEmpty { return third.spells("host") ? .host : nil }
     guard let fourth = following(), rest.isEmpty else { return nil }
@@ -210,6 +217,8 @@ package struct AddressPattern: Hashable, Sendable, Codable, CustomStringConverti
 
   /// All health checks.
   package static let watchers = AddressPattern("watcher/*")
+  /// All fleets.
+  package static let fleets = AddressPattern("fleet/*")
 
   /// Whether a key with this pattern may use `address`.
   package func matches(_ address: Address) -> Bool {

@@ -4,16 +4,16 @@
 /// page is generated from this table.
 package enum MessageTable {
   private static let spawned: [Role] = [.app, .widgetExtension]
-  private static let standing: [Role] = [.host, .agent, .provider, .pushServer]
+  private static let standing: [Role] = [.host, .agent, .provider, .pushServer, .fleet]
   private static let speaking: [Role] = spawned + standing + [.operator, .watcher]
   private static let listening: [Role] = [.messageBus] + standing + spawned
 
-  private static func toAll(_ destinations: [Role], from sources: [Role]) -> [Route] {
+  static func toAll(_ destinations: [Role], from sources: [Role]) -> [Route] {
     destinations.map { Route(sources, to: $0) }
   }
 
   package static let all: [MessageEntry] =
-    peers + processes + device + sessions + transfers + timelines + gallery + pushes
+    peers + processes + device + sessions + transfers + timelines + gallery + pushes + fleets
 
   static let peers: [MessageEntry] = [
     .request(

@@ -4,7 +4,8 @@ package import Foundation
 
 // Pushes: tokens and notifications, as used on both sides of the push server.
 
-/// The use of a device token, which determines its topic. Written `app`, `widgets` or `control-3`.
+/// The use of a device token, which determines its topic. Written `app`, `widgets`, `control-3` or `voip`. Suffixes of the
+/// topics: Apple's *Sending notification requests to APNs*.
 package enum PushTokenUse: RawRepresentable, Codable, Hashable, Sendable {
   /// The containing app's, from `registerForRemoteNotifications()`: its topic is the app's bundle identifier.
   case app
@@ -13,18 +14,31 @@ package enum PushTokenUse: RawRepresentable, Codable, Hashable, Sendable {
   /// That of the control with this placement number, from `ControlPushHandler`: its topic is the app's bundle identifier
   /// with `.push-type.controls`.
   case control(Int)
+  /// That of the app's Live Activity with this number, from `pushTokenUpdates`.
+  case liveActivity(Int)
+  /// One that only a device of a fleet has.
+  case fleet(FleetTokenUse)
 
   private static let control = "control-"
+  private static let liveActivity = "liveactivity-"
 
   package init?(rawValue: String) {
+    func number(after prefix: String) -> Int? {
+      rawValue.hasPrefix(prefix) ? Int(rawValue.dropFirst(prefix.count)) : nil
+    }
     switch rawValue {
     case "app": self = .app
     case "widgets": self = .widgets
     default:
-      guard rawValue.hasPrefix(Self.control), let placement = Int(rawValue.dropFirst(Self.control.count)) else {
+      if let use = FleetTokenUse(rawValue: rawValue) {
+        self = .fleet(use)
+      } else if let placement = number(after: Self.control) {
+        self = .control(placement)
+      } else if let activity = number(after: Self.liveActivity) {
+        self = .liveActivity(activity)
+      } else {
         return nil
       }
-      self = .control(placement)
     }
   }
 
@@ -33,8 +47,28 @@ package enum PushTokenUse: RawRepresentable, Codable, Hashable, Sendable {
     case .app: "app"
     case .widgets: "widgets"
     case .control(let placement): "\(Self.control)\(placement)"
+    case .liveActivity(let activity): "\(Self.liveActivity)\(activity)"
+    case .fleet(let use): use.rawValue
     }
   }
+}
+
+/// A use of a device token for which the simulated device has no code of an author. Devices of a fleet have such tokens.
+package enum FleetTokenUse: String, Codable, Hashable, Sendable, CaseIterable {
+  /// A complication's, from PushKit.
+  case complication
+  /// A file provider's, from PushKit.
+  case fileprovider
+  /// That by which a backend starts a Live Activity, from `pushToStartTokenUpdates`.
+  case liveActivityStart = "liveactivity-start"
+  /// That of a location push service extension.
+  case location
+  /// A managed device's. Its topic is the UID of its certificate, `com.apple.mgmt.…`, which replaces the bundle identifier.
+  case mdm
+  /// The channel manager's.
+  case pushtotalk
+  /// From PushKit.
+  case voip
 }
 
 /// The value of the entitlement `aps-environment`. A token of one environment is a `BadDeviceToken` in the other.

@@ -32,7 +32,12 @@ package struct NotificationStateMachine: Sendable {
     /// The key of the token to which it was sent.
     var key: TokenKey { notification.key }
     /// Whether it reloads widgets or a control. The others are for the app itself.
-    var reloads: Bool { key.use != .app }
+    var reloads: Bool {
+      switch key.use {
+      case .widgets, .control: true
+      case .app, .liveActivity, .fleet: false
+      }
+    }
   }
 
   package enum Event: Sendable {
@@ -110,7 +115,7 @@ package struct NotificationStateMachine: Sendable {
     let id = notification.uniqueID
     guard self.notification(id) == nil else { return [] }
     switch notification.subject.use {
-    case .app:
+    case .app, .liveActivity, .fleet:
       open.append(Open(notification: notification))
       return offer(id)
     case .widgets, .control:

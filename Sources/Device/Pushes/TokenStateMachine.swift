@@ -170,6 +170,8 @@ package struct TokenStateMachine: Sendable {
     case .app: return state.registered.contains(key.bundle) ? app(key.bundle)?.environment : nil
     case .widgets: return environment(of: placements(ofApp: key.bundle).first)
     case .control(let id): return environment(of: controls(ofApp: key.bundle).first { $0.id == id })
+    // This device has no code that needs one.
+    case .liveActivity, .fleet: return nil
     }
   }
 

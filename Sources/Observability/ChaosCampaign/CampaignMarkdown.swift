@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JournalAnalysis
+import ReportPages
 
 /// Formats a report as Markdown.
 package enum CampaignMarkdown {
@@ -36,7 +37,7 @@ package enum CampaignMarkdown {
     }
     let checks = report.checks.map { [$0.name, $0.holds ? "holds" : "broken", $0.text, "", ""] }
     return ["## Laws", ""]
-      + table(["law", "answer", "checks with something to judge", "broken", "unknown"], laws + checks)
+      + ReportMarkdown.table(["law", "answer", "checks with something to judge", "broken", "unknown"], laws + checks)
   }
 
   private static func findings(_ report: CampaignReport) -> [String] {
@@ -46,7 +47,8 @@ package enum CampaignMarkdown {
       + laws.flatMap { law in
         ["", "### `\(law.code)`", ""]
           + (law.broken > 0 ? law.breaches : law.doubts).flatMap { finding in
-            ["- \(escaped(finding.what))"] + finding.evidence.map { "  - #\($0.sequence) \(escaped($0.text))" }
+            ["- \(ReportMarkdown.escaped(finding.what))"]
+              + finding.evidence.map { "  - #\($0.sequence) \(ReportMarkdown.escaped($0.text))" }
           }
       }
   }
@@ -60,7 +62,7 @@ package enum CampaignMarkdown {
       "## Victims", "",
       "From the kill until the process is ready again, in milliseconds. A process that is killed again before "
         + "has no time. The device launches app and extension when something needs them.", "",
-    ] + table(["victim", "kills", "states", "came back", "p50", "p99", "max"], rows)
+    ] + ReportMarkdown.table(["victim", "kills", "states", "came back", "p50", "p99", "max"], rows)
   }
 
   private static func states(_ report: CampaignReport) -> [String] {
@@ -70,18 +72,20 @@ package enum CampaignMarkdown {
       let others = [figures.victim.rawValue, "\(rest.count) others", "\(rest.reduce(0) { $0 + $1.kills })"]
       return shown + (rest.isEmpty ? [] : [others])
     }
-    return ["## Kills by state", "", CampaignScope.stateSentence, ""] + table(["victim", "state", "kills"], rows)
+    return ["## Kills by state", "", CampaignScope.stateSentence, ""]
+      + ReportMarkdown.table(["victim", "state", "kills"], rows)
   }
 
   private static func faults(_ report: CampaignReport) -> [String] {
     let rows = FaultKind.allCases.filter { report.asked[$0] != nil }.map { kind in
       ["`\(kind.rawValue)`", "\(report.asked[kind] ?? 0)", "\(report.effective[kind] ?? 0)", kind.sentence]
     }
-    return ["## Faults", ""] + table(["fault", "asked", "took effect", ""], rows)
+    return ["## Faults", ""] + ReportMarkdown.table(["fault", "asked", "took effect", ""], rows)
   }
 
   private static func work(_ report: CampaignReport) -> [String] {
-    ["## Work", ""] + table(["what", "how often"], CampaignScope.rows(report.work).map { [$0.0, "\($0.1)"] })
+    ["## Work", ""]
+      + ReportMarkdown.table(["what", "how often"], CampaignScope.rows(report.work).map { [$0.0, "\($0.1)"] })
   }
 
   private static func runs(_ report: CampaignReport) -> [String] {
@@ -93,15 +97,7 @@ package enum CampaignMarkdown {
       ]
     }
     return ["## Seeds", ""]
-      + table(["seed", "answer", "kills", "time", "quiet after", "envelopes", "failure file"], rows)
-  }
-
-  private static func table(_ headings: [String], _ rows: [[String]]) -> [String] {
-    ([headings, headings.map { _ in "---" }] + rows).map { "| \($0.joined(separator: " | ")) |" }
-  }
-
-  private static func escaped(_ text: String) -> String {
-    text.replacing("|", with: "\\|").replacing("<", with: "&lt;")
+      + ReportMarkdown.table(["seed", "answer", "kills", "time", "quiet after", "envelopes", "failure file"], rows)
   }
 }
 

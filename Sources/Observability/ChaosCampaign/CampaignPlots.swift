@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import ReportPages
 
 /// The plots of a report's page, as SVG.
 enum CampaignPlots {
-  private static let width = 860.0
-  private static let left = 120.0
-  private static let row = 26.0
-
   // MARK: Recovery times
 
   /// A point for each recovery, on a logarithmic scale, with marks at the median and at the 99th percentile.
   static func recoveries(_ report: CampaignReport) -> String {
     let victims = report.victims.filter { !$0.recoveries.isEmpty }
     let longest = max(victims.compactMap(\.recoveries.last).max() ?? 0, 1000)
-    let scale = LogarithmicScale(from: 10, to: longest * 1.2, left: left, right: width - 20)
-    let height = row * Double(victims.count) + 36
+    let scale = LogarithmicScale(from: 10, to: longest * 1.2, left: ReportPlots.left, right: ReportPlots.width - 20)
+    let height = ReportPlots.row * Double(victims.count) + 36
     let grid = scale.ticks.map { value in
       let x = scale.x(value)
-      return line(x, 8, x, height - 26, "grid")
-        + text(x, height - 8, value < 1000 ? "\(Int(value)) ms" : "\(Int(value / 1000)) s", "middle")
+      return ReportPlots.line(x, 8, x, height - 26, "grid")
+        + ReportPlots.text(x, height - 8, value < 1000 ? "\(Int(value)) ms" : "\(Int(value / 1000)) s", "middle")
     }
     let rows = victims.enumerated().map { index, figures in
-      let y = 8 + row * (Double(index) + 0.5)
-      let points = figures.recoveries.map { "<circle cx='\(short(scale.x($0)))' cy='\(short(y))' r='3'/>" }
+      let y = 8 + ReportPlots.row * (Double(index) + 0.5)
+      let points = figures.recoveries.map {
+        "<circle cx='\(ReportPlots.short(scale.x($0)))' cy='\(ReportPlots.short(y))' r='3'/>"
+      }
       let marks = [(0.5, "p50"), (0.99, "p99")].compactMap { share, name -> String? in
         figures.recovery(share).map { value in
           let x = scale.x(value)
-          return "<g class='mark'><title>\(name) \(Int(value)) ms</title>\(line(x, y - 10, x, y + 10, "mark"))</g>"
+          return
+            "<g class='mark'><title>\(name) \(Int(value)) ms</title>\(ReportPlots.line(x, y - 10, x, y + 10, "mark"))</g>"
         }
       }
-      return text(left - 10, y + 4, figures.victim.rawValue, "end") + points.joined() + marks.joined()
+      return ReportPlots.text(ReportPlots.left - 10, y + 4, figures.victim.rawValue, "end") + points.joined()
+        + marks.joined()
     }
-    return svg(height, "Recovery times of each victim", grid + rows)
+    return ReportPlots.svg(height, "Recovery times of each victim", grid + rows)
   }
 
   // MARK: Kills by state
@@ -43,23 +44,26 @@ enum CampaignPlots {
     var y = 8.0
     var parts: [String] = []
     for figures in report.victims {
-      parts.append("<text x='8' y='\(short(y + 14))' class='name'>\(figures.victim): \(figures.kills)</text>")
+      parts.append(
+        "<text x='8' y='\(ReportPlots.short(y + 14))' class='name'>\(figures.victim): \(figures.kills)</text>")
       y += 20
       for (state, kills) in figures.states.prefix(CampaignMarkdown.statesShown) {
-        let length = max(2, Double(kills) / most * (width - 320))
-        parts.append(text(250, y + 12, escaped(state), "end"))
-        parts.append("<rect x='258' y='\(short(y + 2))' width='\(short(length))' height='12' rx='2'/>")
-        parts.append(text(264 + length, y + 12, "\(kills)", "start"))
+        let length = max(2, Double(kills) / most * (ReportPlots.width - 320))
+        parts.append(ReportPlots.text(250, y + 12, ReportPage.escaped(state), "end"))
+        parts.append(
+          "<rect x='258' y='\(ReportPlots.short(y + 2))' width='\(ReportPlots.short(length))' height='12' rx='2'/>")
+        parts.append(ReportPlots.text(264 + length, y + 12, "\(kills)", "start"))
         y += 17
       }
       let rest = figures.states.dropFirst(CampaignMarkdown.statesShown)
       if !rest.isEmpty {
-        parts.append(text(250, y + 12, "\(rest.count) other states: \(rest.reduce(0) { $0 + $1.kills })", "end"))
+        parts.append(
+          ReportPlots.text(250, y + 12, "\(rest.count) other states: \(rest.reduce(0) { $0 + $1.kills })", "end"))
         y += 17
       }
       y += 10
     }
-    return svg(y + 4, "Kills by victim and state", parts)
+    return ReportPlots.svg(y + 4, "Kills by victim and state", parts)
   }
 
   // MARK: Timeline
@@ -69,81 +73,32 @@ enum CampaignPlots {
     guard report.runs.count == 1, let end = report.events.map(\.time).max(), end > 0 else { return nil }
     let victims = report.victims.map(\.victim)
     let lanes = victims.map(\.rawValue) + ["other faults"]
-    let height = row * Double(lanes.count) + 36
-    let x = { (time: Double) in left + time / end * (width - left - 20) }
-    let labels = lanes.enumerated().map { text(left - 10, 8 + row * (Double($0) + 0.5) + 4, $1, "end") }
+    let height = ReportPlots.row * Double(lanes.count) + 36
+    let x = { (time: Double) in ReportPlots.left + time / end * (ReportPlots.width - ReportPlots.left - 20) }
+    let labels = lanes.enumerated().map {
+      ReportPlots.text(ReportPlots.left - 10, 8 + ReportPlots.row * (Double($0) + 0.5) + 4, $1, "end")
+    }
     let ticks = stride(from: 0, through: 5, by: 1).map { tick in
       let time = end * Double(tick) / 5
-      return line(x(time), 8, x(time), height - 26, "grid")
-        + text(x(time), height - 8, CampaignText.duration(time), "middle")
+      return ReportPlots.line(x(time), 8, x(time), height - 26, "grid")
+        + ReportPlots.text(x(time), height - 8, CampaignText.duration(time), "middle")
     }
     let marks = report.events.map { event -> String in
-      let title = "<title>\(CampaignText.duration(event.time)) step \(event.step): \(escaped(event.text))</title>"
+      let title =
+        "<title>\(CampaignText.duration(event.time)) step \(event.step): \(ReportPage.escaped(event.text))</title>"
       let lanesHit: [(Int, Double?)] =
         event.kills.isEmpty
         ? [(victims.count, nil)]
         : event.kills.compactMap { kill in victims.firstIndex(of: kill.victim).map { ($0, kill.recovery) } }
       return "<g>\(title)"
         + lanesHit.map { lane, recovery in
-          let y = 8 + row * (Double(lane) + 0.5)
-          let back = recovery.map { line(x(event.time), y, x(min(end, event.time + $0 / 1000)), y, "back") } ?? ""
-          return back + line(x(event.time), y - 8, x(event.time), y + 8, event.kills.isEmpty ? "other" : "kill")
+          let y = 8 + ReportPlots.row * (Double(lane) + 0.5)
+          let back =
+            recovery.map { ReportPlots.line(x(event.time), y, x(min(end, event.time + $0 / 1000)), y, "back") } ?? ""
+          return back
+            + ReportPlots.line(x(event.time), y - 8, x(event.time), y + 8, event.kills.isEmpty ? "other" : "kill")
         }.joined() + "</g>"
     }
-    return svg(height, "Faults over time", ticks + labels + marks)
-  }
-
-  // MARK: Elements
-
-  private static func svg(_ height: Double, _ title: String, _ parts: [String]) -> String {
-    "<svg viewBox='0 0 \(Int(width)) \(Int(height.rounded(.up)))' role='img' aria-label='\(title)'>\n"
-      + parts.joined(separator: "\n") + "\n</svg>"
-  }
-
-  private static func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ name: String) -> String {
-    "<line class='\(name)' x1='\(short(x1))' y1='\(short(y1))' x2='\(short(x2))' y2='\(short(y2))'/>"
-  }
-
-  private static func text(_ x: Double, _ y: Double, _ text: String, _ anchor: String) -> String {
-    "<text x='\(short(x))' y='\(short(y))' text-anchor='\(anchor)'>\(text)</text>"
-  }
-
-  private static func short(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
-
-  static func escaped(_ text: String) -> String {
-    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("'", with: "&#39;")
-      .replacing("\"", with: "&quot;")
-  }
-}
-
-/// Maps values to places by their logarithm.
-struct LogarithmicScale {
-  private let first: Double
-  private let last: Double
-  private let left: Double
-  private let right: Double
-
-  init(from first: Double, to last: Double, left: Double, right: Double) {
-    self.first = first
-    self.last = last
-    self.left = left
-    self.right = right
-  }
-
-  func x(_ value: Double) -> Double {
-    let share = log(min(max(value, first), last) / first) / log(last / first)
-    return left + share * (right - left)
-  }
-
-  /// 10, 30, 100, 300 …
-  var ticks: [Double] {
-    var ticks: [Double] = []
-    var value = first
-    while value <= last {
-      ticks.append(value)
-      if value * 3 <= last { ticks.append(value * 3) }
-      value *= 10
-    }
-    return ticks
+    return ReportPlots.svg(height, "Faults over time", ticks + labels + marks)
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import JournalAnalysis
+package import ReportPages
 
 /// The report of one campaign, or of several that were merged. `--report FILE.json` writes it. Fields may be added, but
 /// are never removed.
@@ -153,27 +154,6 @@ extension CampaignReport.LawResult {
     unknown += other.unknown
     breaches = Array((breaches + other.breaches).prefix(16))
     doubts = Array((doubts + other.doubts).prefix(16))
-  }
-}
-
-/// The machine of a campaign.
-package struct MachineFacts: Sendable, Codable, Hashable {
-  package let system: String
-  package let processor: String
-  package let cores: Int
-  /// MiB.
-  package let memory: Int
-  /// Processes that wanted to run, over the last minute, before and after the campaign.
-  package let loadBefore: Double
-  package var loadAfter: Double
-
-  package init(system: String, processor: String, cores: Int, memory: Int, load: Double) {
-    self.system = system
-    self.processor = processor
-    self.cores = cores
-    self.memory = memory
-    loadBefore = load
-    loadAfter = load
   }
 }
 

@@ -17,6 +17,7 @@ import Foundation
 /// provider.json    where the provider server listens
 /// push-server/     the push server's database and credentials
 /// push-server.json where the push server listens, and the credentials that a provider needs
+/// fleet/<name>/    the database and the announcement of a fleet
 /// database/        the password for PostgreSQL, if it was requested
 /// metrics/         where each process exposes its metrics
 /// fault-points     only during a campaign: the page by which faults are injected into the processes
@@ -51,6 +52,10 @@ package struct InstanceFolder: Sendable, Hashable {
   /// The page by which a campaign injects faults. Processes that start without it have no fault points.
   package var faultPoints: String { path + "/" + FaultPointPage.fileName }
 
+  /// The folders of the fleets.
+  package var fleets: String { path + "/fleet" }
+  package func fleet(_ name: String) -> String { fleets + "/" + name }
+
   /// The folders of one device.
   package func device(_ name: String) -> DeviceFolder { DeviceFolder(path: path + "/device/" + name) }
 
@@ -65,6 +70,13 @@ package struct InstanceFolder: Sendable, Hashable {
   ///
   /// - Throws: `instance-folder`.
   package func createPushServer() throws(ClusterError) { try makeDurableFolder(pushServer) }
+
+  /// Creates the folder of a fleet, mode 0700.
+  ///
+  /// - Throws: `instance-folder`.
+  package func createFleet(_ name: String) throws(ClusterError) {
+    for folder in [fleets, fleet(name)] { try makeDurableFolder(folder) }
+  }
 }
 
 extension InstanceFolder {

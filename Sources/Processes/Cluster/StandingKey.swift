@@ -18,6 +18,8 @@ package struct StandingKey: Codable, Sendable, Hashable {
     package static let host = Name(rawValue: "host")
     package static let provider = Name(rawValue: "provider")
     package static let pushServer = Name(rawValue: "push-server")
+    /// Shared by all fleets.
+    package static let fleet = Name(rawValue: "fleet")
     /// Shared by all runs of the operator's tool.
     package static let `operator` = Name(rawValue: "operator")
     /// Shared by all health checks.
@@ -65,13 +67,13 @@ package struct StandingKey: Codable, Sendable, Hashable {
       (.provider, AddressPattern(.provider)), (.operator, AddressPattern("operator/*")), (.watcher, .watchers),
     ]
       + (configuration.pushServer.map {
-        [(.pushServer, $0.database == nil ? AddressPattern(.pushServer) : .pushServers)]
+        [(.pushServer, $0.database == nil ? AddressPattern(.pushServer) : .pushServers), (.fleet, .fleets)]
       } ?? [])
       + configuration.agentNumbers.map { (.agent($0), AddressPattern(.agent(device, $0))) }
   }
 
   /// Creates the missing keys: the broker's, the host's, one for each agent that the configuration names, the
-  /// provider's, the push server's if there is one, the operators' and the health checks'; and writes their public
+  /// provider's, the push server's and the fleets' if there is one, the operators' and the health checks'; and writes their public
   /// halves to the broker's folder. Existing keys are kept, also when two processes do this at once.
   ///
   /// - Throws: `key` or `instance-folder`.

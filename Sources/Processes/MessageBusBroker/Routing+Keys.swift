@@ -39,7 +39,8 @@ extension Routing {
       throw BusError(.refused, "\(source) does not use a standing key")
     }
     guard let pattern = request.pattern, pattern != own else { return own }
-    guard source.role == .operator, [AddressPattern.watchers, AddressPattern(.provider)].contains(pattern) else {
+    guard source.role == .operator, [AddressPattern.watchers, .fleets, AddressPattern(.provider)].contains(pattern)
+    else {
       throw BusError(.refused, "\(source) may not register a key of \(pattern): only its holder may")
     }
     return pattern

@@ -125,6 +125,7 @@ struct ClusterFacts: Sendable {
     switch address.role {
     case .agent: "agent-\(address.text.split(separator: "/").last ?? "")"
     case .pushServer where address.isReplica: address.text.replacing("/", with: "-")
+    case .fleet: "fleet-\(address.fleet ?? "")"
     default: address.role.rawValue
     }
   }

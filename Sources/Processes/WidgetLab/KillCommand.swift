@@ -68,7 +68,7 @@ struct Killing {
   func kill(_ address: Address, _ signal: Int32) async throws -> Done {
     switch address.role {
     case .app, .widgetExtension: try await throughAgent(address, signal)
-    case .host, .agent, .messageBus, .provider, .pushServer: try await standing(address, signal)
+    case .host, .agent, .messageBus, .provider, .pushServer, .fleet: try await standing(address, signal)
     case .journal, .operator, .watcher:
       throw CommandError(
         Exit.usage, "\(address) is not a process that can be killed", advice: "see `widgetlab kill --help`")

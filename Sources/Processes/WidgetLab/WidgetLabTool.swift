@@ -31,6 +31,7 @@ struct WidgetLabTool: AsyncParsableCommand {
         widgetlab network off            no network: transfers and pushes wait
         widgetlab push                   a push to the widgets, as from a provider
         widgetlab push log               the result of each push, and why
+        widgetlab fleet up --devices 100 light devices for a push backend
         widgetlab clock advance 24h      a day later
 
       Each cluster has an instance folder: ./.widgetlab/default, or --instance NAME or PATH. Several clusters can run \
@@ -67,7 +68,8 @@ struct WidgetLabTool: AsyncParsableCommand {
           NetworkCommand.self, DeviceCommand.self, ClockCommand.self, UpdateCommand.self,
           DefaultsCommand.self,
         ]),
-      CommandGroup(name: "Push", subcommands: [PushCommand.self, TokenCommand.self, APNsCommand.self]),
+      CommandGroup(
+        name: "Push", subcommands: [PushCommand.self, TokenCommand.self, APNsCommand.self, FleetCommand.self]),
       CommandGroup(
         name: "Faults",
         subcommands: [

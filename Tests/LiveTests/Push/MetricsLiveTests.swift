@@ -2,6 +2,7 @@
 
 import Cluster
 import Foundation
+import MessageBus
 import Messages
 import Testing
 import WidgetLabTesting

@@ -93,7 +93,8 @@ struct `Replicas of the push server` {
       #expect(ids.count == 60)
       let first = try await ends(ids, tool)
       #expect(Set(first.values).isSubset(of: [.delivered, .superseded]) && first.count == 60)
-      let owner = try #require(receipt.senders(of: try #require(receipt.ids.first)).first?.replica)
+      let received = try #require(receipt.ids.first)
+      let owner = try #require(receipt.senders(of: received).first?.replica)
       let others = ["1", "2", "3"].filter { $0 != owner }
 
       async let late = pushes(200, to: .pushServer(others[0]), tool)

@@ -2,6 +2,7 @@
 
 import ChaosCampaign
 import JournalAnalysis
+import ReportPages
 
 /// Written reports, for tests.
 enum RecordedCampaign {

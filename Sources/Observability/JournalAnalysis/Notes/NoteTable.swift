@@ -47,7 +47,7 @@ enum NoteTable {
   static let entries =
     ProcessNotes.all + BusNotes.all + SessionNotes.all + DeviceNotes.all + TimelineNotes.all + GalleryNotes.all
     + DefaultsNotes.all
-    + PushNotes.all
+    + PushNotes.all + FleetNotes.all
 
   private static let byKind = Dictionary(entries.map { ($0.kind, $0) }) { first, _ in first }
 

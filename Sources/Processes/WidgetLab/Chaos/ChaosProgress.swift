@@ -4,6 +4,7 @@ import ChaosCampaign
 import Foundation
 import Glibc
 import JournalAnalysis
+import ReportPages
 
 /// Shows how far a campaign is: one line that is overwritten on a terminal, else a line every ten seconds.
 struct ChaosProgress {

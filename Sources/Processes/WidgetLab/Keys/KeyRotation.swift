@@ -36,7 +36,9 @@ struct KeyRotation {
   func holders(_ names: [String]) throws -> [StandingKey.Name] {
     let all =
       cluster.configuration.agentNumbers.map { StandingKey.Name.agent($0) }
-      + (cluster.configuration.pushServer == nil ? [] : [.pushServer]) + [.host, .provider, .watcher, .operator]
+      + (cluster.configuration.pushServer == nil ? [] : [.pushServer, .fleet]) + [
+        .host, .provider, .watcher, .operator,
+      ]
     if names.contains("all") { return (isRunning ? [] : [.messageBus]) + all }
     let wanted = try names.map(holder)
     return ([.messageBus] + all).filter { wanted.contains($0) }
@@ -69,6 +71,8 @@ struct KeyRotation {
         advice: "every process identifies the broker by it: run `widgetlab down`, this command, and `widgetlab up`")
     case .operator: return try await exchange(name, pattern: nil, speakingAs: { .operator($0) })
     case .watcher: return try await exchange(name, pattern: .watchers, speakingAs: { .watcher($0) })
+    // Each fleet reads the new one when the broker no longer accepts the former one.
+    case .fleet: return try await exchange(name, pattern: .fleets, speakingAs: { .fleet($0) })
     case .provider: return try await exchange(name, pattern: AddressPattern(.provider), speakingAs: { _ in .provider })
     default: return try await ask(name)
     }

@@ -77,7 +77,7 @@ struct ClusterLifecycle {
   }
 
   /// The provider needs the push server's URL, so the push server is started first and chooses a free port.
-  private func startPushServer() async throws -> PushServerAnnouncement? {
+  func startPushServer() async throws -> PushServerAnnouncement? {
     guard let configured = cluster.configuration.pushServer else { return nil }
     for address in cluster.pushServers { try await supervisor.keep(pushServer(configured, address)) }
     let name = cluster.pushServers.first.map(ClusterFacts.standingName) ?? "push-server"
@@ -119,10 +119,10 @@ struct ClusterLifecycle {
 
   // MARK: Processes and their arguments
 
-  private var bound: [String] { [ParentDeathSignal.option, "\(getpid())"] }
+  var bound: [String] { [ParentDeathSignal.option, "\(getpid())"] }
 
   /// A restarted broker listens on the same endpoints, since connected peers know no others.
-  private var bus: SupervisedProcess {
+  var bus: SupervisedProcess {
     let (instance, bound, configuration) = (cluster.instance, bound, cluster.configurationPath)
     return SupervisedProcess(name: "message-bus", executable: standing("message-bus")) {
       let earlier = try? BusAnnouncement.read(in: instance)
@@ -183,12 +183,12 @@ struct ClusterLifecycle {
     }
   }
 
-  private func standing(_ name: String) -> String { search.standing(name) ?? name }
+  func standing(_ name: String) -> String { search.standing(name) ?? name }
 
   // MARK: Waiting
 
   /// Waits for the announcement that the current process of that name has written itself.
-  private func announced<T: Sendable>(
+  func announced<T: Sendable>(
     by name: String, read: @Sendable () throws -> T?, pid: @Sendable (T) -> Int32
   ) async throws -> T {
     while true {
@@ -214,7 +214,7 @@ struct ClusterLifecycle {
   }
 
   /// Waits for one step of the start, until it is done, a process has failed permanently, or the time limit is reached.
-  private func step<T: Sendable>(
+  func step<T: Sendable>(
     _ what: String, _ name: String, _ work: @escaping @Sendable () async throws -> T
   ) async throws -> T {
     let (supervisor, log) = (supervisor, "\(cluster.folder)/logs/\(name).log")

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Messages
+
+/// The notifications that one fleet must receive: in batches that fit into an envelope, few at a time. What waits
+/// for them goes together into the next batch.
+struct FleetSender: Sendable {
+  struct Batch: Sendable {
+    let number: Int64
+    let settled: Int64
+    let notifications: [PushedNotification]
+  }
+
+  /// Batches without a reply at a time.
+  static let window = 4
+  /// Notifications of a batch.
+  static let most = 500
+  /// Bytes of a batch, of the 262,144 that an envelope may have.
+  static let room = 240_000
+  /// From so many notifications on, others are stored, which bounds the memory.
+  static let full = 20_000
+  /// Stored ones are handed over while there are fewer.
+  static let low = 4_000
+
+  private var waiting: [PushedNotification] = []
+  private var head = 0
+  private var last: Int64 = 0
+  /// The batches without a reply, or whose reply is not on the disk.
+  private var open: [Int64: Int] = [:]
+  private var inFlight = 0
+  /// The device after which the hand-over continues; `nil` when none is under way.
+  var place: String?
+  /// The hand-over waits until there is room.
+  var isPaused = false
+  /// Something was stored that no report of the device announces.
+  var hasHeld = false
+
+  /// Notifications that wait or have no reply.
+  private(set) var count = 0
+
+  var isFull: Bool { count >= Self.full }
+  var isLow: Bool { count < Self.low }
+
+  mutating func add(_ notification: PushedNotification) {
+    waiting.append(notification)
+    count += 1
+  }
+
+  /// The next batch; `nil` when nothing waits, or as many as may are without a reply.
+  mutating func next() -> Batch? {
+    guard inFlight < Self.window, head < waiting.count else { return nil }
+    var bytes = 0
+    var end = head
+    while end < waiting.count, end - head < Self.most {
+      bytes += waiting[end].longestJSON
+      if bytes > Self.room, end > head { break }
+      end += 1
+    }
+    let batch = Array(waiting[head..<end])
+    head = end
+    if head > waiting.count / 2 {
+      waiting.removeFirst(head)
+      head = 0
+    }
+    last += 1
+    inFlight += 1
+    open[last] = batch.count
+    return Batch(number: last, settled: settled, notifications: batch)
+  }
+
+  /// All batches up to this one are recorded.
+  private var settled: Int64 { (open.keys.min() ?? last + 1) - 1 }
+
+  /// The reply to a batch arrived. It counts as open until `record`.
+  mutating func replied() { inFlight -= 1 }
+
+  /// The reply to a batch is on the disk.
+  mutating func record(_ number: Int64) { count -= open.removeValue(forKey: number) ?? 0 }
+}
+
+extension PushedNotification {
+  /// An upper bound of its length as JSON.
+  var longestJSON: Int {
+    let payload = payload.utf8.reduce(0) { length, byte in
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"): length + 2
+      case 0..<0x20, 0x7f: length + 6
+      default: length + 1
+      }
+    }
+    return payload + 700 + 6 * (collapseID?.utf8.count ?? 0) + subject.bundle.utf8.count + subject.device.utf8.count
+      + apnsID.utf8.count
+  }
+}

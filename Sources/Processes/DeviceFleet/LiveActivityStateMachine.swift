@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Cluster
+import Foundation
+import HeapModule
+import Messages
+
+/// Decides the states of Live Activities, in the sense of a backend: start, update, end, staleness, dismissal, the eight
+/// hours, and the budget of priority 10. A plain value without clock or I/O.
+///
+/// Sources: ActivityKit, *Starting and updating Live Activities with ActivityKit push notifications*; the budget's size
+/// is ours.
+struct LiveActivityStateMachine: Sendable {
+  /// Names one activity.
+  struct Key: Sendable, Hashable, Codable {
+    let device: UInt32
+    let number: UInt16
+  }
+
+  struct Activity: Sendable, Hashable, Codable {
+    let startedAt: Date
+    /// `aps.timestamp` of the newest content.
+    var timestamp: Double = 0
+    var staleAt: Date?
+    var isStale = false
+    /// When it ended; it stays on the Lock Screen until `dismissAt`.
+    var endedAt: Date?
+    var dismissAt: Date?
+    /// Updates of priority 10 that it may still show, as of `budgetAt`.
+    var budget: Double
+    var budgetAt: Date
+  }
+
+  /// The result of a notification, or what happened with time. The names are in the report.
+  enum Outcome: String, Sendable, CaseIterable {
+    case started, updated, ended
+    /// Beyond the budget of priority 10: the update is not shown.
+    case throttled
+    /// Its timestamp is older than that of the content.
+    case outOfOrder = "out-of-order"
+    /// `start` without attributes, or an unknown event.
+    case ignored
+    /// The device has as many activities as it may.
+    case tooMany = "too-many"
+    /// The activity has ended.
+    case afterEnd = "after-end"
+    /// Its stale date has passed.
+    case stale
+    /// The system ended it after eight hours.
+    case endedBySystem = "ended-by-system"
+    /// It left the Lock Screen.
+    case dismissed
+  }
+
+  /// What the fleet must do.
+  enum Action: Sendable, Hashable {
+    /// A token for updates is needed.
+    case began(Key)
+    /// The token for updates ends.
+    case ended(Key)
+    /// The activity is gone.
+    case removed(Key)
+  }
+
+  private struct Instant: Comparable, Sendable {
+    let at: Date
+    let key: Key
+    static func < (one: Instant, other: Instant) -> Bool { one.at < other.at }
+  }
+
+  let rules: FleetProfile.LiveActivities
+  private(set) var activities: [Key: Activity] = [:]
+  /// How many activities each device has.
+  private var numbers: [UInt32: Int] = [:]
+  private var instants = Heap<Instant>()
+
+  init(rules: FleetProfile.LiveActivities, activities: [Key: Activity] = [:]) {
+    self.rules = rules
+    self.activities = activities
+    for (key, activity) in activities {
+      numbers[key.device, default: 0] += 1
+      note(key, activity)
+    }
+  }
+
+  /// The numbers of a device's activities.
+  func numbers(of device: UInt32) -> [Int] {
+    guard numbers[device] != nil else { return [] }
+    return activities.keys.filter { $0.device == device }.map { Int($0.number) }.sorted()
+  }
+
+  /// The app starts an activity.
+  mutating func start(_ key: Key, now: Date) -> (Outcome, [Action]) { begin(key, LiveActivityPayload(), now) }
+
+  /// A notification to the token that starts activities.
+  ///
+  /// - Parameter key: the activity that it would start.
+  mutating func receiveStart(_ payload: String, _ key: Key, now: Date) -> (Outcome, [Action]) {
+    guard let payload = LiveActivityPayload(payload), payload.event == .start, payload.hasAttributes else {
+      return (.ignored, [])
+    }
+    return begin(key, payload, now)
+  }
+
+  private mutating func begin(_ key: Key, _ payload: LiveActivityPayload, _ now: Date) -> (Outcome, [Action]) {
+    guard numbers[key.device, default: 0] < rules.limit else { return (.tooMany, []) }
+    let activity = Activity(
+      startedAt: now, timestamp: payload.timestamp ?? 0, staleAt: payload.staleDate, budget: rules.priority10PerHour,
+      budgetAt: now)
+    activities[key] = activity
+    numbers[key.device, default: 0] += 1
+    note(key, activity)
+    return (.started, [.began(key)])
+  }
+
+  /// A notification to the token of an activity.
+  mutating func receive(_ payload: String, priority: Int, _ key: Key, now: Date) -> (Outcome, [Action]) {
+    guard var activity = activities[key], activity.endedAt == nil else { return (.afterEnd, []) }
+    guard let payload = LiveActivityPayload(payload), payload.event == .update || payload.event == .end else {
+      return (.ignored, [])
+    }
+    if let timestamp = payload.timestamp {
+      guard timestamp >= activity.timestamp else { return (.outOfOrder, []) }
+      activity.timestamp = timestamp
+    }
+    if payload.event == .end {
+      end(&activity, now, dismissAt: payload.dismissalDate)
+      activities[key] = activity
+      note(key, activity)
+      return (.ended, [.ended(key)])
+    }
+    if priority == 10 {
+      let earned = max(0, now.timeIntervalSince(activity.budgetAt)) / 3_600 * rules.priority10PerHour
+      activity.budget = min(rules.priority10PerHour, activity.budget + earned)
+      activity.budgetAt = now
+      guard activity.budget >= 1 else {
+        activities[key] = activity
+        return (.throttled, [])
+      }
+      activity.budget -= 1
+    }
+    activity.staleAt = payload.staleDate
+    activity.isStale = false
+    activities[key] = activity
+    note(key, activity)
+    return (.updated, [])
+  }
+
+  /// The device no longer has the app.
+  mutating func removeAll(of device: UInt32) -> [Action] {
+    let keys = activities.keys.filter { $0.device == device }.sorted { $0.number < $1.number }
+    return keys.flatMap { key -> [Action] in
+      let isOver = activities[key]?.endedAt != nil
+      remove(key)
+      return isOver ? [.removed(key)] : [.ended(key), .removed(key)]
+    }
+  }
+
+  /// Handles what is due.
+  mutating func advance(to now: Date) -> [(Outcome, [Action])] {
+    var results: [(Outcome, [Action])] = []
+    while let first = instants.min, first.at <= now {
+      instants.removeMin()
+      guard var activity = activities[first.key] else { continue }
+      if let dismissAt = activity.dismissAt {
+        guard dismissAt <= now else { continue }
+        remove(first.key)
+        results.append((.dismissed, [.removed(first.key)]))
+      } else if activity.startedAt.addingTimeInterval(rules.hours * 3_600) <= now {
+        end(&activity, now, dismissAt: nil)
+        activities[first.key] = activity
+        note(first.key, activity)
+        results.append((.endedBySystem, [.ended(first.key)]))
+      } else if let staleAt = activity.staleAt, staleAt <= now, !activity.isStale {
+        activity.isStale = true
+        activities[first.key] = activity
+        note(first.key, activity)
+        results.append((.stale, []))
+      }
+    }
+    return results
+  }
+
+  /// An ended activity stays on the Lock Screen until its dismissal date, and four hours at most.
+  private func end(_ activity: inout Activity, _ now: Date, dismissAt: Date?) {
+    let latest = now.addingTimeInterval(rules.hoursOnLockScreen * 3_600)
+    activity.endedAt = now
+    activity.dismissAt = min(dismissAt ?? latest, latest)
+  }
+
+  private mutating func remove(_ key: Key) {
+    activities[key] = nil
+    numbers[key.device, default: 1] -= 1
+    if numbers[key.device] == 0 { numbers[key.device] = nil }
+  }
+
+  /// Notes the next date at which something is due. An entry that is no longer true is harmless.
+  private mutating func note(_ key: Key, _ activity: Activity) {
+    if let dismissAt = activity.dismissAt { return instants.insert(Instant(at: dismissAt, key: key)) }
+    let end = activity.startedAt.addingTimeInterval(rules.hours * 3_600)
+    let stale = activity.isStale ? nil : activity.staleAt
+    instants.insert(Instant(at: min(end, stale ?? end), key: key))
+  }
+}
+
+/// The fields of a payload that decide about a Live Activity. Source: *Generating a remote notification*.
+struct LiveActivityPayload: Sendable {
+  enum Event: String, Decodable { case start, update, end }
+  private(set) var event: Event?
+  private(set) var timestamp: Double?
+  private(set) var staleDate: Date?
+  private(set) var dismissalDate: Date?
+  private(set) var hasAttributes = false
+
+  init() {}
+
+  /// - Returns: `nil` when it is not JSON with `aps`.
+  init?(_ text: String) {
+    guard let aps = try? JSONDecoder().decode(Payload.self, from: Data(text.utf8)).aps else { return nil }
+    self = aps.payload
+  }
+
+  private struct Payload: Decodable { let aps: Aps }
+
+  private struct Aps: Decodable {
+    enum Key: String, CodingKey {
+      case event, timestamp
+      case staleDate = "stale-date"
+      case dismissalDate = "dismissal-date"
+      case attributesType = "attributes-type"
+    }
+    var payload = LiveActivityPayload()
+
+    init(from decoder: any Decoder) throws {
+      let values = try decoder.container(keyedBy: Key.self)
+      payload.event = (try? values.decodeIfPresent(String.self, forKey: .event)).flatMap { $0.flatMap(Event.init) }
+      payload.timestamp = try? values.decode(Double.self, forKey: .timestamp)
+      func date(_ key: Key) -> Date? {
+        (try? values.decode(Double.self, forKey: key)).map { Date(timeIntervalSince1970: $0) }
+      }
+      payload.staleDate = date(.staleDate)
+      payload.dismissalDate = date(.dismissalDate)
+      payload.hasAttributes = values.contains(.attributesType)
+    }
+  }
+}
