@@ -360,7 +360,8 @@ let package = Package(
     module(
       "DeviceFleet", in: "Processes",
       [
-        "Cluster", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "Pushes", "StandingProcesses", "Stores",
+        "Cluster", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "Pushes", "StandingProcesses",
+        "Stores",
         "Timekeeping", arguments, asyncHTTPClient, grdb, heap, logging, nioCore, nioHTTP1,
       ]),
     process("DeviceFleetMain", in: "Processes", ["DeviceFleet", "StandingProcesses"]),
@@ -485,8 +486,8 @@ let package = Package(
     tests(
       "PushDeliveryTests",
       [
-        "APNs", "BusTesting", "ClockTesting", "FidelityRules", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks",
-        "PostgresStore", "PostgresTesting", "PushDelivery", "Timekeeping", grdb,
+        "APNs", "BusTesting", "ClockTesting", "FidelityRules", "FleetTokenDerivation", "MessageBus", "Messages",
+        "OwnedTasks", "PostgresStore", "PostgresTesting", "PushDelivery", "Timekeeping", grdb,
       ]),
     tests(
       "APNsServerTests",

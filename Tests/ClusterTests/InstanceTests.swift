@@ -115,7 +115,7 @@ import Testing
     mode: mode_t, owner: uid_t, isPrivate: Bool
   ) {
     #expect(StandingKey.isPrivate(mode | S_IFREG, owner: owner, reader: 10_001) == isPrivate)
-    // For root, a file of its own is as that of any user.
+    // For root, its own file is as that of any user.
     #expect(!StandingKey.isPrivate(0o440, owner: 0, reader: 0))
   }
 

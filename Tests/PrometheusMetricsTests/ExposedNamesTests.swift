@@ -42,7 +42,8 @@ import Testing
         isTyped = true
       } else {
         let sample = try #require(
-          line.wholeMatch(of: /([a-z_]+?)(_bucket|_sum|_count)?(\{([a-z]+="[^"\\]*",?)+\})? ([-+0-9.e]+|\+Inf)/),
+          line.wholeMatch(
+            of: /([a-z_]+?)(_bucket|_sum|_count)?(\x7b([a-z]+=\x22[^\x22\\]*\x22,?)+\x7d)? ([-+0-9.e]+|\+Inf)/),
           "\(line)")
         #expect(isTyped && (sample.1 == family || line.hasPrefix(family)), "\(line)")
         #expect(Double(sample.5) != nil || sample.5 == "+Inf", "\(line)")

@@ -4,6 +4,7 @@ import BusTesting
 import ClockTesting
 import FleetTokenDerivation
 import Foundation
+import GRDB
 import MessageBus
 import Messages
 import Synchronization

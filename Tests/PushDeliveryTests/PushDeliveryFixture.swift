@@ -18,7 +18,7 @@ enum PushStoreKind: String, Sendable, CustomTestStringConvertible {
   case sqlite = "SQLite"
   case postgres = "PostgreSQL"
 
-  /// Without PostgreSQL only SQLite; `SharedStoreTests` says so.
+  /// Without PostgreSQL only SQLite; `SharedStoreTests` reports it.
   static let all: [PushStoreKind] = PostgresCluster.isInstalled ? [.sqlite, .postgres] : [.sqlite]
 
   var testDescription: String { rawValue }

@@ -8,6 +8,7 @@ import GRDB
 import MessageBus
 import Messages
 import OwnedTasks
+import PostgresTesting
 import Testing
 import Timekeeping
 

@@ -3,7 +3,7 @@
 """Sends notifications with the package aioapns to the host name push-server, until standard input ends.
 
 Usage: apns_load.py CREDENTIALS RATE CONNECTIONS TARGET…, with TARGET = TOKEN,TYPE,TOPIC. RATE is in pushes a second. Each
-connection is a client of its own for one target, which reconnects as aioapns does. Prints one JSON object: {"accepted": [apns-id …],
+connection is its own client for one target, which reconnects as aioapns does. Prints one JSON object: {"accepted": [apns-id …],
 "answers": {reason: count}, "failures": {text: count}, "connections": count, "replicas": [address …]}.
 """
 

@@ -40,9 +40,8 @@ final class PostgresConnection {
     defer { for text in keys + values { free(UnsafeMutablePointer(mutating: text)) } }
     guard let handle = PQconnectdbParams(&keys, &values, 1) else { throw PostgresError("no memory for a connection") }
     guard PQstatus(handle) == CONNECTION_OK else {
-      let error = PostgresError(String(cString: PQerrorMessage(handle)))
-      PQfinish(handle)
-      throw error
+      // `deinit` ends the connection: all properties have values.
+      throw PostgresError(String(cString: PQerrorMessage(handle)))
     }
     // Assigned last: a class that throws after all properties are set is deinitialized, and would end the handle twice.
     self.handle = handle

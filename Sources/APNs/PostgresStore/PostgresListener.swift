@@ -8,7 +8,7 @@ import Synchronization
 import Timekeeping
 
 /// The connection for notifications between replicas. It also reports each second that this replica runs. It has an
-/// executor of its own, because it waits there.
+/// its own executor, because it waits there.
 actor PostgresListener {
   /// The shortest time from one notification of an owner to the next, seconds. PostgreSQL commits notifications one by
   /// one, so each costs all replicas something.
@@ -17,7 +17,7 @@ actor PostgresListener {
   private static let interval = 1.0
 
   private struct Outgoing {
-    /// The contents by owner. The empty text stands for new notifications.
+    /// The contents by owner. The empty text represents new notifications.
     var texts: [String: Set<String>] = [:]
     var isEnding = false
   }
@@ -86,7 +86,7 @@ actor PostgresListener {
     }
   }
 
-  /// Seconds of a clock that nobody sets.
+  /// Seconds of a clock that no process sets.
   private static var now: Double {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -9,7 +9,7 @@ import Synchronization
 /// The store in a PostgreSQL database, which several push servers share.
 ///
 /// The service's statements run on one connection, on the executor of the service. Look-ups and pages of the log have a
-/// connection of their own, and notifications a third one.
+/// a second connection, and notifications a third one.
 package final class PostgresPushStore: SharedPushStore {
   /// The connection of the service.
   struct Session {
@@ -56,7 +56,7 @@ package final class PostgresPushStore: SharedPushStore {
 
   // MARK: The connection of the service
 
-  /// Runs statements on the service's connection, which is opened if there is none.
+  /// Runs statements on the service's connection, and opens it first if that is needed.
   ///
   /// - Throws: `PushStoreError`.
   func perform<Result: Sendable>(
@@ -143,7 +143,7 @@ package final class PostgresPushStore: SharedPushStore {
   }
 
   package func releaseEnded() throws {
-    // After a restart of the database nobody has been seen for a while.
+    // After a restart of the database no process has been seen for a while.
     let ended = """
       seen < now() - interval '5 s' AND id <> $1::text AND pg_postmaster_start_time() < now() - interval '10 s'
       """

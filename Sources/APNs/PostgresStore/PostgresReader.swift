@@ -5,7 +5,7 @@ import Messages
 import PushDelivery
 import Timekeeping
 
-/// The connection for look-ups and for pages of the log. It has an executor of its own, because its calls block.
+/// The connection for look-ups and for pages of the log. It has its own executor, because its calls block.
 actor PostgresReader {
   /// Maximum number of requests in a page, because envelopes have a size limit.
   private static let requestsInPage = 100

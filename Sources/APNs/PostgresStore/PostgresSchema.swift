@@ -22,7 +22,7 @@ enum PostgresSchema {
     SET lock_timeout = '10s'; SET statement_timeout = '30s'
     """
 
-  /// A statement for each concern. The text `@1` stands for the version.
+  /// A statement for each concern. The text `@1` represents the version.
   static let tables = """
     CREATE TABLE push_schema (version BIGINT NOT NULL);
     INSERT INTO push_schema VALUES (@1);

@@ -19,8 +19,8 @@ struct ReplicaState: Sendable {
   var touched: Set<String> = []
   /// The devices whose notifications may not have been sent, because a transaction failed or the owner is new.
   var unsent: Set<String> = []
-  /// Owners that must be told about new notifications.
-  var told: Set<String> = []
+  /// Owners that must be notified about new notifications.
+  var notified: Set<String> = []
   /// Tokens that ended, with their owners.
   var ended: [(token: String, subject: PushSubject, owner: String)] = []
   /// When old rows were deleted last, and whether there are more.
@@ -47,7 +47,7 @@ extension PushDeliveryService {
   /// Seconds until the first and the last of repeated attempts to reach the database.
   private static let pauses = 0.1...5.0
 
-  /// Whether the database accepts writes, as far as is known. Always true for a store of its own, because a push server
+  /// Whether the database accepts writes, as far as is known. Always true for SQLite, because a push server
   /// exits when that cannot be written.
   package nonisolated var isAvailable: Bool { !inbox.isAway }
 
@@ -77,11 +77,11 @@ extension PushDeliveryService {
     }
   }
 
-  /// Nothing of the jobs is on disk, or nobody knows. Requests of providers are answered; the others are repeated.
+  /// Nothing of the jobs is on disk, or the result is unknown. Requests of providers are answered; the others are repeated.
   private func failed(_ jobs: [PushJobQueue.Job], _ error: PushStoreError) async {
     stateMachine.unload(replica.touched)
     replica.unsent.formUnion(replica.touched)
-    (replica.touched, replica.view, replica.told, replica.ended) = ([], SharedView(), [], [])
+    (replica.touched, replica.view, replica.notified, replica.ended) = ([], SharedView(), [], [])
     table.rollBack()
     if error.code == .conflict, replica.conflicts < Self.conflictLimit {
       replica.conflicts += 1
@@ -153,9 +153,9 @@ extension PushDeliveryService {
     }
     replica.logged += batch.changes.requests.count
     replica.unsent = []
-    shared.announce(replica.told)
+    shared.announce(replica.notified)
     for (token, subject, owner) in replica.ended { shared.announce(ended: token, of: subject, to: owner) }
-    (replica.view, replica.touched, replica.told, replica.ended) = (SharedView(), [], [], [])
+    (replica.view, replica.touched, replica.notified, replica.ended) = (SharedView(), [], [], [])
     announce(batch)
     return batch.changes.requests.count
   }
@@ -185,7 +185,7 @@ extension PushDeliveryService {
   }
 
   /// Opens the transaction, when this replica is still the owner of all connections that it changes. It forgets those
-  /// that another replica owns, and claims those again that nobody owns.
+  /// that another replica owns, and claims those again that no process owns.
   private func open(_ jobs: [PushJobQueue.Job], _ shared: any SharedPushStore) throws {
     let returning = returning(jobs)
     for _ in 0..<Self.conflictLimit {

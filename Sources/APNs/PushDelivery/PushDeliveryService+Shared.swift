@@ -133,7 +133,7 @@ extension PushDeliveryService {
     switch (event, owner) {
     case (.accepted(let push), let owner?) where owner != shared?.replica:
       batch.changes.forwarded.append(push)
-      replica.told.insert(owner)
+      replica.notified.insert(owner)
     case (.tokenEnded(let token, let subject), let owner?): replica.ended.append((token, subject, owner))
     case (.accepted, _), (.tokenEnded, nil), (.ended, _):
       add(replica.strangers.handle(event, now: now), at: now, to: &batch)

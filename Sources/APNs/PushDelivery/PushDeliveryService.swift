@@ -393,21 +393,4 @@ package actor PushDeliveryService {
       then(isBroken ? .failure(error) : .success(reply))
     }
   }
-
-  // MARK: Writing
-
-  /// Writes a batch, and with it deletes what is old, a page at a time.
-  private func write(_ batch: Batch) throws {
-    let now = clock.now
-    guard let after = tidying.begin(now: now, lastNumber: lastNumber, logLimit: settings.logLimit) else {
-      try store.write(batch.changes)
-      return table.commit()
-    }
-    let old = OldPushes(
-      date: now.addingTimeInterval(-settings.logAge), number: lastNumber - Int64(settings.logLimit), after: after,
-      ended: now.addingTimeInterval(-settings.endedTokenAge))
-    let forgotten = try store.write(batch.changes, forgetting: old)
-    tidying.end(forgotten, lastNumber: lastNumber)
-    table.commit(removing: forgotten.tokens)
-  }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Timekeeping
 
 /// When the database deletes what is old: once per hour, and the log once per hundredth of its limit. It deletes one page
 /// with each transaction, until all pages are deleted.
@@ -53,5 +54,22 @@ struct StoredEnds: Sendable {
     next = next.map { min($0, end) } ?? end
     // The clock was set back.
     if end <= place.at { place = StoredEnd(before: end) }
+  }
+}
+
+extension PushDeliveryService {
+  /// Writes a batch, and with it deletes what is old, a page at a time.
+  func write(_ batch: Batch) throws {
+    let now = clock.now
+    guard let after = tidying.begin(now: now, lastNumber: lastNumber, logLimit: settings.logLimit) else {
+      try store.write(batch.changes)
+      return table.commit()
+    }
+    let old = OldPushes(
+      date: now.addingTimeInterval(-settings.logAge), number: lastNumber - Int64(settings.logLimit), after: after,
+      ended: now.addingTimeInterval(-settings.endedTokenAge))
+    let forgotten = try store.write(batch.changes, forgetting: old)
+    tidying.end(forgotten, lastNumber: lastNumber)
+    table.commit(removing: forgotten.tokens)
   }
 }

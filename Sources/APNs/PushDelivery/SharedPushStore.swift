@@ -95,7 +95,7 @@ package struct PushStoreError: Error, CustomStringConvertible {
   package var description: String { message }
 }
 
-/// What a replica is told by the others, and by time.
+/// What a replica learns from the others, and from time.
 package enum SharedPushSignal: Sendable, Hashable {
   /// Other replicas have accepted notifications for connections of this one.
   case arrived

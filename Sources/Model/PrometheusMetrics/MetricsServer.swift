@@ -5,7 +5,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Serves the metrics of a process at `/metrics` over HTTP/1.1, on a thread of its own that sleeps between requests.
+/// Serves the metrics of a process at `/metrics` over HTTP/1.1, on its own thread that sleeps between requests.
 ///
 /// The thread reads atomic values and calls no actor, so a request never waits for the work of the process, and the work
 /// never waits for a request.

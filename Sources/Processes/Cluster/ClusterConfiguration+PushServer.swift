@@ -16,7 +16,7 @@ extension ClusterConfiguration {
     package var productionPort = 0
     /// Where it exposes its metrics; `nil` for nowhere.
     package var metrics: MetricsEndpoint?
-    /// The URI of a PostgreSQL database, which several replicas share; `nil` for a SQLite database of its own.
+    /// The URI of a PostgreSQL database, which several replicas share; `nil` for its own SQLite database.
     package var database: String?
     /// How many replicas `widgetlab up` starts: `push-server/1`, `push-server/2` …
     package var replicas = 1

@@ -134,7 +134,7 @@ package actor PostgresCluster {
   /// The user of the server when this process is root's.
   private static let unprivileged: (uid: uid_t, gid: gid_t)? = {
     guard geteuid() == 0 else { return nil }
-    for name in ["postgres", "nobody"] {
+    for name in ["postgres", "daemon"] {
       if let entry = getpwnam(name) { return (entry.pointee.pw_uid, entry.pointee.pw_gid) }
     }
     return nil

@@ -2,7 +2,7 @@
 
 package import Testing
 
-/// The trait of suites whose tests use one PostgreSQL server, each with a schema of its own. Without PostgreSQL, the
+/// The trait of suites whose tests use one PostgreSQL server, each with its own schema. Without PostgreSQL, the
 /// tests are skipped by name.
 package struct PostgresTrait: SuiteTrait, TestScoping {
   /// The server of the suite.
