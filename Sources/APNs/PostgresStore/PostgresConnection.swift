@@ -39,12 +39,11 @@ final class PostgresConnection {
     var values = words.map { $0.1.flatMap { strdup($0) }.map { UnsafePointer($0) } } + [nil]
     defer { for text in keys + values { free(UnsafeMutablePointer(mutating: text)) } }
     guard let handle = PQconnectdbParams(&keys, &values, 1) else { throw PostgresError("no memory for a connection") }
+    self.handle = handle
     guard PQstatus(handle) == CONNECTION_OK else {
       // `deinit` ends the connection: all properties have values.
       throw PostgresError(String(cString: PQerrorMessage(handle)))
     }
-    // Assigned last: a class that throws after all properties are set is deinitialized, and would end the handle twice.
-    self.handle = handle
     PQsetNoticeProcessor(handle, { _, _ in }, nil)
   }
 
