@@ -77,6 +77,46 @@ private struct Fixture {
   }
 }
 
+@Suite struct `The answer to a repetition` {
+  private let replicas = [Address.pushServer("1"), Address.pushServer("2")]
+
+  private func event(_ id: UUID, from source: Address) -> Envelope {
+    var header = EnvelopeHeader(kind: DeliverPush.kind, source: source, destination: host)
+    header.id = id
+    return Envelope(header: header, body: [])
+  }
+
+  private func destinations(_ actions: [PeerSession.Action]) -> [Address] {
+    actions.compactMap { if case .send(let envelope) = $0 { envelope.header.destination } else { nil } }
+  }
+
+  @Test func `goes to the replica that repeats an event of another one, whether it was handled or is being handled`()
+    throws
+  {
+    var fixture = Fixture()
+    _ = try fixture.connect()
+    let (first, second) = (UUID(), UUID())
+    let handled = event(first, from: replicas[0])
+    #expect(fixture.session.received(handled) == [.handle(handled)])
+    #expect(destinations(fixture.session.answer(handled, .acknowledged, body: [])) == [replicas[0]])
+    #expect(destinations(fixture.session.received(event(first, from: replicas[1]))) == [replicas[1]])
+    #expect(destinations(fixture.session.received(handled)) == [replicas[0]])
+    let running = event(second, from: replicas[0])
+    #expect(fixture.session.received(running) == [.handle(running)])
+    #expect(fixture.session.received(event(second, from: replicas[1])) == [])
+    #expect(destinations(fixture.session.answer(running, .acknowledged, body: [])) == [replicas[1]])
+  }
+
+  @Test func `does not go to a process of another role, which may not know it`() throws {
+    var fixture = Fixture()
+    _ = try fixture.connect()
+    let handled = event(UUID(), from: replicas[0])
+    _ = fixture.session.received(handled)
+    _ = fixture.session.answer(handled, .acknowledged, body: [])
+    #expect(destinations(fixture.session.received(event(handled.header.id, from: agent))) == [replicas[0]])
+  }
+}
+
 @Suite struct `Messages that wait for the broker` {
   @Test func `are sent in the order in which they were passed on, whatever their kind`() throws {
     var fixture = Fixture()

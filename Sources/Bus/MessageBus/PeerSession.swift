@@ -65,7 +65,8 @@ struct PeerSession {
   /// Messages are numbered in the order in which the connection passed them on, and are sent and sent again in that
   /// order. They are sorted when that happens, so that a finished one is removed from `awaiting` in constant time.
   private var lastNumber: UInt64 = 0
-  private var inHand = Set<UUID>()
+  /// Requests and events whose handlers run, with the last sender of each.
+  private var inHand: [UUID: Address] = [:]
   private var answered: Remembered<UUID, Envelope>
 
   /// How many messages may wait for the broker. Beyond it each new message replaces the oldest waiting notice.
@@ -239,10 +240,23 @@ struct PeerSession {
 
   private mutating func receivedFirst(_ envelope: Envelope) -> [Action] {
     guard MessageTable[envelope.header.kind]?.style != .notice else { return [.handle(envelope)] }
-    let id = envelope.header.id
-    if let answer = answered[id] { return sendReply(answer) }
-    guard inHand.insert(id).inserted else { return [] }
-    return [.handle(envelope)]
+    let (id, source) = (envelope.header.id, envelope.header.source)
+    if let answer = answered[id] { return sendReply(self.answer(answer, to: source)) }
+    let isFirst = inHand[id] == nil
+    // The answer goes to the last sender.
+    if isFirst || inHand[id]?.role == source.role { inHand[id] = source }
+    return isFirst ? [.handle(envelope)] : []
+  }
+
+  /// The answer to a repetition. It may come from another process of the same role: a replica that sends what another one
+  /// has sent before it ended.
+  private func answer(_ answer: Envelope, to source: Address) -> Envelope {
+    let header = answer.header
+    guard header.destination != source, header.destination.role == source.role else { return answer }
+    return Envelope(
+      header: EnvelopeHeader(
+        kind: header.kind, cause: header.cause, correlation: header.correlation, source: address, destination: source),
+      body: answer.body)
   }
 
   /// The handler of an envelope has returned: remembers and sends the reply.
@@ -251,9 +265,8 @@ struct PeerSession {
     let answer = Envelope(
       header: EnvelopeHeader(
         kind: asked.kind.answered(kind), cause: asked.id, correlation: asked.correlation, source: address,
-        destination: asked.source),
+        destination: inHand.removeValue(forKey: asked.id) ?? asked.source),
       body: body)
-    inHand.remove(asked.id)
     // A failed event is handled again when it is received again.
     if kind != .failed { answered.remember(answer, for: asked.id) }
     return sendReply(answer)
