@@ -40,8 +40,8 @@ class Postgres:
 
     def __init__(self, run):
         self.bin = programs()
-        # Not in the scratch folder, which only its owner may enter: PostgreSQL does not run as root.
-        self.folder = tempfile.mkdtemp(prefix="widgetlab-pg-")
+        # PostgreSQL does not run as root, and another user cannot enter root's own temporary folder.
+        self.folder = tempfile.mkdtemp(prefix="widgetlab-pg-", dir="/tmp" if os.geteuid() == 0 else None)
         run.at_end(self.close)
         self.user = []
         if os.geteuid() == 0:

@@ -40,8 +40,9 @@ package actor PostgresCluster {
     guard let programs = Self.programs else { throw LabError(Self.advice) }
     self.programs = programs
     self.settings = settings
-    // Short, because the path of a socket has at most 107 bytes.
-    folder = FileManager.default.temporaryDirectory.path + "/pg-" + UUID().uuidString.prefix(8)
+    // Short, because the path of a socket has at most 107 bytes. Another user cannot enter root's own temporary folder.
+    let parent = Self.unprivileged == nil ? FileManager.default.temporaryDirectory.path : "/tmp"
+    folder = parent + "/pg-" + UUID().uuidString.prefix(8)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     if let user = Self.unprivileged { chown(folder, user.uid, user.gid) }
     let made = try await run(

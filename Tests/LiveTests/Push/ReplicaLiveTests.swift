@@ -9,10 +9,7 @@ import Testing
 import WidgetLabTesting
 
 /// Real push servers that share a PostgreSQL database, with a real bus; the test acts as the device.
-@Suite(
-  .live, .timeLimit(.live),
-  .enabled(if: PostgresCluster.isInstalled, "PostgreSQL is not installed: run scripts/prerequisites"))
-struct `Replicas of the push server` {
+@Suite(.live, .timeLimit(.live)) struct `Replicas of the push server` {
   /// The notifications that the device has received, with the push servers that sent them.
   private final class Receipt: Sendable {
     private let found = Mutex<[UUID: [Address]]>([:])
@@ -82,7 +79,7 @@ struct `Replicas of the push server` {
     return found
   }
 
-  @Test func `each replica accepts pushes, the owner of the device delivers them, and a kill loses none`() async throws
+  @Test(.withPostgres) func `each replica accepts pushes, the owner of the device delivers them, and a kill loses none`() async throws
   {
     try await run("a kill of the owner") { lone, server in
       let (tool, receipt) = (try await lone.operator(), Receipt())
@@ -112,7 +109,7 @@ struct `Replicas of the push server` {
     }
   }
 
-  @Test func `pushes that are accepted while PostgreSQL restarts are answered, and none is lost`() async throws {
+  @Test(.withPostgres) func `pushes that are accepted while PostgreSQL restarts are answered, and none is lost`() async throws {
     try await run("a restart of PostgreSQL") { lone, server in
       let (tool, receipt) = (try await lone.operator(), Receipt())
       let device = try await device(lone, receipt)
@@ -144,7 +141,7 @@ struct `Replicas of the push server` {
     throw LabError("no push was accepted after the restart of PostgreSQL")
   }
 
-  @Test func `a provider reaches any replica over HTTP/2, and a replica that ends hands its devices over`() async throws
+  @Test(.withPostgres) func `a provider reaches any replica over HTTP/2, and a replica that ends hands its devices over`() async throws
   {
     try await run("a replica that ends", replicas: ["a", "b"]) { lone, server in
       let (tool, receipt) = (try await lone.operator(), Receipt())
@@ -170,4 +167,8 @@ struct `Replicas of the push server` {
       for connection in [device, tool] { await connection.leave() }
     }
   }
+}
+
+extension Trait where Self == ConditionTrait {
+  fileprivate static var withPostgres: Self { .enabled(if: PostgresCluster.isInstalled, "\(PostgresCluster.advice)") }
 }

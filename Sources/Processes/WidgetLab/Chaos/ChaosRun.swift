@@ -242,7 +242,7 @@ actor ChaosRun {
 
   // MARK: The end
 
-  /// Ends the faults and the workload, kills the owner of a download, and waits until nothing is left to do.
+  /// Ends the faults and the workload, and waits until nothing is left to do.
   ///
   /// - Returns: the seconds that it took; `nil` when the limit was reached, or when a law was broken before.
   func settle(within limit: Duration) async -> Double? {
@@ -254,7 +254,6 @@ actor ChaosRun {
       await task.value
     }
     await tasks.end()
-    await killOwner()
     _ = await ask(SetNetwork(state: NetworkState()))
     var hasReadLog = false
     while ContinuousClock.now - start < limit, !Task.isCancelled, await journal.breach == nil {
@@ -268,19 +267,6 @@ actor ChaosRun {
       try? await Task.sleep(for: .milliseconds(50))
     }
     return nil
-  }
-
-  /// Kills the app while it has a download and the device has no network, so that nothing but the events of the download
-  /// gives a reason to launch it again. Without this, a host that launches no owner is found only by luck. It is no fault
-  /// of the campaign, and its recovery is not measured.
-  private func killOwner() async {
-    guard await journal.breach == nil, await ask(SetNetwork(state: NetworkState(path: .off))) else { return }
-    try? await workload.perform(.openApp)
-    let deadline = ContinuousClock.now + .seconds(10)
-    while await isWithoutTransfers(), ContinuousClock.now < deadline, !Task.isCancelled {
-      try? await Task.sleep(for: .milliseconds(20))
-    }
-    _ = await target.kill([.app], await journal.look(\.instances))
   }
 
   private func isWithoutTransfers() async -> Bool {
