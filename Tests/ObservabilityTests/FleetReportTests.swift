@@ -86,7 +86,8 @@ import Testing
     }
     #expect(!report.page.contains("<b>|"))
     #expect(report.page.contains("<svg"))
-    #expect(!report.page.contains("src=") && !report.page.contains("<link"), "it loads nothing")
+    let references = report.page.replacing("http-equiv", with: "").replacing("http://www.w3.org/2000/svg", with: "")
+    #expect(!references.contains("http"), "it loads nothing")
     #expect(report.lines.contains { $0.hasPrefix("holds: each 200") })
   }
 }

@@ -21,15 +21,18 @@ struct LonePushServer: Sendable {
 
   /// The child processes that have not exited.
   private final class Living: Sendable {
-    private let children = Mutex<[Int32: Task<Int32, Never>]>([:])
+    /// In the order of their starts. Pids begin again at the lowest one.
+    private let children = Mutex<[(pid: Int32, ending: Task<Int32, Never>)]>([])
     func began(_ child: LabChild) {
-      children.withLock { $0[child.pid] = Task { await child.ending() } }
+      children.withLock { $0.append((child.pid, Task { await child.ending() })) }
     }
     func ended(_ pid: Int32) async -> Int32? {
-      let ending = children.withLock { $0.removeValue(forKey: pid) }
+      let ending = children.withLock { children in
+        children.firstIndex { $0.pid == pid }.map { children.remove(at: $0).ending }
+      }
       return await ending?.value
     }
-    var pids: [Int32] { children.withLock { Array($0.keys) } }
+    var pids: [Int32] { children.withLock { $0.map(\.pid) } }
   }
 
   /// Starts both, runs the body and stops both, `WIDGETLAB_REPEAT` times; leaves no files.
@@ -76,8 +79,8 @@ struct LonePushServer: Sendable {
       for pid in lone.living.pids { await lone.end(pid, SIGKILL) }
       throw error
     }
-    // The push server stops first, because it sends a goodbye to the bus.
-    for pid in lone.living.pids.sorted(by: >) { #expect(await lone.end(pid, SIGTERM) == 0) }
+    // The bus was started first and stops last, because the push server sends a goodbye to it.
+    for pid in lone.living.pids.reversed() { #expect(await lone.end(pid, SIGTERM) == 0) }
   }
 
   private var configuration: String { instance.path + "/widgetlab.yaml" }

@@ -63,4 +63,10 @@ import WidgetLabTesting
       await device.leave()
     }
   }
+
+  @Test func `without the option no process opens a port or writes a file for them`() async throws {
+    try await LonePushServer.run("no metrics") { lone in
+      #expect(!FileManager.default.fileExists(atPath: lone.instance.metrics))
+    }
+  }
 }

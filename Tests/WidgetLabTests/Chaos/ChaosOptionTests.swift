@@ -48,8 +48,8 @@ import Testing
   }
 
   @Test func `the name of a report's file determines its format`() {
-    for name in ["a.json", "b/c.md", "d.html"] { #expect(ChaosReportFile(argument: name) != nil) }
-    for name in ["a.pdf", "json", ""] { #expect(ChaosReportFile(argument: name) == nil) }
+    for name in ["a.json", "b/c.md", "d.html"] { #expect(ReportFile(argument: name) != nil) }
+    for name in ["a.pdf", "json", ""] { #expect(ReportFile(argument: name) == nil) }
   }
 
   @Test func `a process that a campaign killed is restarted at once, and one that failed after a pause`() {

@@ -21,8 +21,8 @@ struct ChaosMergeCommand: AsyncParsableCommand {
   @Argument(help: "Reports that `chaos run --report FILE.json` wrote.", completion: .file())
   var files: [String]
 
-  @Option(name: .customLong("report"), help: ChaosReportFile.help, completion: .file())
-  var reports: [ChaosReportFile] = []
+  @Option(name: .customLong("report"), help: ReportFile.help, completion: .file())
+  var reports: [ReportFile] = []
 
   func run() async throws {
     try await reporting {

@@ -44,8 +44,8 @@ struct ChaosOptions: ParsableArguments {
     help: ArgumentHelp("Within how long after the last fault all work must be settled.", valueName: "seconds"))
   var within = 30.0
 
-  @Option(name: .customLong("report"), help: ChaosReportFile.help, completion: .file())
-  var reports: [ChaosReportFile] = []
+  @Option(name: .customLong("report"), help: ReportFile.help, completion: .file())
+  var reports: [ReportFile] = []
 
   @Option(
     help: ArgumentHelp("The failure file, if a law is broken (default: chaos-SEED.tar).", valueName: "file"),

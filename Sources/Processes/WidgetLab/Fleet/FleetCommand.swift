@@ -199,7 +199,7 @@ struct FleetReportCommand: AsyncParsableCommand {
 
   @Argument(
     help: "Files for the report: .json, .md or .html (a page with plots). Without a file: lines on the terminal.")
-  var files: [FleetReportFile] = []
+  var files: [ReportFile] = []
 
   @Flag(help: "Print the report as one JSON object.")
   var json = false
@@ -262,37 +262,5 @@ extension ProcessFacts {
     guard let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8) else { return nil }
     let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
     return line?.split(separator: " ").dropFirst().first.flatMap { Double($0) }.map { $0 / 1_024 }
-  }
-}
-
-/// A file for the report of a fleet; its name determines the format.
-struct FleetReportFile: ExpressibleByArgument, Sendable {
-  private enum Format: String { case json, md, html }
-
-  let path: String
-  private let format: Format
-
-  /// `nil` when the name has another extension.
-  init?(argument: String) {
-    guard let format = Format(rawValue: URL(fileURLWithPath: argument).pathExtension) else { return nil }
-    path = argument
-    self.format = format
-  }
-
-  /// Writes the report. Replaces an existing file.
-  func write(_ report: FleetReport) throws {
-    do {
-      let data: Data =
-        switch format {
-        case .json: try Output.jsonData(report, pretty: true)
-        case .md: Data(report.markdown.utf8)
-        case .html: Data(report.page.utf8)
-        }
-      try data.write(to: URL(fileURLWithPath: path), options: .atomic)
-    } catch {
-      throw CommandError(
-        Exit.broken, "the report cannot be written: \(error.localizedDescription)", at: path,
-        advice: "name a file in a writable folder")
-    }
   }
 }

@@ -46,7 +46,7 @@ struct FleetUpCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp("A file for the report at the end: .json, .md or .html; may be repeated.", valueName: "file"))
-  var report: [FleetReportFile] = []
+  var report: [ReportFile] = []
 
   @Flag(help: "Print the ready line as one JSON object, and all else on standard error.")
   var json = false
