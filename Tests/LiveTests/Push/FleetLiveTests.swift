@@ -119,10 +119,16 @@ import WidgetLabTesting
       #expect(same.errors.contains("is run by another process"), "\(same.errors)")
       let other = try await LabChild.start(
         fleet.executables + "/widgetlab",
-        ["fleet", "up", "--devices", "10", "--seed", "7", "--name", "other", "--json", "--instance", fleet.folder],
+        [
+          "fleet", "up", "--devices", "10", "--seed", "7", "--name", "other", "--json", "--instance", fleet.folder,
+          "--die-with-parent", "\(getpid())",
+        ],
         output: fleet.folder + "/other.out", errors: fleet.folder + "/other.err")
-      try await fleet.eventually("the other one is ready") { _ in
-        (try? String(contentsOfFile: fleet.folder + "/other.out", encoding: .utf8).contains("\n")) == true
+      // `status` without a name fails from now on, so that the fixture cannot read a state.
+      let deadline = ContinuousClock.now + LabTimeout.usual
+      while (try? String(contentsOfFile: fleet.folder + "/other.out", encoding: .utf8).contains("\n")) != true {
+        try #require(ContinuousClock.now < deadline, "the other one is not ready")
+        try await Task.sleep(for: .milliseconds(50))  // polls its output
       }
       #expect(try await fleet.tool("fleet", "status").status == 64, "there are two")
       #expect(try await fleet.tool("fleet", "status", "--name", "other").output.contains("other: 10 devices"))

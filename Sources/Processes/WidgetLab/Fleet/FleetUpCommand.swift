@@ -189,7 +189,12 @@ struct FleetUpCommand: AsyncParsableCommand {
     let log = "\(cluster.folder)/logs/fleet-\(name).log"
     let child = try await SpawnedProcess.start(
       search.standing("device-fleet") ?? "device-fleet", ["--instance", cluster.folder] + arguments, log: log)
-    let ending = Task { await child.ending() }
+    // Waiting for the value of a task cannot be cancelled; waiting for a stream can.
+    let (endings, continuation) = AsyncStream.makeStream(of: ChildEnding.self)
+    let ending = Task {
+      continuation.yield(await child.ending())
+      continuation.finish()
+    }
     do {
       try await untilSignal(signals) {
         let pushServer = try PushServerAnnouncement.read(in: cluster.instance)
@@ -198,9 +203,7 @@ struct FleetUpCommand: AsyncParsableCommand {
             try await follow(cluster, pushServer, pids: { ["fleet-\(name)": child.pid] }) { nil }
           }
           group.addTask {
-            let ending = await ending.value
-            try Task.checkCancellation()
-            throw Self.ended(ending, log)
+            for await ending in endings { throw Self.ended(ending, log) }
           }
           defer { group.cancelAll() }
           try await group.next()
