@@ -63,6 +63,18 @@ import Testing
     #expect(try disturbed(61).answer == .broken)
   }
 
+  @Test func `the time in which the cluster is down does not count`() throws {
+    func restarted(_ pause: Double) throws -> LawVerdict {
+      try verdict(after: pause) { work in
+        try work.create(isAccepted: false)
+        work.pass(3600)
+        try work.send(BusStarted(pid: 2, generation: 2, registrations: []), from: .messageBus)
+      }
+    }
+    #expect(try restarted(50).answer == .unknown)
+    #expect(try restarted(61).answer == .broken)
+  }
+
   @Test func `a fault that the caller adds is a disturbance`() throws {
     var work = RecordedWork()
     try work.boot()

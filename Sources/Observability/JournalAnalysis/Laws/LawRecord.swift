@@ -55,18 +55,24 @@ struct LawRecord: Sendable {
   mutating func begin(_ seen: LawEnvelope) {
     if seen.header.sequence == 1 { isWhole = true }
     advance(to: seen.header.sentAt)
+    // No work could be done while there was no bus or no journal. The laws must not count that time.
+    switch seen.body {
+    case .busStarted(let started) where isAnotherBroker(started): disturb(by: seen.header)
+    default: if seen.header.kind == JournalResumed.kind { disturb(by: seen.header) }
+    }
   }
+
+  /// Whether a broker was started. A broker also begins a new segment when the last one is full.
+  private func isAnotherBroker(_ started: BusStarted) -> Bool { busGeneration.map { $0 != started.generation } ?? false }
 
   /// After the laws.
   mutating func handle(_ seen: LawEnvelope) {
     let header = seen.header
     switch seen.body {
     case .busStarted(let started):
-      // A broker also begins a new segment when the last one is full.
-      if let busGeneration, busGeneration != started.generation {
+      if isAnotherBroker(started) {
         busInterruption = header.sequence
         generations = [:]
-        disturb(by: header)
       }
       busGeneration = started.generation
       for registration in started.registrations where registration.isConnected {
@@ -84,7 +90,7 @@ struct LawRecord: Sendable {
       if changed.state.isHeld { held.insert(device) } else { held.remove(device) }
       disturb(by: header)
     default:
-      if header.kind == JournalResumed.kind || header.kind == BusStrained.kind { disturb(by: header) }
+      if header.kind == BusStrained.kind { disturb(by: header) }
     }
     tasks.handle(seen)
   }
