@@ -186,22 +186,6 @@ import Testing
     withExtendedLifetime(session) {}
   }
 
-  @Test func `completions expire once while they are awaited, and never when none is awaited`() async throws {
-    let fixture = try SDKFixture()
-    let completions = Completions("daily", count: 1, .none, in: fixture.process)
-    let expirations = Mutex(0)
-    completions.whenExpired { expirations.withLock { $0 += 1 } }
-    completions.expire()
-    completions.expire()
-    completions.whenExpired { expirations.withLock { $0 += 1 } }
-    let count = expirations.withLock { $0 }
-    #expect(count == 2)
-    completions.called(0)
-    let done = Completions("daily", count: 0, .none, in: fixture.process)
-    done.whenExpired { Issue.record("it expired although no completion is awaited") }
-    done.expire()
-  }
-
   @Test func `events call only the delegate and no handler while the process runs`() async throws {
     let fixture = try SDKFixture()
     let (delegate, handler) = (Delegate(), await Handler())

@@ -73,7 +73,9 @@ extension SessionRegistry {
       HandlerCalled(
         session: identifier, pid: ProcessInfo.processInfo.processIdentifier, matching: matching.count),
       context: context)
-    let completions = Completions(identifier, count: matching.count, context, in: process)
+    let completions = Completions(identifier, count: matching.count, in: process) { [process] outstanding in
+      process.connection.record(CompletionCalled(session: identifier, outstanding: outstanding), context: context)
+    }
     for (number, handler) in matching.enumerated() {
       let expire = process.asCurrent(context) { handler.begin(identifier) { completions.called(number) } }
       if let expire { completions.whenExpired(expire) }
@@ -86,21 +88,24 @@ extension SessionRegistry {
 final class Completions: Sendable {
   private struct State {
     var outstanding: Set<Int>
+    /// All were called, and the last call is recorded.
+    var isDone: Bool
     var whenAllCalled: [@Sendable () -> Void] = []
     var whenExpired: [@Sendable () -> Void] = []
     var isExpired = false
   }
 
   private let identifier: String
-  private let context: MessageContext
   private let process: HostedProcess
+  /// Writes a call into the journal, with the number of completions that are outstanding.
+  private let record: @Sendable (Int) -> Void
   private let state: Mutex<State>
 
-  init(_ identifier: String, count: Int, _ context: MessageContext, in process: HostedProcess) {
+  init(_ identifier: String, count: Int, in process: HostedProcess, record: @escaping @Sendable (Int) -> Void) {
     self.identifier = identifier
-    self.context = context
     self.process = process
-    state = Mutex(State(outstanding: Set(0..<count)))
+    self.record = record
+    state = Mutex(State(outstanding: Set(0..<count), isDone: count == 0))
   }
 
   /// The author called a completion. Any thread.
@@ -113,9 +118,11 @@ final class Completions: Sendable {
     guard let left else {
       return process.log("the completion handler of session \(identifier) was called again; it counts once")
     }
-    process.connection.record(CompletionCalled(session: identifier, outstanding: left), context: context)
+    record(left)
     guard left == 0 else { return }
+    // Not before: the acknowledgement must follow the last call in the journal.
     let waiting = state.withLock { state in
+      state.isDone = true
       defer { state.whenAllCalled = [] }
       return state.whenAllCalled
     }
@@ -125,8 +132,8 @@ final class Completions: Sendable {
   /// Calls `work` after the last completion; at once when all were called.
   func whenAllCalled(_ work: @escaping @Sendable () -> Void) {
     let isDone = state.withLock { state in
-      if !state.outstanding.isEmpty { state.whenAllCalled.append(work) }
-      return state.outstanding.isEmpty
+      if !state.isDone { state.whenAllCalled.append(work) }
+      return state.isDone
     }
     if isDone { work() }
   }

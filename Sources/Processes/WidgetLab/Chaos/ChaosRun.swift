@@ -169,10 +169,15 @@ actor ChaosRun {
   private func outage(_ fault: ChaosFault, _ step: Int, _ milliseconds: Int) async {
     if await ask(SetNetwork(state: NetworkState(path: .off))) { took(fault, step) }
     try? await Task.sleep(for: .milliseconds(milliseconds))
-    while !Task.isCancelled {
-      if await ask(SetNetwork(state: NetworkState())) { break }
-    }
+    await endOutage()
     isOffline = false
+  }
+
+  private func endOutage() async {
+    while !Task.isCancelled {
+      if await ask(SetNetwork(state: NetworkState())) { return }
+      try? await Task.sleep(for: .milliseconds(50))
+    }
   }
 
   private func ask<R: Request>(_ request: R, within limit: Duration = .seconds(5)) async -> Bool {
@@ -242,7 +247,7 @@ actor ChaosRun {
 
   // MARK: The end
 
-  /// Ends the faults and the workload, and waits until nothing is left to do.
+  /// Ends the faults and the workload, kills the owner of a download, and waits until nothing is left to do.
   ///
   /// - Returns: the seconds that it took; `nil` when the limit was reached, or when a law was broken before.
   func settle(within limit: Duration) async -> Double? {
@@ -254,7 +259,8 @@ actor ChaosRun {
       await task.value
     }
     await tasks.end()
-    _ = await ask(SetNetwork(state: NetworkState()))
+    await killOwner()
+    await endOutage()
     var hasReadLog = false
     while ContinuousClock.now - start < limit, !Task.isCancelled, await journal.breach == nil {
       if workload.isIdle, await isWithoutTransfers() {
@@ -267,6 +273,27 @@ actor ChaosRun {
       try? await Task.sleep(for: .milliseconds(50))
     }
     return nil
+  }
+
+  /// Kills the app while it has a download and the device has no network, so that nothing but the events of the download
+  /// gives a reason to launch it again. Without this, a host that launches no owner is found only by luck. It is no fault
+  /// of the campaign, and its recovery is not measured.
+  private func killOwner() async {
+    guard await journal.breach == nil, await ask(SetNetwork(state: NetworkState(path: .off))) else { return }
+    // A new instance begins a download. One that runs may have none.
+    _ = await target.kill([.app], await journal.look(\.instances))
+    let deadline = ContinuousClock.now + .seconds(10)
+    while !(await isAppLoading()), ContinuousClock.now < deadline, !Task.isCancelled {
+      // The device does not open an app whose end it has not seen.
+      try? await workload.perform(.openApp)
+      try? await Task.sleep(for: .milliseconds(20))
+    }
+    _ = await target.kill([.app], await journal.look(\.instances))
+  }
+
+  private func isAppLoading() async -> Bool {
+    let status = try? await workload.ask(DeviceStatus(), within: .seconds(5))
+    return status?.sessions.contains { target.cluster.apps.contains($0.owner) && $0.running > 0 } ?? false
   }
 
   private func isWithoutTransfers() async -> Bool {
