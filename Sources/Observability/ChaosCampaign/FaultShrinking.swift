@@ -1,14 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
+
 /// Finds a small list of faults that still breaks a law. It decides what to try next; the caller runs it.
 ///
-/// It tries no fault at all, then the last faults, because a campaign ends soon after a law is broken: one, two, four
-/// and so on. Then it divides what it found by delta debugging (Zeller and Hildebrandt, 2002): it tries parts of the list
-/// and what is left without them, with finer and finer parts. A fault may need luck with the moment, so it begins again
-/// when no part broke the law.
+/// It tries no fault at all, then the last fault, because a campaign ends soon after a law is broken. A kill may need luck
+/// with the moment. Therefore it then tries one crash at each point at which a process was killed, the latest first. Then
+/// come the last two faults, four and so on. At the end it divides what it found by delta debugging (Zeller and
+/// Hildebrandt, 2002): it tries parts of the list and what is left without them, with finer and finer parts, and begins
+/// again when no part broke the law.
 package struct FaultShrinking: Sendable {
+  /// What to try.
+  package enum Candidate: Hashable, Sendable {
+    /// The faults of the steps with these numbers.
+    case faults([Int])
+    /// One crash instead of all faults.
+    case crash(PointCrash)
+
+    package var count: Int {
+      switch self {
+      case .faults(let numbers): numbers.count
+      case .crash: 1
+      }
+    }
+  }
+
   private enum Phase {
     case nothing
+    /// The next crash to try.
+    case crash(Int)
     /// The last faults, so many.
     case last(Int)
     case parts
@@ -17,8 +37,11 @@ package struct FaultShrinking: Sendable {
   /// How often the parts of a list are tried in vain before the search ends.
   private static let rounds = 3
 
-  /// The step numbers of the faults in the smallest list that was seen to break the law.
-  package private(set) var smallest: [Int]
+  /// The smallest candidate that was seen to break the law.
+  package private(set) var found: Candidate
+  /// The smallest list of step numbers that was seen to break it.
+  private var smallest: [Int] { didSet { found = .faults(smallest) } }
+  private let crashes: [PointCrash]
   private var phase = Phase.nothing
   /// How many parts the list is divided into.
   private var parts = 2
@@ -27,21 +50,36 @@ package struct FaultShrinking: Sendable {
   /// How often all parts of the smallest list were tried.
   private var round = 0
   /// What is being tried.
-  private var tried: [Int]?
+  private var tried: Candidate?
 
-  /// Creates the search from a list that breaks a law.
-  package init(_ faults: [Int]) { smallest = faults }
+  /// Creates the search from the step numbers of a list of faults that breaks a law.
+  ///
+  /// - Parameter crashes: what to try instead of the list.
+  package init(_ faults: [Int], crashes: [PointCrash] = []) {
+    smallest = faults
+    found = .faults(faults)
+    self.crashes = crashes
+  }
 
-  /// The next list to try; `nil` when no smaller list can be found in this way. The first one is empty: some mistakes need
-  /// no fault.
-  package mutating func next() -> [Int]? {
-    tried = candidate()
+  /// The next candidate; `nil` when nothing smaller can be found in this way. The first one has no fault: some mistakes
+  /// need none.
+  package mutating func next() -> Candidate? {
+    if case .crash = found { return nil }
+    if case .crash(let index) = phase {
+      if index < crashes.count, smallest.count > 1 {
+        tried = .crash(crashes[index])
+        return tried
+      }
+      phase = .last(2)
+    }
+    tried = candidate().map { .faults($0) }
     return tried
   }
 
   private mutating func candidate() -> [Int]? {
     switch phase {
     case .nothing: return []
+    case .crash: return nil
     case .last(let count) where count < smallest.count: return smallest.suffix(count)
     case .last:
       phase = .parts
@@ -68,12 +106,14 @@ package struct FaultShrinking: Sendable {
     return round < Self.rounds ? part() : nil
   }
 
-  /// The result of the last list.
+  /// The result of the last candidate.
   package mutating func tried(breaks: Bool) {
     guard let tried else { return }
     self.tried = nil
     switch phase {
     case .nothing: phase = .last(1)
+    case .crash(let index): phase = .crash(index + 1)
+    case .last(1) where !breaks: phase = .crash(0)
     case .last(let count): phase = breaks ? .parts : .last(2 * count)
     case .parts:
       guard breaks else {
@@ -85,7 +125,11 @@ package struct FaultShrinking: Sendable {
       index = 0
       round = 0
     }
-    if breaks { smallest = tried }
+    guard breaks else { return }
+    switch tried {
+    case .faults(let numbers): smallest = numbers
+    case .crash: found = tried
+    }
   }
 
   private var slices: [[Int]] {
@@ -95,7 +139,49 @@ package struct FaultShrinking: Sendable {
   }
 }
 
+/// A crash of a process at a point, in a step of a campaign.
+package struct PointCrash: Hashable, Sendable {
+  package let step: Int
+  package let victim: ChaosVictim
+  /// The name of a `FaultPoint`.
+  package let point: String
+
+  package init(step: Int, victim: ChaosVictim, point: String) {
+    self.step = step
+    self.victim = victim
+    self.point = point
+  }
+
+  /// How many crashes are worth a try.
+  private static let most = 8
+
+  /// The points at which processes were killed, the latest first.
+  package static func all(in events: [CampaignEvent]) -> [PointCrash] {
+    var found: [PointCrash] = []
+    for event in events.reversed() {
+      for kill in event.kills where FaultPoint(name: kill.state) != nil {
+        if found.contains(where: { $0.victim == kill.victim && $0.point == kill.state }) { continue }
+        found.append(PointCrash(step: event.step, victim: kill.victim, point: kill.state))
+      }
+    }
+    return Array(found.prefix(most))
+  }
+}
+
 extension [CampaignStep] {
+  /// These steps with the faults of a candidate only.
+  package func keeping(_ candidate: FaultShrinking.Candidate) -> [CampaignStep] {
+    switch candidate {
+    case .faults(let numbers): return keeping(numbers)
+    case .crash(let crash):
+      return keeping([crash.step]).map { step in
+        var step = step
+        if step.number == crash.step { step.fault = .point(victim: crash.victim, point: crash.point, skipping: 0) }
+        return step
+      }
+    }
+  }
+
   /// How many steps before the first fault are kept, so that there is work when it happens.
   private static let stepsBefore = 8
 

@@ -8,12 +8,13 @@ import Testing
   private func shrink(_ count: Int, breaks: ([Int]) -> Bool) -> (smallest: [Int], attempts: Int) {
     var search = FaultShrinking(Array(1...count))
     var attempts = 0
-    while let faults = search.next(), attempts < 10_000 {
+    while case .faults(let faults) = search.next(), attempts < 10_000 {
       attempts += 1
       #expect(faults.isEmpty == (attempts == 1))
       search.tried(breaks: breaks(faults))
     }
-    return (search.smallest, attempts)
+    guard case .faults(let smallest) = search.found else { return ([], attempts) }
+    return (smallest, attempts)
   }
 
   @Test(arguments: [1, 2, 3, 50, 99, 100]) func `one fault of a hundred is found in a few attempts`(fault: Int) {
@@ -34,10 +35,10 @@ import Testing
 
   @Test func `a list of one fault is not tried again`() {
     var search = FaultShrinking([4])
-    #expect(search.next() == [])
+    #expect(search.next() == .faults([]))
     search.tried(breaks: false)
     #expect(search.next() == nil)
-    #expect(search.smallest == [4])
+    #expect(search.found == .faults([4]))
   }
 
   @Test func `a mistake that needs no fault is found first`() {
@@ -59,6 +60,52 @@ import Testing
       return times.isMultiple(of: 3)
     }
     #expect(result.smallest == [60])
+  }
+
+  private func killed(_ step: Int, _ kills: [(ChaosVictim, String)]) -> CampaignEvent {
+    CampaignEvent(
+      step: step, kind: .kill, text: "", time: 0, kills: kills.map { CampaignEvent.Kill(victim: $0.0, state: $0.1) })
+  }
+
+  @Test func `a crash at a point where a process was killed is tried after the last fault`() {
+    let crashes = PointCrash.all(in: [
+      killed(3, [(.host, "host.after-tasks-saved"), (.messageBus, "bus.after-segment")]), killed(5, [(.host, "idle")]),
+      killed(7, [(.host, "host.after-tasks-saved")]), killed(8, [(.pushServer, "peer.before-answer")]),
+    ])
+    let saved = PointCrash(step: 7, victim: .host, point: "host.after-tasks-saved")
+    #expect(
+      crashes == [
+        PointCrash(step: 8, victim: .pushServer, point: "peer.before-answer"), saved,
+        PointCrash(step: 3, victim: .messageBus, point: "bus.after-segment"),
+      ])
+    var search = FaultShrinking(Array(1...8), crashes: crashes)
+    var tried: [FaultShrinking.Candidate] = []
+    while let candidate = search.next() {
+      tried.append(candidate)
+      search.tried(breaks: candidate == .crash(saved))
+    }
+    #expect(tried == [.faults([]), .faults([8]), .crash(crashes[0]), .crash(saved)])
+    #expect(search.found == .crash(saved))
+  }
+
+  @Test func `the last two faults are tried when no crash breaks the law`() {
+    var search = FaultShrinking([1, 2, 3], crashes: [PointCrash(step: 2, victim: .host, point: "peer.after-answer")])
+    var tried: [FaultShrinking.Candidate] = []
+    while let candidate = search.next() {
+      tried.append(candidate)
+      search.tried(breaks: candidate == .faults([2, 3]))
+    }
+    #expect(tried.prefix(4).map(\.count) == [0, 1, 1, 2])
+    #expect(search.found == .faults([2, 3]))
+  }
+
+  @Test func `a crash replaces the fault of its step`() {
+    let steps = (1...9).map { number in
+      CampaignStep(number: number, actions: [.reload], delay: 1, fault: .clock(seconds: number), waits: true)
+    }
+    let kept = steps.keeping(.crash(PointCrash(step: 7, victim: .host, point: "host.after-tasks-saved")))
+    #expect(kept.map(\.number) == Array(1...7))
+    #expect(kept.compactMap(\.fault) == [.point(victim: .host, point: "host.after-tasks-saved", skipping: 0)])
   }
 
   @Test func `the steps around the faults keep their actions`() {

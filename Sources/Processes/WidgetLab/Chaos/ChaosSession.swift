@@ -62,28 +62,32 @@ struct ChaosSession {
   /// twice in at most three runs, so that a replay of the file will break it too.
   private func shrink(_ first: ChaosTrial.Outcome, _ broken: [String]) async -> ChaosTrial.Outcome? {
     var smallest: ChaosTrial.Outcome?
-    var search = FaultShrinking(first.steps.faultNumbers)
+    var search = FaultShrinking(first.steps.faultNumbers, crashes: PointCrash.all(in: first.report.events))
     let deadline = ContinuousClock.now + .seconds(options.shrinkTime)
-    while ContinuousClock.now < deadline, await !interruption.isSet, let numbers = search.next() {
+    while ContinuousClock.now < deadline, await !interruption.isSet, let candidate = search.next() {
       var breaking: [ChaosTrial.Outcome] = []
       var runs = 0
       while breaking.count < 2, runs < (breaking.isEmpty ? 1 : 3), await !interruption.isSet {
         runs += 1
-        if let outcome = await replay(first, numbers), !Set(outcome.report.broken).isDisjoint(with: broken) {
+        if let outcome = await replay(first, candidate), !Set(outcome.report.broken).isDisjoint(with: broken) {
           breaking.append(outcome)
         }
       }
       search.tried(breaks: breaking.count == 2)
       if breaking.count == 2 { smallest = breaking[1] }
       let result = breaking.isEmpty ? "not broken" : "broken in \(breaking.count) of \(CampaignText.count(runs, "run"))"
-      Output.print("  \(CampaignText.count(numbers.count, "fault")): \(result)")
+      var what = CampaignText.count(candidate.count, "fault")
+      if case .crash(let crash) = candidate { what += ", a crash of \(crash.victim) at \(crash.point)" }
+      Output.print("  \(what): \(result)")
     }
     return smallest
   }
 
-  /// Runs the steps again with only the given faults; `nil` when the cluster does not start.
-  private func replay(_ first: ChaosTrial.Outcome, _ numbers: [Int]) async -> ChaosTrial.Outcome? {
-    var trial = trial(first.report.runs[0].seed, .given(first.steps.keeping(numbers)))
+  /// Runs the steps again with only the faults of a candidate; `nil` when the cluster does not start.
+  private func replay(
+    _ first: ChaosTrial.Outcome, _ candidate: FaultShrinking.Candidate
+  ) async -> ChaosTrial.Outcome? {
+    var trial = trial(first.report.runs[0].seed, .given(first.steps.keeping(candidate)))
     trial.isShown = false
     // The named folder has the campaign's own cluster.
     trial.options.instance = nil
