@@ -28,6 +28,19 @@ private let first = LaunchFixture.first
     #expect(actions == [.output(.awake(widget, first, woken: true))])
   }
 
+  @Test func `a list that is older than an exit does not end the launch that followed`() {
+    var fixture = LaunchFixture()
+    fixture.launch()
+    _ = fixture.handle(.exited(widget, first, .signalled(signal: SIGKILL)))
+    _ = fixture.handle(.wanted(widget, Assertion("events a")))
+    #expect(fixture.process?.state == .launching)
+    let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: false)
+    #expect(fixture.handle(.agentReported(agent, incarnation: fixture.incarnation, children: [child])) == [])
+    // The launch still waits for its reply.
+    #expect(fixture.handle(.spawnFailed(widget, BusError(.notStarted, "no"))) == [.list(agent: agent)])
+    #expect(fixture.process?.state == .absent)
+  }
+
   @Test(.rule("SETTING-04"))
   func `an eviction of all processes ends one that is being spawned, which is launched again`() {
     var fixture = LaunchFixture()

@@ -15,7 +15,9 @@ extension LaunchStateMachine {
     reportedAgents.insert(agent)
     var actions: [Action] = []
     for address in agents.keys.filter({ agents[$0] == agent }).sorted(by: { $0.text < $1.text }) {
-      if let child = children.first(where: { $0.address == address }) {
+      // A list that is older than an exit still has the instance that ended.
+      let last = processes[address]?.lastGeneration ?? 0
+      if let child = children.first(where: { $0.address == address && $0.generation > last }) {
         actions += reportedPresent(address, child, now)
       } else {
         actions += reportedAbsent(address, isSame, now)

@@ -122,20 +122,25 @@ actor ChaosRun {
       guard let pid = await target.recreate(victim) else { return }
       await killed([victim: pid], by: fault, step, death)
     case .point, .stall, .disk, .spawn, .line:
+      let start = Moment.now
       guard let page = target.page, let armed = target.arm(fault) else { return }
-      tasks.start { await self.follow(armed, page, fault, step) }
+      tasks.start { await self.follow(armed, page, fault, step, since: start) }
     }
   }
 
   /// Waits until an armed fault takes effect, and disarms it then, or when its time is over.
   private func follow(
-    _ armed: FaultPointPage.Fault, _ page: FaultPointPage, _ fault: ChaosFault, _ step: Int
+    _ armed: FaultPointPage.Fault, _ page: FaultPointPage, _ fault: ChaosFault, _ step: Int, since start: Moment
   ) async {
-    let deadline = ContinuousClock.now + Self.armedTime
-    while page.performed(armed) == 0, ContinuousClock.now < deadline, !Task.isCancelled {
+    let deadline = start.instant + Self.armedTime
+    // When it had not happened yet. On a busy machine the process may be back before its death is seen here.
+    var death = start
+    while ContinuousClock.now < deadline, !Task.isCancelled {
+      let now = Moment.now
+      guard page.performed(armed) == 0 else { break }
+      death = now
       try? await Task.sleep(for: .milliseconds(4))
     }
-    let death = Moment.now
     let isEffective = page.performed(armed) > 0
     if isEffective, case .stall(_, _, let milliseconds) = fault {
       try? await Task.sleep(for: .milliseconds(milliseconds))
