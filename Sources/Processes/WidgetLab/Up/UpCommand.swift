@@ -58,33 +58,38 @@ struct UpCommand: AsyncParsableCommand {
 
   func run() async throws {
     let signals = Signals()
-    try await reporting {
-      // The configuration of an earlier `up` is not used.
-      let path = options.config ?? InstanceOptions.defaultConfiguration
-      var own = options
-      own.config = path
-      let cluster = try own.cluster()
-      try validate(cluster)
-      let search = ExecutableSearch(configuration: cluster.configurationPath, named: executables)
-      try await ExecutableCheck(cluster: cluster, search: search).run()
-      do {
-        try cluster.instance.create()
-      } catch {
-        throw CommandError(Exit.configuration, "\(error)", at: cluster.folder)
-      }
-      let lock = try InstanceLock(instance: cluster.folder)
-      defer { lock.release() }
-      let entry = InstanceRegistry.Entry(instance: cluster.folder, configuration: cluster.configurationPath)
-      let file = enter(entry)
-      defer { file?.remove() }
-      try await live(cluster, search, signals) { ready in
-        var entry = entry
-        entry.endpoint = ready.endpoint
-        entry.tap = ready.tap
-        entry.publicKey = ready.publicKey
-        entry.provider = ready.provider
-        try file?.write(entry)
-      }
+    try await reporting { try await run(until: signals) }
+  }
+
+  /// Starts the cluster, and runs until a signal.
+  ///
+  /// - Parameter afterReady: what to do when the cluster is ready, instead of printing the ready line.
+  func run(until signals: Signals, afterReady: (@Sendable (ClusterFacts) async -> Void)? = nil) async throws {
+    // The configuration of an earlier `up` is not used.
+    let path = options.config ?? InstanceOptions.defaultConfiguration
+    var own = options
+    own.config = path
+    let cluster = try own.cluster()
+    try validate(cluster)
+    let search = ExecutableSearch(configuration: cluster.configurationPath, named: executables)
+    try await ExecutableCheck(cluster: cluster, search: search).run()
+    do {
+      try cluster.instance.create()
+    } catch {
+      throw CommandError(Exit.configuration, "\(error)", at: cluster.folder)
+    }
+    let lock = try InstanceLock(instance: cluster.folder)
+    defer { lock.release() }
+    let entry = InstanceRegistry.Entry(instance: cluster.folder, configuration: cluster.configurationPath)
+    let file = enter(entry)
+    defer { file?.remove() }
+    try await live(cluster, search, signals, afterReady) { ready in
+      var entry = entry
+      entry.endpoint = ready.endpoint
+      entry.tap = ready.tap
+      entry.publicKey = ready.publicKey
+      entry.provider = ready.provider
+      try file?.write(entry)
     }
   }
 
@@ -129,9 +134,17 @@ struct UpCommand: AsyncParsableCommand {
     }
   }
 
+  /// What happens while a cluster runs.
+  private enum Moment: Sendable {
+    case ready(ClusterLifecycle.Ready)
+    /// What was to be done after that is done.
+    case done
+    case signal
+  }
+
   private func live(
     _ cluster: ClusterFacts, _ search: ExecutableSearch, _ signals: Signals,
-    whenReady: (ClusterLifecycle.Ready) throws -> Void
+    _ afterReady: (@Sendable (ClusterFacts) async -> Void)?, whenReady: (ClusterLifecycle.Ready) throws -> Void
   ) async throws {
     let json = json
     let supervisor = Supervisor(instance: cluster.folder) { Self.printEvent($0, json: json) }
@@ -140,18 +153,28 @@ struct UpCommand: AsyncParsableCommand {
     let following = check ? LawFollowing(journal: cluster.instance.journal) { Self.printBreach($0, json: json) } : nil
     await following?.begin()
     do {
-      try await withThrowingTaskGroup(of: ClusterLifecycle.Ready?.self) { group in
-        group.addTask { try await lifecycle.start() }
+      try await withThrowingTaskGroup(of: Moment.self) { group in
+        group.addTask { .ready(try await lifecycle.start()) }
         group.addTask {
           await signals.next()
-          return nil
+          return .signal
         }
-        // The start returns the ready cluster, and the signal nothing.
-        while let ready = try await group.next() ?? nil {
-          try whenReady(ready)
-          try printReady(ready)
+        while let moment = try await group.next() {
+          switch moment {
+          case .ready(let ready):
+            try whenReady(ready)
+            if let afterReady {
+              group.addTask {
+                await afterReady(cluster)
+                return .done
+              }
+            } else {
+              try printReady(ready)
+            }
+          case .done: continue
+          case .signal: return group.cancelAll()
+          }
         }
-        group.cancelAll()
       }
     } catch {
       await supervisor.stop()
@@ -234,7 +257,7 @@ final class Signals: Sendable {
     }
   }
 
-  /// Returns at the next signal, or when the waiting task is cancelled.
+  /// Returns at the next signal, or when the waiting task is cancelled; then later calls return at once.
   func next() async {
     for await _ in stream { return }
   }
