@@ -106,6 +106,37 @@ import Testing
   }
 }
 
+@Suite(.timeLimit(.minutes(1))) struct `The waiters for a signal` {
+  @Test func `a cancelled wait takes no signal from a later one`() async {
+    let waiters = SignalWaiters()
+    let first = Task { await waiters.next() }
+    first.cancel()
+    await first.value
+    let second = Task { await waiters.next() }
+    waiters.received()
+    await second.value
+  }
+
+  @Test func `a signal that comes while no task waits is kept`() async {
+    let waiters = SignalWaiters()
+    waiters.received()
+    waiters.received()
+    await waiters.next()
+    await waiters.next()
+  }
+
+  @Test func `each signal ends one wait`() async {
+    let waiters = SignalWaiters()
+    await withTaskGroup { group in
+      for _ in 0..<3 { group.addTask { await waiters.next() } }
+      for _ in 0..<3 {
+        waiters.received()
+        await group.next()
+      }
+    }
+  }
+}
+
 @Suite struct `The output of swift build` {
   private let output = """
     [1/10] Compiling SwiftUI Text.swift

@@ -90,7 +90,7 @@ struct ProjectPackage {
     let views = plan.items.values.count { if case .view = $0 { true } else { false } }
     if views > 0 {
       lines.append(
-        "\(views) files have `#if os(…)`, which is true in their view; run this command again after changing them")
+        "files with `#if os(…)`, which is true in their views: \(views); run this command again after changing them")
     }
     if !plan.omitted.isEmpty { lines.append("left out targets:\n" + Self.lines(plan.omitted)) }
     if !plan.notes.isEmpty { lines.append("left out, or different from Xcode:\n" + Self.lines(plan.notes)) }

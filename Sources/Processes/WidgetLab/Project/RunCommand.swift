@@ -44,14 +44,13 @@ struct RunCommand: AsyncParsableCommand {
   var dieWithParent: Int32?
 
   func run() async throws {
-    // Cancellation ends the first one, so that the cluster needs its own.
-    let (whileBuilding, whileRunning) = (Signals(), Signals())
+    let signals = Signals()
     try await reporting {
       var package = try await ProjectPackage(path, project)
       try select(&package)
       try omitMissing(&package)
       for line in package.report(try package.write()) { Output.print(line) }
-      guard let built = try await build(package, until: whileBuilding) else { throw Exit.interrupted }
+      guard let built = try await build(package, until: signals) else { throw Exit.interrupted }
       package = built
       let configuration = package.folder.path + "/widgetlab.yaml"
       if InstanceLock.holder(in: package.folder.path + "/.widgetlab/default") != nil {
@@ -59,7 +58,7 @@ struct RunCommand: AsyncParsableCommand {
           ClusterFacts(folder: package.folder.path + "/.widgetlab/default", configurationPath: configuration))
       }
       let up = try UpCommand.parse(["--config", configuration] + (console ? ["--console"] : []))
-      try await up.run(until: whileRunning) { cluster in await ProjectScreen.show(cluster) }
+      try await up.run(until: signals) { cluster in await ProjectScreen.show(cluster) }
     }
   }
 

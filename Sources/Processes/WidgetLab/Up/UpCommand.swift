@@ -6,6 +6,7 @@ import Dispatch
 import Foundation
 import Glibc
 import JournalAnalysis
+import Synchronization
 
 /// `widgetlab up`.
 struct UpCommand: AsyncParsableCommand {
@@ -239,26 +240,74 @@ struct UpCommand: AsyncParsableCommand {
   }
 }
 
-/// Receives SIGINT, SIGTERM and SIGHUP.
+/// Receives SIGINT, SIGTERM and SIGHUP. A process has one: each new one sets how the process treats these signals, while
+/// the dispatch sources of another may be setting that too. Any thread.
 final class Signals: Sendable {
-  private let stream: AsyncStream<Int32>
+  private let waiting = SignalWaiters()
   // Only retained for the lifetime of this object, and not accessed after init.
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
 
   init() {
-    let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
-    self.stream = stream
+    let waiting = waiting
     sources = [SIGINT, SIGTERM, SIGHUP].map { number in
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler { continuation.yield(number) }
+      source.setEventHandler { waiting.received() }
       source.resume()
       return source
     }
   }
 
-  /// Returns at the next signal, or when the waiting task is cancelled; then later calls return at once.
+  /// Returns at the next signal, or when the waiting task is cancelled. A signal that comes while no task waits is kept
+  /// for the next call.
+  func next() async { await waiting.next() }
+}
+
+/// Tasks that wait for a signal. Each signal ends the wait of the one that has waited longest. Any thread.
+final class SignalWaiters: Sendable {
+  private struct State {
+    var kept = 0
+    var last = 0
+    var waiters: [(number: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+    mutating func remove(_ number: Int) -> CheckedContinuation<Void, Never>? {
+      guard let index = waiters.firstIndex(where: { $0.number == number }) else { return nil }
+      return waiters.remove(at: index).continuation
+    }
+  }
+
+  private let state = Mutex(State())
+
+  func received() {
+    let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      guard state.waiters.isEmpty else { return state.waiters.removeFirst().continuation }
+      state.kept += 1
+      return nil
+    }
+    continuation?.resume()
+  }
+
   func next() async {
-    for await _ in stream { return }
+    let number = state.withLock { state in
+      state.last += 1
+      return state.last
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isDone = state.withLock { state in
+          // A task that is cancelled later finds the waiter.
+          if Task.isCancelled { return true }
+          guard state.kept == 0 else {
+            state.kept -= 1
+            return true
+          }
+          state.waiters.append((number, continuation))
+          return false
+        }
+        if isDone { continuation.resume() }
+      }
+    } onCancel: {
+      state.withLock { $0.remove(number) }?.resume()
+    }
   }
 }
