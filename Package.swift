@@ -188,6 +188,7 @@ let package = Package(
     // DefaultsLog, CookieFiles), and what only services use (ProcessActions, Stores, Timekeeping).
     module("Archive", in: "Model"),
     module("AssetCatalogs", in: "Model", ["Archive"]),
+    module("AuthorProjects", in: "Model"),
     module("ChartRules", in: "Model", ["Archive"]),
     module("HTTPRules", in: "Model"),
     module("Layout", in: "Model", ["Archive", "ChartRules"]),
@@ -368,8 +369,8 @@ let package = Package(
     module(
       "WidgetLab", in: "Processes",
       [
-        "APNs", "Archive", "ChaosCampaign", "ChildProcesses", "Cluster", "Console", "FaultPoints", "FleetReports",
-        "Journal", "JournalAnalysis", "Layout",
+        "APNs", "Archive", "AuthorProjects", "ChaosCampaign", "ChildProcesses", "Cluster", "Console", "FaultPoints",
+        "FleetReports", "Journal", "JournalAnalysis", "Layout",
         "MessageBus", "Messages", "OwnedTasks", "Pictures", "ReportPages", arguments, crypto,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
@@ -443,6 +444,7 @@ let package = Package(
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
     tests("ChartRulesTests", ["Archive", "ChartRules", "FidelityRules"]),
     tests("AssetCatalogsTests", ["AssetCatalogs", "FidelityRules"]),
+    tests("AuthorProjectsTests", ["AuthorProjects"]),
     tests("LayoutTests", ["Archive", "ChartRules", "FidelityRules", "Layout", "Pictures"]),
     tests("PicturesTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),
     tests("HTTPRulesTests", ["FidelityRules", "HTTPRules"]),

@@ -15,6 +15,7 @@ struct WidgetLabTool: AsyncParsableCommand {
     discussion: """
       FIRST STEPS
         widgetlab demo                   a complete demonstration
+        widgetlab run Weather.xcodeproj  your own widgets, from their Xcode project
         widgetlab up                     start the cluster of ./widgetlab.yaml
         widgetlab tail                   show every message and process event, live
         widgetlab reload CaffeineTracker the extension starts a background download
@@ -44,7 +45,8 @@ struct WidgetLabTool: AsyncParsableCommand {
       CommandGroup(
         name: "Cluster",
         subcommands: [
-          DemoCommand.self, UpCommand.self, DownCommand.self, ListCommand.self, PsCommand.self, WaitCommand.self,
+          DemoCommand.self, RunCommand.self, NewCommand.self, UpCommand.self, DownCommand.self, ListCommand.self,
+          PsCommand.self, WaitCommand.self,
           EnvCommand.self, KeysCommand.self, PingCommand.self,
         ]),
       CommandGroup(

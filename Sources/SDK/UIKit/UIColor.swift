@@ -3,7 +3,7 @@
 public import Foundation
 
 /// A colour. Source: `UIKit.UIColor`; only what widgets use.
-public final class UIColor: Hashable, Sendable {
+public final class UIColor: Hashable, Sendable, _ExpressibleByColorLiteral {
   /// How the colour is specified.
   package enum Known: Hashable, Sendable {
     case name(String)
@@ -28,6 +28,10 @@ public final class UIColor: Hashable, Sendable {
     self.init(red: white, green: white, blue: white, alpha: alpha)
   }
   public convenience init?(named name: String) { self.init(.asset(name)) }
+  /// The colour of `#colorLiteral`, with components from 0 to 1.
+  public convenience init(_colorLiteralRed red: Float, green: Float, blue: Float, alpha: Float) {
+    self.init(red: CGFloat(red), green: CGFloat(green), blue: CGFloat(blue), alpha: CGFloat(alpha))
+  }
 
   public func withAlphaComponent(_ alpha: CGFloat) -> UIColor { UIColor(known, alpha: Double(alpha)) }
 

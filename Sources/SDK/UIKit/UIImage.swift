@@ -6,7 +6,7 @@ public import Foundation
 import Synchronization
 
 /// An image. Source: `UIKit.UIImage`; only what widgets use. Only the header of the file is read, not the pixels.
-public final class UIImage: Sendable {
+public final class UIImage: Sendable, _ExpressibleByImageLiteral {
   /// The bytes of the file.
   package let data: Data
   /// Of the file, in pixels.
@@ -22,8 +22,12 @@ public final class UIImage: Sendable {
   /// An image from the bytes of a PNG or JPEG file; `nil` for other formats.
   public convenience init?(data: Data, scale: CGFloat) { self.init(data, scale: scale, asset: nil) }
 
-  private init?(_ data: Data, scale: CGFloat, asset: BundleAssets.Name?) {
+  private convenience init?(_ data: Data, scale: CGFloat, asset: BundleAssets.Name?) {
     guard let file = try? ImageFile(header: data) else { return nil }
+    self.init(data, file, scale: scale, asset: asset)
+  }
+
+  private init(_ data: Data, _ file: ImageFile, scale: CGFloat, asset: BundleAssets.Name?) {
     self.data = data
     self.file = file
     self.scale = scale > 0 ? scale : 1
@@ -47,6 +51,14 @@ public final class UIImage: Sendable {
       let data = try? BoundedFile.read(image.file, limit: BundleAssets.fileLimit)
     else { return nil }
     self.init(data, scale: CGFloat(image.scale ?? 1), asset: name)
+  }
+
+  /// The image of `#imageLiteral`. Ends the process, as on a phone, if no image has this name.
+  public convenience init(imageLiteralResourceName name: String) {
+    guard let image = UIImage(named: name) else {
+      preconditionFailure("#imageLiteral: the bundle has no image named \(name) that can be drawn")
+    }
+    self.init(image.data, image.file, scale: image.scale, asset: image.asset)
   }
 
   /// Source: `UIKit.UIImage.Configuration`.

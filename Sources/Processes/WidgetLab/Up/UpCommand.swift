@@ -6,6 +6,7 @@ import Dispatch
 import Foundation
 import Glibc
 import JournalAnalysis
+import Synchronization
 
 /// `widgetlab up`.
 struct UpCommand: AsyncParsableCommand {
@@ -58,33 +59,38 @@ struct UpCommand: AsyncParsableCommand {
 
   func run() async throws {
     let signals = Signals()
-    try await reporting {
-      // The configuration of an earlier `up` is not used.
-      let path = options.config ?? InstanceOptions.defaultConfiguration
-      var own = options
-      own.config = path
-      let cluster = try own.cluster()
-      try validate(cluster)
-      let search = ExecutableSearch(configuration: cluster.configurationPath, named: executables)
-      try await ExecutableCheck(cluster: cluster, search: search).run()
-      do {
-        try cluster.instance.create()
-      } catch {
-        throw CommandError(Exit.configuration, "\(error)", at: cluster.folder)
-      }
-      let lock = try InstanceLock(instance: cluster.folder)
-      defer { lock.release() }
-      let entry = InstanceRegistry.Entry(instance: cluster.folder, configuration: cluster.configurationPath)
-      let file = enter(entry)
-      defer { file?.remove() }
-      try await live(cluster, search, signals) { ready in
-        var entry = entry
-        entry.endpoint = ready.endpoint
-        entry.tap = ready.tap
-        entry.publicKey = ready.publicKey
-        entry.provider = ready.provider
-        try file?.write(entry)
-      }
+    try await reporting { try await run(until: signals) }
+  }
+
+  /// Starts the cluster, and runs until a signal.
+  ///
+  /// - Parameter afterReady: what to do when the cluster is ready, instead of printing the ready line.
+  func run(until signals: Signals, afterReady: (@Sendable (ClusterFacts) async -> Void)? = nil) async throws {
+    // The configuration of an earlier `up` is not used.
+    let path = options.config ?? InstanceOptions.defaultConfiguration
+    var own = options
+    own.config = path
+    let cluster = try own.cluster()
+    try validate(cluster)
+    let search = ExecutableSearch(configuration: cluster.configurationPath, named: executables)
+    try await ExecutableCheck(cluster: cluster, search: search).run()
+    do {
+      try cluster.instance.create()
+    } catch {
+      throw CommandError(Exit.configuration, "\(error)", at: cluster.folder)
+    }
+    let lock = try InstanceLock(instance: cluster.folder)
+    defer { lock.release() }
+    let entry = InstanceRegistry.Entry(instance: cluster.folder, configuration: cluster.configurationPath)
+    let file = enter(entry)
+    defer { file?.remove() }
+    try await live(cluster, search, signals, afterReady) { ready in
+      var entry = entry
+      entry.endpoint = ready.endpoint
+      entry.tap = ready.tap
+      entry.publicKey = ready.publicKey
+      entry.provider = ready.provider
+      try file?.write(entry)
     }
   }
 
@@ -129,9 +135,17 @@ struct UpCommand: AsyncParsableCommand {
     }
   }
 
+  /// What happens while a cluster runs.
+  private enum Moment: Sendable {
+    case ready(ClusterLifecycle.Ready)
+    /// What was to be done after that is done.
+    case done
+    case signal
+  }
+
   private func live(
     _ cluster: ClusterFacts, _ search: ExecutableSearch, _ signals: Signals,
-    whenReady: (ClusterLifecycle.Ready) throws -> Void
+    _ afterReady: (@Sendable (ClusterFacts) async -> Void)?, whenReady: (ClusterLifecycle.Ready) throws -> Void
   ) async throws {
     let json = json
     let supervisor = Supervisor(instance: cluster.folder) { Self.printEvent($0, json: json) }
@@ -140,18 +154,28 @@ struct UpCommand: AsyncParsableCommand {
     let following = check ? LawFollowing(journal: cluster.instance.journal) { Self.printBreach($0, json: json) } : nil
     await following?.begin()
     do {
-      try await withThrowingTaskGroup(of: ClusterLifecycle.Ready?.self) { group in
-        group.addTask { try await lifecycle.start() }
+      try await withThrowingTaskGroup(of: Moment.self) { group in
+        group.addTask { .ready(try await lifecycle.start()) }
         group.addTask {
           await signals.next()
-          return nil
+          return .signal
         }
-        // The start returns the ready cluster, and the signal nothing.
-        while let ready = try await group.next() ?? nil {
-          try whenReady(ready)
-          try printReady(ready)
+        while let moment = try await group.next() {
+          switch moment {
+          case .ready(let ready):
+            try whenReady(ready)
+            if let afterReady {
+              group.addTask {
+                await afterReady(cluster)
+                return .done
+              }
+            } else {
+              try printReady(ready)
+            }
+          case .done: continue
+          case .signal: return group.cancelAll()
+          }
         }
-        group.cancelAll()
       }
     } catch {
       await supervisor.stop()
@@ -216,26 +240,74 @@ struct UpCommand: AsyncParsableCommand {
   }
 }
 
-/// Receives SIGINT, SIGTERM and SIGHUP.
+/// Receives SIGINT, SIGTERM and SIGHUP. A process has one: each new one sets how the process treats these signals, while
+/// the dispatch sources of another may be setting that too. Any thread.
 final class Signals: Sendable {
-  private let stream: AsyncStream<Int32>
+  private let waiting = SignalWaiters()
   // Only retained for the lifetime of this object, and not accessed after init.
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
 
   init() {
-    let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
-    self.stream = stream
+    let waiting = waiting
     sources = [SIGINT, SIGTERM, SIGHUP].map { number in
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler { continuation.yield(number) }
+      source.setEventHandler { waiting.received() }
       source.resume()
       return source
     }
   }
 
-  /// Returns at the next signal, or when the waiting task is cancelled.
+  /// Returns at the next signal, or when the waiting task is cancelled. A signal that comes while no task waits is kept
+  /// for the next call.
+  func next() async { await waiting.next() }
+}
+
+/// Tasks that wait for a signal. Each signal ends the wait of the one that has waited longest. Any thread.
+final class SignalWaiters: Sendable {
+  private struct State {
+    var kept = 0
+    var last = 0
+    var waiters: [(number: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+    mutating func remove(_ number: Int) -> CheckedContinuation<Void, Never>? {
+      guard let index = waiters.firstIndex(where: { $0.number == number }) else { return nil }
+      return waiters.remove(at: index).continuation
+    }
+  }
+
+  private let state = Mutex(State())
+
+  func received() {
+    let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      guard state.waiters.isEmpty else { return state.waiters.removeFirst().continuation }
+      state.kept += 1
+      return nil
+    }
+    continuation?.resume()
+  }
+
   func next() async {
-    for await _ in stream { return }
+    let number = state.withLock { state in
+      state.last += 1
+      return state.last
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isDone = state.withLock { state in
+          // A task that is cancelled later finds the waiter.
+          if Task.isCancelled { return true }
+          guard state.kept == 0 else {
+            state.kept -= 1
+            return true
+          }
+          state.waiters.append((number, continuation))
+          return false
+        }
+        if isDone { continuation.resume() }
+      }
+    } onCancel: {
+      state.withLock { $0.remove(number) }?.resume()
+    }
   }
 }

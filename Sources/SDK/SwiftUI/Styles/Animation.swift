@@ -26,7 +26,8 @@ public struct Animation: Hashable, Sendable, NamedArgument {
   public static func easeIn(duration: TimeInterval) -> Animation { timed("easeIn", duration) }
   public static func easeOut(duration: TimeInterval) -> Animation { timed("easeOut", duration) }
   public static func easeInOut(duration: TimeInterval) -> Animation { timed("easeInOut", duration) }
-  public static func spring(
+  // `.spring()` is the other one.
+  @_disfavoredOverload public static func spring(
     response: Double = 0.5, dampingFraction: Double = 0.825, blendDuration: TimeInterval = 0
   ) -> Animation {
     timed("spring", response)

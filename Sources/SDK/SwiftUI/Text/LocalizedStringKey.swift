@@ -116,6 +116,12 @@ extension LocalizedStringKey {
     public mutating func appendInterpolation<Subject: ReferenceConvertible>(_ subject: Subject, formatter: Formatter) {
       append("%@", .text(formatter.string(for: subject) ?? ""))
     }
+    public mutating func appendInterpolation(_ subject: Date, formatter: Formatter) {
+      append("%@", .text(formatter.string(for: subject) ?? ""))
+    }
+    public mutating func appendInterpolation<Subject: NSObject>(_ subject: Subject, formatter: Formatter) {
+      append("%@", .text(formatter.string(for: subject) ?? ""))
+    }
     /// Any other value, as Swift describes it.
     @_disfavoredOverload public mutating func appendInterpolation<T>(_ value: T) { append("%@", .text("\(value)")) }
   }

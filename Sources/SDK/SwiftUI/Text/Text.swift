@@ -49,6 +49,9 @@ nonisolated public struct Text: View, Equatable, Sendable, ArchivedView {
     content = .verbatim(formatter.string(for: subject) ?? "")
   }
 
+  // Here `Date` does not conform to `ReferenceConvertible`, as it does on Apple's systems.
+  public init(_ subject: Date, formatter: Formatter) { content = .verbatim(formatter.string(for: subject) ?? "") }
+
   public init<Subject: NSObject>(_ subject: Subject, formatter: Formatter) {
     content = .verbatim(formatter.string(for: subject) ?? "")
   }

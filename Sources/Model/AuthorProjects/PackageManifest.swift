@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The `Package.swift` of a package for WidgetLab. Documentation/authors.md describes its settings.
+struct PackageManifest {
+  struct Target {
+    var name: String
+    var isExecutable: Bool
+    /// Libraries of WidgetLab.
+    var frameworks: [String]
+    /// Other targets of the package.
+    var libraries: [String]
+    var products: [PackageProduct]
+    /// Elements of `swiftSettings`.
+    var settings: [String]
+  }
+
+  private let name: String
+  private let project: String
+  private let widgetLab: String
+  private var targets: [Target] = []
+
+  /// - Parameters:
+  ///   - project: the path of the author's project, relative to the package.
+  ///   - widgetLab: the folder of WidgetLab's package, absolute.
+  init(name: String, project: String, widgetLab: String) {
+    self.name = name
+    self.project = project
+    self.widgetLab = widgetLab
+  }
+
+  mutating func add(_ target: Target) { targets.append(target) }
+  func hasTarget(_ name: String) -> Bool { targets.contains { $0.name == name } }
+
+  /// The settings of a target's compiler, as elements of `swiftSettings`.
+  static func settings(of widget: WidgetTarget) -> [String] {
+    [".swiftLanguageMode(.v\(widget.languageMode))"]
+      + widget.upcomingFeatures.map { ".enableUpcomingFeature(\(literal($0)))" }
+      + (widget.isMainActorByDefault ? [".defaultIsolation(MainActor.self)"] : [])
+      // SwiftPM defines DEBUG itself.
+      + Set(widget.conditions).subtracting(["DEBUG"]).filter(isIdentifier).sorted().map { ".define(\(literal($0)))" }
+  }
+
+  private static func isIdentifier(_ text: String) -> Bool {
+    text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } && text.first?.isNumber == false
+  }
+
+  var text: String {
+    """
+    // swift-tools-version: 6.3
+    // Written by `widgetlab new --from \(project)`. It is written again when the project changes, unless you change it.
+
+    import PackageDescription
+
+    /// The URLSession of WidgetLab in each file, also in one that imports only Foundation.
+    let author: [SwiftSetting] = [
+      .unsafeFlags([
+        "-Xfrontend", "-import-module", "-Xfrontend", "URLSessionAPI",
+        "-module-alias", "FoundationNetworking=URLSessionAPI",
+      ])
+    ]
+
+    /// Locale.current is the device's.
+    let deviceLocale: [LinkerSetting] = [
+      .unsafeFlags(
+        ["7currentACvgZ", "19autoupdatingCurrentACvgZ", "18preferredLanguagesSaySSGvgZ"].flatMap {
+          ["-Xlinker", "--wrap=$s20FoundationEssentials6LocaleV\\($0)"]
+        })
+    ]
+
+    let package = Package(
+      name: \(Self.literal(name)),
+      dependencies: [
+    \(dependencies.map { "    \($0),\n" }.joined())\
+      ],
+      targets: [
+    \(targets.map(Self.text).joined())\
+      ])
+
+    """
+  }
+
+  private var dependencies: [String] {
+    var places: [PackageProduct.Place] = []
+    for product in targets.flatMap(\.products) where !places.contains(product.place) { places.append(product.place) }
+    return [".package(name: \"widgetlab\", path: \(Self.literal(widgetLab)))"]
+      + places.compactMap { place in
+        switch place {
+        case .local(let path): ".package(path: \(Self.literal(path)))"
+        case .remote(let url, let requirement): ".package(url: \(Self.literal(url)), \(requirement))"
+        case .unknown: nil
+        }
+      }
+  }
+
+  private static func text(_ target: Target) -> String {
+    let dependencies =
+      target.frameworks.map { ".product(name: \(literal($0)), package: \"widgetlab\")" }
+      + target.libraries.map { ".target(name: \(literal($0)))" }
+      + target.products.map { ".product(name: \(literal($0.name)), package: \(literal($0.place.identity)))" }
+    return """
+          .\(target.isExecutable ? "executableTarget" : "target")(
+            name: \(literal(target.name)),
+            dependencies: [
+      \(dependencies.map { "        \($0),\n" }.joined())\
+            ],
+            path: \(literal("Sources/" + target.name)),
+            swiftSettings: author + [\(target.settings.joined(separator: ", "))]\
+      \(target.isExecutable ? ",\n      linkerSettings: deviceLocale" : "")),
+
+      """
+  }
+
+  /// A text as a literal of Swift.
+  static func literal(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": result += "\\\(scalar)"
+      case _ where scalar.value < 32: result += "\\u{\(String(scalar.value, radix: 16))}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return "\"\(result)\""
+  }
+}
+
+extension PackageProduct.Place {
+  /// The identity of the package: the last part of its place, as SwiftPM derives it.
+  var identity: String {
+    let text =
+      switch self {
+      case .local(let path): path
+      case .remote(let url, _): url
+      case .unknown: ""
+      }
+    let name = FilePath.name(text)
+    return (name.hasSuffix(".git") ? String(name.dropLast(4)) : name).lowercased()
+  }
+}

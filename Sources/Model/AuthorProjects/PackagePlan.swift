@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Foundation
+
+/// A SwiftPM package that compiles the widget extensions of a project for WidgetLab, as the files of its folder.
+package struct PackagePlan: Sendable, Hashable {
+  /// What is at a path of the package.
+  package enum Item: Sendable, Hashable {
+    /// A symbolic link to a file or a folder of the author, by its absolute path.
+    case link(String)
+    /// A view of the author's file, see `ConditionalSource.view`.
+    case view(Data, of: String)
+    /// A text that the author may change afterwards.
+    case text(String)
+  }
+
+  /// An executable of the package.
+  package struct Product: Sendable, Hashable {
+    /// The executable's name, also that of its module.
+    package var name: String
+    package var bundle: String
+    package var isExtension: Bool
+    /// The target of the project; for the stand-in of an app its bundle identifier.
+    package var origin: String
+  }
+
+  /// What the package is made for.
+  package struct Surroundings: Sendable, Hashable {
+    /// The folder of the package, absolute.
+    package var output: String
+    /// The folder of WidgetLab's own package, absolute.
+    package var widgetLab: String
+    /// The libraries that WidgetLab's package offers to authors.
+    package var modules: Set<String>
+    /// Names that a target cannot have, because a target of WidgetLab has it.
+    package var taken: Set<String>
+    /// Products of packages that cannot be had, with the reason.
+    package var unavailable: [PackageProduct: String]
+    /// The folders of the packages that can be had.
+    package var checkouts: [PackageProduct.Place: String] = [:]
+    /// Targets of the project that are left out, by name, with the reason.
+    package var omitted: [String: String]
+
+    package init(
+      output: String, widgetLab: String, modules: Set<String>, taken: Set<String>,
+      unavailable: [PackageProduct: String] = [:], omitted: [String: String] = [:]
+    ) {
+      self.output = output
+      self.widgetLab = widgetLab
+      self.modules = modules
+      self.taken = taken
+      self.unavailable = unavailable
+      self.omitted = omitted
+    }
+  }
+
+  /// By path in the package.
+  package private(set) var items: [String: Item] = [:]
+  package private(set) var products: [Product] = []
+  package private(set) var notes: [ProjectNote] = []
+  /// The imports of modules that do not exist here, by the name of the project's target.
+  package private(set) var missing: [String: [MissingModule]] = [:]
+  /// The targets of the project that are not in the package, with the reason.
+  package private(set) var omitted: [ProjectNote] = []
+  /// The author's file of each Swift file of the package, by its path in the package.
+  package private(set) var origins: [String: String] = [:]
+
+  let project: AuthorProject
+  package let surroundings: Surroundings
+  let files: any ProjectFiles
+  var manifest: PackageManifest
+  var configuration: ClusterFile
+  /// The names that targets have already.
+  private var names: Set<String> = []
+
+  /// An import of a module that does not exist here.
+  package struct MissingModule: Sendable, Hashable {
+    package let module: String
+    /// The author's file.
+    package let path: String
+    package let line: Int
+
+    package init(module: String, path: String, line: Int) {
+      self.module = module
+      self.path = path
+      self.line = line
+    }
+  }
+
+  package init(_ project: AuthorProject, in surroundings: Surroundings, files: any ProjectFiles = FilesOnDisk()) {
+    self.project = project
+    self.surroundings = surroundings
+    self.files = files
+    manifest = PackageManifest(
+      name: project.name + AuthorProject.outputEnding,
+      project: FilePath.relative(project.path, to: surroundings.output),
+      widgetLab: surroundings.widgetLab)
+    configuration = ClusterFile(project: FilePath.relative(project.path, to: surroundings.output))
+    var bundles: Set<String> = []
+    for widget in project.widgets {
+      if let reason = reason(toOmit: widget, bundles) {
+        omitted.append(ProjectNote(widget.name, reason))
+      } else {
+        bundles.insert(widget.bundle)
+        add(widget)
+      }
+    }
+    for product in products where product.isExtension { addApp(of: product) }
+    var seen: Set<ProjectNote> = []
+    notes = notes.filter { seen.insert($0).inserted }
+    guard !products.isEmpty else { return }
+    items["Package.swift"] = .text(manifest.text)
+    items["widgetlab.yaml"] = .text(configuration.text)
+    items[".gitignore"] = .text("/.build\n/.widgetlab\n")
+  }
+
+  package static func == (one: PackagePlan, other: PackagePlan) -> Bool { one.items == other.items }
+  package func hash(into hasher: inout Hasher) { hasher.combine(items) }
+
+  private func reason(toOmit widget: WidgetTarget, _ bundles: Set<String>) -> String? {
+    if let reason = surroundings.omitted[widget.name] { return reason }
+    if widget.sources.isEmpty { return "the target has no Swift sources" }
+    if bundles.contains(widget.bundle) { return "another target has the bundle identifier \(widget.bundle)" }
+    return nil
+  }
+
+  // MARK: Targets
+
+  private mutating func add(_ widget: WidgetTarget) {
+    let name = unique(widget.module)
+    if name != widget.module {
+      notes.append(
+        ProjectNote(
+          widget.name, "its module is \(name) here: a target of WidgetLab's package has the name \(widget.module)"))
+    }
+    products.append(Product(name: name, bundle: widget.bundle, isExtension: true, origin: widget.name))
+    notes += widget.notes
+
+    let available = widget.products.filter { surroundings.checkouts[$0.place] != nil }
+    var modules = surroundings.modules.union(AuthorModules.toolchain)
+    let libraries = widget.libraries.filter { !surroundings.taken.contains($0.key) }
+    modules.formUnion(libraries.keys)
+    modules.formUnion(available.flatMap(moduleNames(of:)))
+    let values = ConditionValues(
+      platform: widget.platform, modules: modules, defined: Set(widget.conditions).union(["DEBUG"]))
+    var imports = addSources(widget.sources, of: name, origin: widget.name, values)
+
+    // The project's own libraries that are imported, also by each other.
+    var used: [String] = []
+    var queue = libraries.keys.filter(imports.contains).sorted()
+    while let library = queue.popLast() {
+      guard !used.contains(library) else { continue }
+      used.append(library)
+      if manifest.hasTarget(library) { continue }
+      let own = addSources(libraries[library] ?? [], of: library, origin: widget.name, values)
+      queue += libraries.keys.filter { own.contains($0) && $0 != library }.sorted()
+      manifest.add(
+        PackageManifest.Target(
+          name: library, isExecutable: false, frameworks: frameworks(own),
+          libraries: libraries.keys.filter(own.contains).sorted(),
+          products: [], settings: PackageManifest.settings(of: widget)))
+      imports.formUnion(own)
+    }
+    for product in widget.products {
+      if let reason = surroundings.unavailable[product] { notes.append(ProjectNote(product.name, reason)) }
+    }
+    manifest.add(
+      PackageManifest.Target(
+        name: name, isExecutable: true, frameworks: frameworks(imports), libraries: used.sorted(),
+        products: available.filter { !imports.isDisjoint(with: moduleNames(of: $0)) },
+        settings: PackageManifest.settings(of: widget)))
+    addResources(of: widget, name)
+  }
+
+  /// The libraries of WidgetLab that a target imports. `WidgetKit` is always one: it brings `URLSession`.
+  private func frameworks(_ imports: Set<String>) -> [String] {
+    surroundings.modules.filter { imports.contains($0) || $0 == "WidgetKit" }.sorted()
+  }
+
+  /// The modules of a product: that with its name, and the targets in the manifest of its package.
+  private func moduleNames(of product: PackageProduct) -> [String] {
+    let manifest = surroundings.checkouts[product.place].flatMap { files.text($0 + "/Package.swift") }
+    let targets = manifest?.matches(of: /\.target\(\s*name:\s*"([^"]+)"/).map { String($0.output.1) }
+    return [product.name] + (targets ?? [])
+  }
+
+  /// Adds the sources of a target, as links and views.
+  ///
+  /// - Returns: the modules that they import.
+  private mutating func addSources(
+    _ sources: [String], of name: String, origin: String, _ values: ConditionValues
+  ) -> Set<String> {
+    let base = FilePath.common(sources)
+    var imports: Set<String> = []
+    for path in sources {
+      let place = "Sources/\(name)/\(FilePath.relative(path, to: base))"
+      guard let data = files.contents(path) else {
+        notes.append(
+          ProjectNote(FilePath.relative(path, to: FilePath.folder(project.path)), "this file cannot be read"))
+        continue
+      }
+      let source = ConditionalSource(data)
+      for line in source.imports(values)
+      where imports.insert(line.module).inserted || !values.modules.contains(line.module) {
+        guard !values.modules.contains(line.module) else { continue }
+        missing[origin, default: []].append(MissingModule(module: line.module, path: path, line: line.line))
+      }
+      if let view = source.view(platform: values.platform) {
+        let file = String(place.dropLast(".swift".utf8.count)) + Self.viewEnding
+        items[file] = .view(SourceView.text(view, of: path), of: path)
+        origins[file] = path
+      } else {
+        items[place] = .link(path)
+        origins[place] = path
+      }
+    }
+    return imports
+  }
+
+  /// The compiler identifies a file by its name and its module, and a view has the name of the author's file by its
+  /// `#sourceLocation`.
+  static let viewEnding = ".view.swift"
+
+  private mutating func addResources(of widget: WidgetTarget, _ name: String) {
+    for (resource, path) in widget.resources { items["Resources/\(name)/\(resource)"] = .link(path) }
+    let top = Set(widget.resources.keys.compactMap { $0.split(separator: "/").first.map(String.init) })
+    configuration.addExtension(
+      widget, executable: name, resources: top.sorted().map { "Resources/\(name)/\($0)" },
+      infoPlist: widget.infoPlist.map { FilePath.relative($0, to: surroundings.output) }, notes: &notes)
+  }
+
+  /// Adds a stand-in for the app that contains an extension.
+  private mutating func addApp(of product: Product) {
+    guard let widget = project.widgets.first(where: { $0.name == product.origin }) else { return }
+    guard !products.contains(where: { $0.bundle == widget.app.bundle }) else { return }
+    let last = widget.app.displayName ?? widget.app.bundle.split(separator: ".").last.map(String.init) ?? "Containing"
+    let name = unique(XcodeSettings.identifier(last.filter { !$0.isWhitespace }, "_") + "App")
+    products.append(Product(name: name, bundle: widget.app.bundle, isExtension: false, origin: widget.app.bundle))
+    items["Sources/\(name)/\(name).swift"] = .text(Self.app(widget.app.bundle))
+    manifest.add(
+      PackageManifest.Target(
+        name: name, isExecutable: true, frameworks: ["UIKit"], libraries: [], products: [],
+        settings: [".swiftLanguageMode(.v5)"]))
+    configuration.addApp(widget.app, executable: name, notes: &notes)
+  }
+
+  private static func app(_ bundle: String) -> String {
+    """
+    // An app in place of \(bundle), whose sources are not compiled here. It has its identifier, so that the extensions
+    // belong to it. Write into it what the widgets need from the app, such as values of the app group.
+    import UIKit
+
+    @main class AppDelegate: UIResponder, UIApplicationDelegate {}
+
+    """
+  }
+
+  private mutating func unique(_ name: String) -> String {
+    var result = name
+    if surroundings.taken.contains(result) || names.contains(result) { result = name + "Target" }
+    var number = 2
+    while surroundings.taken.contains(result) || names.contains(result) {
+      result = "\(name)Target\(number)"
+      number += 1
+    }
+    names.insert(result)
+    return result
+  }
+}
+
+/// A view of an author's file: what the compiler sees instead of it.
+enum SourceView {
+  /// Begins with a directive by which messages of the compiler have the path and the lines of the author's file.
+  static func text(_ content: Data, of path: String) -> Data {
+    let literal = path.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+    return Data("#sourceLocation(file: \"\(literal)\", line: 1)\n".utf8) + content
+  }
+}
+
+/// The modules that can be imported besides those of WidgetLab.
+package enum AuthorModules {
+  /// Those of Swift 6.3 for Linux.
+  package static let toolchain: Set<String> = [
+    "Dispatch", "Distributed", "Foundation", "FoundationEssentials", "FoundationInternationalization",
+    "FoundationNetworking", "FoundationXML", "Glibc", "Observation", "RegexBuilder", "Swift", "Synchronization",
+    "_Concurrency", "_StringProcessing",
+  ]
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension XcodeProjectReader {
+  /// The products of Swift packages that a target links.
+  func products(of target: XcodeObject) -> [PackageProduct] {
+    var identifiers = target.texts("packageProductDependencies")
+    for phase in project.objects(target.texts("buildPhases")) where phase.isa == "PBXFrameworksBuildPhase" {
+      identifiers += project.objects(phase.texts("files")).compactMap { $0.text("productRef") }
+    }
+    var products: [PackageProduct] = []
+    for product in project.objects(identifiers) {
+      guard let name = product.text("productName") else { continue }
+      let place = place(project.object(product.text("package")), of: name)
+      let found = PackageProduct(name: name, place: place)
+      if !products.contains(found) { products.append(found) }
+    }
+    return products
+  }
+
+  private func place(_ reference: XcodeObject?, of product: String) -> PackageProduct.Place {
+    guard let reference else {
+      return localPackage(with: product).map { .local($0) } ?? .unknown
+    }
+    if let path = reference.text("relativePath") { return .local(FilePath.absolute(path, in: project.folder)) }
+    guard let url = reference.text("repositoryURL") else { return .unknown }
+    let requirement = reference.dictionary("requirement").compactMapValues { $0 as? String }
+    return .remote(url: url, requirement: Self.requirement(requirement))
+  }
+
+  /// A package that is a folder of the project, as before Xcode 15: the project file has no reference to it.
+  private func localPackage(with product: String) -> String? {
+    project.paths.values.sorted().first { path in
+      guard let manifest = files.text(path + "/Package.swift") else { return false }
+      return manifest.contains("\"\(product)\"")
+    }
+  }
+
+  /// Source: `XCRemoteSwiftPackageReference` of project files, and SwiftPM's `Package.Dependency`.
+  private static func requirement(_ keys: [String: String]) -> String {
+    let minimum = keys["minimumVersion"] ?? keys["version"] ?? "0.0.0"
+    return switch keys["kind"] {
+    case "upToNextMinorVersion": ".upToNextMinor(from: \"\(minimum)\")"
+    case "exactVersion": "exact: \"\(minimum)\""
+    case "versionRange": "\"\(minimum)\"..<\"\(keys["maximumVersion"] ?? minimum)\""
+    case "branch": "branch: \"\(keys["branch"] ?? "main")\""
+    case "revision": "revision: \"\(keys["revision"] ?? "")\""
+    default: "from: \"\(minimum)\""
+    }
+  }
+
+  /// The Swift files of the project's frameworks and static libraries, by module: those that the target may import.
+  func libraries(of target: XcodeObject) -> [String: [String]] {
+    var result: [String: [String]] = [:]
+    for other in targets where other.id != target.id {
+      let kind = other.text("productType") ?? ""
+      guard kind.contains("product-type.framework") || kind.contains("product-type.library") else { continue }
+      var notes: [ProjectNote] = []
+      var settings = settings(of: other, &notes)
+      guard let module = settings.nonempty("PRODUCT_MODULE_NAME") else { continue }
+      let sources = project.members(of: other, infoPlist: nil, files: files).sources
+      // A project can have the same framework for each platform; the first one is the phone's.
+      if !sources.isEmpty, result[module] == nil { result[module] = sources }
+    }
+    return result
+  }
+}

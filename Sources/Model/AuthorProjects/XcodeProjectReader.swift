@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds the widget extensions of an Xcode project.
+struct XcodeProjectReader {
+  let project: XcodeProject
+  let files: any ProjectFiles
+  let targets: [XcodeObject]
+
+  /// - Throws: `not-found` or `damaged`.
+  init(_ path: String, files: any ProjectFiles) throws(ProjectError) {
+    project = try XcodeProject(path, files: files)
+    self.files = files
+    targets = project.objects(project.root.texts("targets"))
+  }
+
+  /// The widget extensions, in the order of the project. Those of the Apple Watch, the Mac and the Vision Pro are among
+  /// them.
+  func widgets() -> [WidgetTarget] {
+    targets.compactMap { target in
+      guard target.text("productType") == "com.apple.product-type.app-extension" else { return nil }
+      return widget(target)
+    }
+  }
+
+  private func widget(_ target: XcodeObject) -> WidgetTarget? {
+    var notes: [ProjectNote] = []
+    var settings = settings(of: target, &notes)
+    let plist = settings.nonempty("INFOPLIST_FILE").map { FilePath.absolute($0, in: project.folder) }
+    let keys = plist.flatMap { files.propertyList($0) }
+    if let plist, keys == nil {
+      notes.append(ProjectNote(FilePath.relative(plist, to: project.folder), "this Info.plist cannot be read"))
+    }
+    let members = project.members(of: target, infoPlist: plist, files: files)
+    guard isWidget(keys, members) else { return nil }
+
+    let name = target.text("name") ?? "Widget"
+    let module = settings.nonempty("PRODUCT_MODULE_NAME") ?? XcodeSettings.identifier(name, "_")
+    var widget = WidgetTarget(name: name, module: module, bundle: "")
+    widget.bundle = Self.identifier(keys, &settings) ?? ""
+    widget.sources = members.sources
+    widget.resources = members.resources
+    widget.infoPlist = keys?["NSExtension"] == nil ? nil : plist
+    widget.infoPlistSettings = references(of: plist, &settings)
+    widget.app = app(of: target, widget.bundle, &notes)
+    correctIdentifiers(of: &widget, &notes)
+    read(&settings, into: &widget, &notes)
+    widget.products = products(of: target)
+    widget.libraries = libraries(of: target)
+    for unknown in settings.unknown.sorted() where widget.infoPlistSettings[unknown] == nil {
+      notes.append(ProjectNote("$(\(unknown))", "this build setting is not known; its value is empty here"))
+    }
+    widget.notes = notes + members.notes
+    return widget
+  }
+
+  private func isWidget(_ keys: [String: Any]?, _ members: XcodeMembers) -> Bool {
+    if let point = (keys?["NSExtension"] as? [String: Any])?["NSExtensionPointIdentifier"] as? String {
+      return point == "com.apple.widgetkit-extension"
+    }
+    // The Info.plist is generated, or it cannot be read.
+    return members.frameworks.contains("WidgetKit.framework")
+      || members.sources.contains { path in
+        files.contents(path).map { ConditionalSource($0).hasWidgetEntry } ?? false
+      }
+  }
+
+  // MARK: Settings
+
+  private func read(_ settings: inout XcodeSettings, into widget: inout WidgetTarget, _ notes: inout [ProjectNote]) {
+    widget.displayName = settings.nonempty("INFOPLIST_KEY_CFBundleDisplayName")
+    widget.version = settings.nonempty("MARKETING_VERSION")
+    widget.build = settings.nonempty("CURRENT_PROJECT_VERSION")
+    widget.entitlements = entitlements(&settings, &notes)
+    widget.platform = Self.platform(&settings)
+    widget.languageMode = settings.value("SWIFT_VERSION")?.hasPrefix("6") == true ? 6 : 5
+    widget.conditions = settings.words("SWIFT_ACTIVE_COMPILATION_CONDITIONS")
+    widget.deploymentTarget = settings.nonempty("IPHONEOS_DEPLOYMENT_TARGET")
+    readCompiler(&settings, into: &widget, &notes)
+    if let header = settings.nonempty("SWIFT_OBJC_BRIDGING_HEADER") {
+      notes.append(ProjectNote(header, "there is no Objective-C here; what this bridging header declares is missing"))
+    }
+    if widget.platform != "iOS" {
+      notes.append(ProjectNote(widget.name, "is for \(widget.platform); here it runs on a phone or a tablet"))
+    }
+  }
+
+  /// Source: Apple, *Build settings reference*, and the features that Xcode 26 derives from
+  /// `SWIFT_APPROACHABLE_CONCURRENCY`.
+  private func readCompiler(
+    _ settings: inout XcodeSettings, into widget: inout WidgetTarget, _ notes: inout [ProjectNote]
+  ) {
+    let features = [
+      "BARE_SLASH_REGEX_LITERALS": "BareSlashRegexLiterals", "CONCISE_MAGIC_FILE": "ConciseMagicFile",
+      "DISABLE_OUTWARD_ACTOR_ISOLATION": "DisableOutwardActorInference", "EXISTENTIAL_ANY": "ExistentialAny",
+      "FORWARD_TRAILING_CLOSURES": "ForwardTrailingClosures",
+      "GLOBAL_ACTOR_ISOLATED_TYPES_USABILITY": "GlobalActorIsolatedTypesUsability",
+      "GLOBAL_CONCURRENCY": "GlobalConcurrency", "IMPLICIT_OPEN_EXISTENTIALS": "ImplicitOpenExistentials",
+      "INFER_ISOLATED_CONFORMANCES": "InferIsolatedConformances",
+      "INFER_SENDABLE_FROM_CAPTURES": "InferSendableFromCaptures",
+      "INTERNAL_IMPORTS_BY_DEFAULT": "InternalImportsByDefault", "ISOLATED_DEFAULT_VALUES": "IsolatedDefaultValues",
+      "MEMBER_IMPORT_VISIBILITY": "MemberImportVisibility",
+      "NONFROZEN_ENUM_EXHAUSTIVITY": "NonfrozenEnumExhaustivity",
+      "NONISOLATED_NONSENDING_BY_DEFAULT": "NonisolatedNonsendingByDefault",
+      "REGION_BASED_ISOLATION": "RegionBasedIsolation",
+    ]
+    var upcoming = Set(features.filter { settings.isYes("SWIFT_UPCOMING_FEATURE_" + $0.key) }.map(\.value))
+    if settings.isYes("SWIFT_APPROACHABLE_CONCURRENCY") {
+      upcoming.formUnion([
+        "DisableOutwardActorInference", "GlobalActorIsolatedTypesUsability", "InferIsolatedConformances",
+        "InferSendableFromCaptures", "NonisolatedNonsendingByDefault",
+      ])
+    }
+    widget.upcomingFeatures = upcoming.sorted()
+    widget.isMainActorByDefault = settings.value("SWIFT_DEFAULT_ACTOR_ISOLATION") == "MainActor"
+    var flags = settings.words("OTHER_SWIFT_FLAGS")[...]
+    while let flag = flags.popFirst() {
+      if flag == "-D", let name = flags.popFirst() {
+        widget.conditions.append(name)
+      } else if flag.hasPrefix("-D"), flag.utf8.count > 2 {
+        widget.conditions.append(String(flag.dropFirst(2)))
+      } else {
+        notes.append(ProjectNote("OTHER_SWIFT_FLAGS", "the flag \(flag) is left out"))
+      }
+    }
+  }
+
+  private static func platform(_ settings: inout XcodeSettings) -> String {
+    let names = ["iphoneos": "iOS", "watchos": "watchOS", "macosx": "macOS", "xros": "visionOS", "appletvos": "tvOS"]
+    if let name = names[settings.value("SDKROOT") ?? ""] { return name }
+    let supported = settings.words("SUPPORTED_PLATFORMS").compactMap { names[$0] }
+    return supported.contains("iOS") ? "iOS" : supported.first ?? "iOS"
+  }
+
+  private func entitlements(_ settings: inout XcodeSettings, _ notes: inout [ProjectNote]) -> WidgetEntitlements {
+    guard let file = settings.nonempty("CODE_SIGN_ENTITLEMENTS") else { return WidgetEntitlements() }
+    let path = FilePath.absolute(file, in: project.folder)
+    guard let keys = files.propertyList(path) else {
+      notes.append(ProjectNote(file, "these entitlements cannot be read"))
+      return WidgetEntitlements()
+    }
+    return WidgetEntitlements(keys, &settings)
+  }
+
+  /// The settings of a target in its configuration for debugging.
+  func settings(of target: XcodeObject, _ notes: inout [ProjectNote]) -> XcodeSettings {
+    let own = configuration(of: target)
+    let common = configuration(of: project.root)
+    var sdk = "iphoneos"
+    for layer in [own, common].compactMap({ $0?.dictionary("buildSettings") }) {
+      if let root = layer["SDKROOT"] as? String, root != "auto" {
+        sdk = root
+        break
+      }
+    }
+    let reader = XcodeSettingReader(configuration: own?.text("name") ?? "Debug", sdk: sdk)
+    var layers = [defaults(of: target, own?.text("name") ?? "Debug")]
+    for configuration in [common, own].compactMap(\.self) {
+      if let file = file(of: configuration) {
+        if let settings = reader.file(file, files) {
+          layers.append(settings)
+        } else {
+          notes.append(ProjectNote(FilePath.relative(file, to: project.folder), "these build settings cannot be read"))
+        }
+      }
+      layers.append(reader.settings(configuration.dictionary("buildSettings")))
+    }
+    return XcodeSettings(layers)
+  }
+
+  /// The configuration `Debug`, or else the first one.
+  private func configuration(of object: XcodeObject) -> XcodeObject? {
+    let list = project.object(object.text("buildConfigurationList"))
+    let all = project.objects(list?.texts("buildConfigurations") ?? [])
+    return all.first { $0.text("name") == "Debug" } ?? all.first { $0.text("name")?.hasPrefix("Debug") == true }
+      ?? all.first
+  }
+
+  /// The `.xcconfig` file that a configuration is based on.
+  private func file(of configuration: XcodeObject) -> String? {
+    if let path = configuration.text("baseConfigurationReference").flatMap({ project.paths[$0] }) { return path }
+    guard let anchor = configuration.text("baseConfigurationReferenceAnchor").flatMap({ project.paths[$0] }),
+      let path = configuration.text("baseConfigurationReferenceRelativePath")
+    else { return nil }
+    return FilePath.absolute(path, in: anchor)
+  }
+
+  /// What Xcode sets for each target.
+  private func defaults(of target: XcodeObject, _ configuration: String) -> [String: String] {
+    let name = target.text("name") ?? ""
+    return [
+      "CONFIGURATION": configuration, "CURRENT_PROJECT_VERSION": "1", "DEVELOPMENT_LANGUAGE": "en",
+      "EXECUTABLE_NAME": "$(PRODUCT_NAME)", "MARKETING_VERSION": "1.0",
+      "PRODUCT_BUNDLE_PACKAGE_TYPE": target.text("productType") == Self.application ? "APPL" : "XPC!",
+      "PRODUCT_MODULE_NAME": "$(PRODUCT_NAME:c99extidentifier)", "PRODUCT_NAME": "$(TARGET_NAME)",
+      "PROJECT_DIR": project.folder, "PROJECT_NAME": project.name, "SOURCE_ROOT": project.folder,
+      "SRCROOT": project.folder, "TARGETNAME": name, "TARGET_NAME": name,
+    ]
+  }
+
+  private static let application = "com.apple.product-type.application"
+
+  // MARK: The identifiers
+
+  /// `CFBundleIdentifier` of the `Info.plist`, or else the setting.
+  private static func identifier(_ keys: [String: Any]?, _ settings: inout XcodeSettings) -> String? {
+    let own = (keys?["CFBundleIdentifier"] as? String).map { settings.expand($0) }
+    if let own, !own.isEmpty { return own }
+    return settings.nonempty("PRODUCT_BUNDLE_IDENTIFIER")
+  }
+
+  /// Replaces identifiers that a device would refuse, such as one with a template's marks.
+  private func correctIdentifiers(of widget: inout WidgetTarget, _ notes: inout [ProjectNote]) {
+    if widget.bundle.isEmpty {
+      widget.bundle = "\(widget.app.bundle).\(XcodeSettings.identifier(widget.name, "-"))"
+      notes.append(ProjectNote("PRODUCT_BUNDLE_IDENTIFIER", "\(widget.name) has none; it is \(widget.bundle) here"))
+    }
+    let corrected = Self.corrected(widget.bundle)
+    if corrected != widget.bundle {
+      notes.append(ProjectNote(widget.bundle, "this is not a bundle identifier; it is \(corrected) here"))
+      widget.bundle = corrected
+    }
+    widget.app.bundle = Self.corrected(widget.app.bundle)
+  }
+
+  private static func corrected(_ bundle: String) -> String {
+    let parts = bundle.split(separator: ".").map { XcodeSettings.identifier(String($0), "-") }
+    return parts.joined(separator: ".")
+  }
+
+  /// The values of the settings that an `Info.plist` refers to.
+  private func references(of plist: String?, _ settings: inout XcodeSettings) -> [String: String] {
+    guard let plist, let text = files.text(plist) else { return [:] }
+    var result: [String: String] = [:]
+    for match in text.matches(of: /\$[({]([A-Za-z0-9_]+)/) {
+      let name = String(match.output.1)
+      result[name] = settings.value(name) ?? ""
+    }
+    return result
+  }
+
+  /// The app that contains an extension: the one that embeds it, or whose bundle identifier it begins with.
+  private func app(of target: XcodeObject, _ bundle: String, _ notes: inout [ProjectNote]) -> ContainingAppFacts {
+    let apps = targets.filter { $0.text("productType")?.hasPrefix(Self.application) == true }
+    let embedding = apps.filter { app in
+      let dependencies = project.objects(app.texts("dependencies")).compactMap { $0.text("target") }
+      let copied = project.objects(app.texts("buildPhases")).filter { $0.isa == "PBXCopyFilesBuildPhase" }
+        .flatMap { project.objects($0.texts("files")) }.compactMap { $0.text("fileRef") }
+      return dependencies.contains(target.id) || target.text("productReference").map(copied.contains) ?? false
+    }
+    var facts = (embedding + apps).map { app -> ContainingAppFacts in
+      var ignored: [ProjectNote] = []
+      var settings = settings(of: app, &ignored)
+      let plist = settings.nonempty("INFOPLIST_FILE").map { FilePath.absolute($0, in: project.folder) }
+      let keys = plist.flatMap { files.propertyList($0) }
+      var facts = ContainingAppFacts(bundle: Self.identifier(keys, &settings) ?? "")
+      let name = keys?["CFBundleDisplayName"] as? String ?? keys?["CFBundleName"] as? String
+      facts.displayName =
+        settings.nonempty("INFOPLIST_KEY_CFBundleDisplayName") ?? name.map { settings.expand($0) }
+        ?? settings.nonempty("PRODUCT_NAME")
+      facts.version = settings.nonempty("MARKETING_VERSION")
+      facts.build = settings.nonempty("CURRENT_PROJECT_VERSION")
+      facts.entitlements = entitlements(&settings, &ignored)
+      return facts
+    }
+    facts.removeAll { $0.bundle.isEmpty }
+    if let found = facts.first(where: { bundle.isEmpty || bundle.hasPrefix($0.bundle + ".") }) { return found }
+    let parts = bundle.split(separator: ".").dropLast()
+    let derived =
+      parts.isEmpty ? "com.example.\(XcodeSettings.identifier(project.name, "-"))" : parts.joined(separator: ".")
+    notes.append(
+      ProjectNote("the app", "no app has a bundle identifier that \(bundle) begins with; it is \(derived) here"))
+    var replacement = facts.first ?? ContainingAppFacts(bundle: derived)
+    replacement.bundle = derived
+    return replacement
+  }
+}

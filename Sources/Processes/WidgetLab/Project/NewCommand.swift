@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuthorProjects
+
+/// `widgetlab new`.
+struct NewCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "new",
+    abstract: "Writes a SwiftPM package and widgetlab.yaml for the widget extensions of an Xcode project.",
+    discussion: """
+      Reads the project, and writes a package beside it: links to the sources, the asset catalogs and the translations \
+      of each widget extension, its build settings, identifiers, app groups and entitlements, and an app in place of the \
+      one that contains it. Nothing of the project is copied or changed. It lists what it leaves out, with the reason. \
+      Run it again after a change of the project: it updates the package, and keeps Package.swift, widgetlab.yaml and \
+      the app if you have changed them.
+
+      PATH is a .xcodeproj, a .xcworkspace, or a folder. A folder without an Xcode project is searched for Swift files \
+      with `@main` and a Widget or a WidgetBundle. For a project.yml of XcodeGen or a Project.swift of Tuist, generate \
+      the Xcode project first.
+
+      In `#if`, os(iOS) is true: a file with such a condition is not a link, but a view in which the condition is \
+      replaced. Errors name the lines of your file. The view is written by this command and by `widgetlab run`.
+
+      EXAMPLES
+        widgetlab new --from Weather.xcodeproj
+        widgetlab new --from ~/Weather --output /tmp/weather
+        cd Weather-WidgetLab && swift build && widgetlab up
+      """)
+
+  @Option(help: ArgumentHelp("The project.", valueName: "path"))
+  var from: String
+
+  @OptionGroup var options: ProjectOptions
+
+  func run() async throws {
+    try await reporting {
+      let package = try await ProjectPackage(from, options)
+      let changes = try package.write()
+      for line in package.report(changes) { Output.print(line) }
+      Output.print("next: `widgetlab run \(from)`, or in \(package.folder.path) `swift build` and `widgetlab up`")
+    }
+  }
+}

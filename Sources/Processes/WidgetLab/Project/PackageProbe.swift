@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AuthorProjects
+import ChildProcesses
+import Foundation
+
+/// Finds out whether SwiftPM can get a package that a project needs. One that it cannot get would prevent the build of
+/// all others.
+struct PackageProbe {
+  enum State {
+    /// The folder of the package's files.
+    case available(String)
+    case unavailable(String)
+  }
+
+  /// The folder in which packages are resolved, each on its own.
+  let folder: String
+
+  private static let patience = Duration.seconds(60)
+
+  func state(of place: PackageProduct.Place) async -> State {
+    switch place {
+    case .local(let path):
+      guard FileManager.default.fileExists(atPath: path + "/Package.swift") else {
+        return .unavailable("there is no package in \(path)")
+      }
+      return await resolve(path, "path: \(Self.literal(path))")
+    case .remote(let url, let requirement): return await resolve(url, "url: \(Self.literal(url)), \(requirement)")
+    case .unknown: return .unavailable("the project does not say which package has this product")
+    }
+  }
+
+  /// Resolves a package that depends only on this one. What was resolved is not asked for again.
+  ///
+  /// - Parameters:
+  ///   - place: the path or the URL of the package.
+  ///   - dependency: the arguments of `.package(…)`.
+  private func resolve(_ place: String, _ dependency: String) async -> State {
+    let last = place.split(separator: "/").last.map(String.init) ?? "package"
+    let name = last.hasSuffix(".git") ? String(last.dropLast(4)) : last
+    let package = "\(folder)/\(name)"
+    let manifest = """
+      // swift-tools-version: 6.0
+      import PackageDescription
+      let package = Package(
+        name: "Probe", dependencies: [.package(\(dependency))],
+        targets: [.target(name: "Probe", path: ".", sources: ["Probe.swift"])])
+
+      """
+    let checkout = place.hasPrefix("/") ? place : "\(package)/.build/checkouts/\(name)"
+    let file = package + "/Package.swift"
+    let isKnown = (try? String(contentsOfFile: file, encoding: .utf8)) == manifest
+    let resolved = package + "/Package.resolved"
+    if isKnown, FileManager.default.fileExists(atPath: resolved) { return .available(checkout) }
+    do {
+      try FileManager.default.createDirectory(atPath: package, withIntermediateDirectories: true)
+      try manifest.write(toFile: file, atomically: true, encoding: .utf8)
+      try "".write(toFile: package + "/Probe.swift", atomically: true, encoding: .utf8)
+      let swift = try SwiftTool()
+      let log = package + "/resolve.log"
+      let ending = try await Deadline.within(Self.patience, "SwiftPM did not get \(place)", at: package) {
+        try await swift.run(["package", "--package-path", package, "resolve"], log: log)
+      }
+      guard ending == .exited(code: 0) else { return .unavailable("SwiftPM cannot get \(place): see \(log)") }
+      return .available(checkout)
+    } catch {
+      return .unavailable("SwiftPM cannot get \(place): \(error)")
+    }
+  }
+
+  private static func literal(_ text: String) -> String {
+    "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+  }
+}

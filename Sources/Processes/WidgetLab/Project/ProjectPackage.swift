@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuthorProjects
+import Foundation
+
+/// The options of the commands that make a package from a project.
+struct ProjectOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The folder of the package (default: <project>-WidgetLab beside the project).", valueName: "folder"))
+  var output: String?
+
+  @Option(
+    help: ArgumentHelp("The clone of WidgetLab (default: the one from which this tool was built).", valueName: "folder")
+  )
+  var widgetlab: String?
+}
+
+/// A project, and the package that is made from it.
+struct ProjectPackage {
+  let project: AuthorProject
+  let folder: PackageFolder
+  private let widgetLab: WidgetLabPackage
+  private(set) var plan: PackagePlan
+
+  /// Reads the project.
+  ///
+  /// - Parameter path: of the project, relative to the working directory unless absolute.
+  /// - Throws: a command error with what cannot be read, and what to do.
+  init(_ path: String, _ options: ProjectOptions) async throws {
+    do {
+      project = try AuthorProject.read(URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
+    } catch {
+      throw CommandError(Exit.configuration, error.what, at: error.path, advice: error.advice)
+    }
+    let output = options.output ?? project.defaultOutput
+    folder = PackageFolder(path: URL(fileURLWithPath: output).resolvingSymlinksInPath().path)
+    widgetLab = try WidgetLabPackage.find(options.widgetlab)
+    var surroundings = PackagePlan.Surroundings(
+      output: folder.path, widgetLab: widgetLab.folder, modules: widgetLab.modules, taken: widgetLab.names)
+    plan = PackagePlan(project, in: surroundings)
+    // A package is asked for only if it may have a module that is missing without it.
+    let products = project.widgets.filter { plan.missing[$0.name] != nil }.flatMap(\.products)
+    let probe = PackageProbe(folder: folder.path + "/.build/packages")
+    for product in Set(products) {
+      switch await probe.state(of: product.place) {
+      case .available(let checkout): surroundings.checkouts[product.place] = checkout
+      case .unavailable(let reason): surroundings.unavailable[product] = reason
+      }
+    }
+    if !products.isEmpty { plan = PackagePlan(project, in: surroundings) }
+    guard !plan.products.isEmpty else {
+      throw CommandError(
+        Exit.configuration, "no widget extension of the project can be built here\n" + Self.lines(plan.omitted),
+        at: project.path, advice: "correct the target in Xcode")
+    }
+  }
+
+  /// Plans again without some targets.
+  ///
+  /// - Parameter reasons: by the name of the project's target.
+  mutating func omit(_ reasons: [String: String]) {
+    var surroundings = plan.surroundings
+    surroundings.omitted.merge(reasons) { $1 }
+    plan = PackagePlan(project, in: surroundings)
+  }
+
+  func write() throws -> PackageFolder.Changes { try folder.write(plan, project: project.path) }
+
+  // MARK: Reports
+
+  /// A line for each note.
+  static func lines(_ notes: [ProjectNote]) -> String {
+    notes.map { "  \($0.subject): \($0.reason)" }.joined(separator: "\n")
+  }
+
+  /// What the package has, and what it leaves out.
+  func report(_ changes: PackageFolder.Changes) -> [String] {
+    var lines: [String] = []
+    let state = changes.isNew ? "wrote" : changes.written + changes.removed > 0 ? "updated" : "unchanged:"
+    lines.append("\(state) \(folder.path)")
+    for product in plan.products {
+      let kind = product.isExtension ? "widget extension \(product.origin)" : "stand-in for the app"
+      lines.append("  \(product.name)  \(product.bundle)  (\(kind))")
+    }
+    if !changes.kept.isEmpty {
+      lines.append("kept, because you have changed them: \(changes.kept.joined(separator: ", "))")
+    }
+    let views = plan.items.values.count { if case .view = $0 { true } else { false } }
+    if views > 0 {
+      lines.append(
+        "files with `#if os(…)`, which is true in their views: \(views); run this command again after changing them")
+    }
+    if !plan.omitted.isEmpty { lines.append("left out targets:\n" + Self.lines(plan.omitted)) }
+    if !plan.notes.isEmpty { lines.append("left out, or different from Xcode:\n" + Self.lines(plan.notes)) }
+    for (target, modules) in plan.missing.sorted(by: { $0.key < $1.key }) {
+      lines.append("\(target) imports modules that do not exist here:\n" + Self.lines(missing: modules))
+    }
+    return lines
+  }
+
+  /// A line for each module, with the first place of its import.
+  static func lines(missing: [PackagePlan.MissingModule]) -> String {
+    var seen: Set<String> = []
+    return missing.filter { seen.insert($0.module).inserted }.map { first in
+      let count = missing.count { $0.module == first.module }
+      return "  \(first.module): \(ShownPath.of(first.path)):\(first.line)\(count > 1 ? ", and \(count - 1) more" : "")"
+    }.joined(separator: "\n")
+  }
+}
+
+/// Paths in messages: relative to the working directory if they are below it.
+enum ShownPath {
+  static func of(_ path: String) -> String {
+    let here = FileManager.default.currentDirectoryPath + "/"
+    return path.hasPrefix(here) ? String(path.dropFirst(here.count)) : path
+  }
+}

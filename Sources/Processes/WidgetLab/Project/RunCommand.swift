@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AuthorProjects
+import ChildProcesses
+import Foundation
+import Messages
+
+/// `widgetlab run`.
+struct RunCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Builds the widget extensions of an Xcode project, and runs them on a device.",
+    discussion: """
+      Makes the package of the project as `widgetlab new --from` does, builds it, starts its cluster as `widgetlab up` \
+      does, opens the app, places each widget and each control of the gallery, and shows the screens. Ctrl-C stops \
+      everything. The first build compiles WidgetLab's modules, which takes some minutes; later ones compile what you \
+      have changed.
+
+      A module that does not exist here is named before anything is compiled. An extension that cannot be built is left \
+      out, and the others run.
+
+      While it runs, run the same command in a second terminal after a change of your code: it builds, replaces the app \
+      and its extensions, and reloads the widgets.
+
+      EXAMPLES
+        widgetlab run Weather.xcodeproj
+        widgetlab run .
+        widgetlab run ~/Weather --target WeatherWidgetExtension --console
+      """)
+
+  @Argument(help: ArgumentHelp("A .xcodeproj, a .xcworkspace, or the folder of a project.", valueName: "path"))
+  var path: String
+
+  @OptionGroup var project: ProjectOptions
+
+  @Option(help: ArgumentHelp("Run only this widget extension; may be repeated.", valueName: "name"))
+  var target: [String] = []
+
+  @Flag(help: "Also start the console (see `widgetlab console`).")
+  var console = false
+
+  @Option(name: .customLong("die-with-parent"), help: .hidden)
+  var dieWithParent: Int32?
+
+  func run() async throws {
+    let signals = Signals()
+    try await reporting {
+      var package = try await ProjectPackage(path, project)
+      try select(&package)
+      try omitMissing(&package)
+      for line in package.report(try package.write()) { Output.print(line) }
+      guard let built = try await build(package, until: signals) else { throw Exit.interrupted }
+      package = built
+      let configuration = package.folder.path + "/widgetlab.yaml"
+      if InstanceLock.holder(in: package.folder.path + "/.widgetlab/default") != nil {
+        return try await ProjectScreen.update(
+          ClusterFacts(folder: package.folder.path + "/.widgetlab/default", configurationPath: configuration))
+      }
+      let up = try UpCommand.parse(["--config", configuration] + (console ? ["--console"] : []))
+      try await up.run(until: signals) { cluster in await ProjectScreen.show(cluster) }
+    }
+  }
+
+  /// Leaves out the targets that the command line does not name.
+  private func select(_ package: inout ProjectPackage) throws {
+    guard !target.isEmpty else { return }
+    let names = package.project.widgets.map(\.name)
+    for name in target where !names.contains(name) {
+      throw CommandError(
+        Exit.usage, "'\(name)' is not a widget extension of this project", at: package.project.path,
+        advice: "use one of: \(names.joined(separator: ", "))")
+    }
+    let others = names.filter { !target.contains($0) }
+    package.omit(Dictionary(others.map { ($0, "it is not named with --target") }, uniquingKeysWith: { $1 }))
+  }
+
+  /// Leaves out the targets that import modules that do not exist here.
+  ///
+  /// - Throws: a command error when no target is left.
+  private func omitMissing(_ package: inout ProjectPackage) throws {
+    let missing = package.plan.missing
+    guard !missing.isEmpty else { return }
+    let widgets = package.plan.products.filter(\.isExtension).map(\.origin)
+    guard widgets.contains(where: { missing[$0] == nil }) else {
+      let lines = missing.sorted { $0.key < $1.key }.map { "\($0.key):\n" + ProjectPackage.lines(missing: $0.value) }
+      throw CommandError(
+        Exit.configuration, "modules are imported that do not exist here\n" + lines.joined(separator: "\n"),
+        at: package.project.path,
+        advice:
+          "put the import and what uses it into `#if canImport(…)`; `widgetlab new --from` writes the package as it is")
+    }
+    package.omit(
+      missing.mapValues { "imports modules that do not exist here\n" + ProjectPackage.lines(missing: $0) })
+  }
+
+  // MARK: Building
+
+  /// Builds the executables.
+  ///
+  /// - Returns: what was built; `nil` when a signal ended the build.
+  private func build(_ package: ProjectPackage, until signals: Signals) async throws -> ProjectPackage? {
+    try await withThrowingTaskGroup(of: ProjectPackage?.self) { group in
+      group.addTask { try await Self.build(package) }
+      group.addTask {
+        await signals.next()
+        return nil
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? nil
+    }
+  }
+
+  /// Builds the executables. A target that cannot be built is left out if others can.
+  ///
+  /// - Throws: a command error when none can be built.
+  private static func build(_ whole: ProjectPackage) async throws -> ProjectPackage {
+    var package = whole
+    let swift = try SwiftTool()
+    let widgets = package.plan.products.filter(\.isExtension)
+    Output.print("building \(package.plan.products.map(\.name).joined(separator: ", "))")
+    let began = ContinuousClock.now
+    var failed: [String: String] = [:]
+    // One build for all, which is planned once; only if that fails, one for each, to find out which cannot be built.
+    let all = try await run(swift, [], package)
+    if !all.isBuilt {
+      for widget in widgets where widgets.count > 1 {
+        let one = try await run(swift, ["--product", widget.name], package)
+        if !one.isBuilt { failed[widget.origin] = "it does not compile, see above" }
+      }
+      guard widgets.count > 1, failed.count < widgets.count else {
+        throw CommandError(
+          Exit.configuration, all.summary, at: all.log,
+          advice: "Documentation/declarations.md lists what exists; the file above has the output of `swift build`")
+      }
+      package.omit(failed)
+      _ = try package.write()
+      Output.print("left out targets:\n" + ProjectPackage.lines(package.plan.omitted))
+      let rest = try await run(swift, [], package)
+      guard rest.isBuilt else { throw CommandError(Exit.configuration, rest.summary, at: rest.log) }
+    }
+    let time = (ContinuousClock.now - began).formatted(.units(allowed: [.minutes, .seconds], width: .narrow))
+    Output.print("built in \(time)")
+    return package
+  }
+
+  /// How a build ended.
+  private struct Result {
+    let isBuilt: Bool
+    let summary: String
+    let log: String
+  }
+
+  private static func run(
+    _ swift: SwiftTool, _ options: [String], _ package: ProjectPackage
+  ) async throws -> Result {
+    let log = package.folder.path + "/.build/widgetlab-build.log"
+    let progress = BuildProgress()
+    defer { progress.end() }
+    let arguments = ["build", "--package-path", package.folder.path] + options
+    let ending = try await swift.run(arguments, log: log) { progress.follow($0) }
+    progress.end()
+    guard ending != .exited(code: 0) else { return Result(isBuilt: true, summary: "", log: log) }
+    let output = BuildLog(String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self))
+    let report = BuildReport(output, package)
+    for line in report.lines { Output.printError(line) }
+    return Result(isBuilt: false, summary: report.summary, log: log)
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ChildProcesses
+import Foundation
+import Glibc
+
+/// The command `swift` of this machine.
+struct SwiftTool {
+  /// An absolute path.
+  let path: String
+
+  /// - Throws: a command error when no folder of `PATH` has it.
+  init(environment: [String: String] = ProcessInfo.processInfo.environment) throws {
+    let folders = (environment["PATH"] ?? "").split(separator: ":").map(String.init)
+    guard let found = folders.map({ $0 + "/swift" }).first(where: { access($0, X_OK) == 0 }) else {
+      throw CommandError(
+        Exit.configuration, "no swift on the PATH", advice: "install Swift 6.3, or add the folder of `swift` to PATH")
+    }
+    path = found
+  }
+
+  /// Runs a command of SwiftPM, with its output in a file, and ends it when this task is cancelled.
+  ///
+  /// - Parameter follow: receives what was written to the file, from time to time and at the end.
+  func run(
+    _ arguments: [String], log: String, follow: @escaping @Sendable (Data) -> Void = { _ in }
+  ) async throws -> ChildEnding {
+    try FileManager.default.createDirectory(
+      atPath: URL(fileURLWithPath: log).deletingLastPathComponent().path, withIntermediateDirectories: true)
+    unlink(log)
+    let child = try await SpawnedProcess.start(path, arguments, log: log)
+    return try await withThrowingTaskGroup(of: ChildEnding?.self) { group in
+      group.addTask { await child.ending() }
+      group.addTask {
+        // Ends by cancellation.
+        while true {
+          try await Task.sleep(for: .milliseconds(200))
+          follow(FileManager.default.contents(atPath: log) ?? Data())
+        }
+      }
+      defer { group.cancelAll() }
+      do {
+        while let ending = try await withTaskCancellationHandler(
+          operation: { try await group.next() }, onCancel: { child.signal(SIGTERM) })
+        {
+          guard let ending else { continue }
+          try Task.checkCancellation()
+          follow(FileManager.default.contents(atPath: log) ?? Data())
+          return ending
+        }
+        throw CancellationError()
+      } catch {
+        _ = await child.stop(within: .seconds(5))
+        throw error
+      }
+    }
+  }
+}
+
+/// The output of `swift build` so far.
+struct BuildLog {
+  /// A message of the compiler at a place of a file.
+  struct Diagnostic: Hashable {
+    let path: String
+    let line: Int
+    let column: Int
+    let isError: Bool
+    let message: String
+  }
+
+  /// The steps that are done, and all steps; `nil` before the first one.
+  private(set) var steps: (done: Int, all: Int)?
+  /// The last step, such as `Compiling SwiftUI Text.swift`.
+  private(set) var step = ""
+  /// In the order of their first occurrence.
+  private(set) var diagnostics: [Diagnostic] = []
+  /// Errors without a place.
+  private(set) var errors: [String] = []
+
+  init(_ text: String) {
+    var seen: Set<Diagnostic> = []
+    for line in text.split(whereSeparator: \.isNewline) {
+      if let match = line.prefixMatch(of: /\[(\d+)\/(\d+)\] (.*)/) {
+        steps = (Int(match.output.1) ?? 0, Int(match.output.2) ?? 0)
+        step = String(match.output.3)
+      } else if let match = line.prefixMatch(of: /(\/[^:]+):(\d+):(\d+): (error|warning): (.*)/) {
+        let diagnostic = Diagnostic(
+          path: String(match.output.1), line: Int(match.output.2) ?? 0, column: Int(match.output.3) ?? 0,
+          isError: match.output.4 == "error", message: String(match.output.5))
+        if seen.insert(diagnostic).inserted { diagnostics.append(diagnostic) }
+      } else if line.hasPrefix("error: "), !errors.contains(String(line)) {
+        errors.append(String(line))
+      }
+    }
+  }
+}

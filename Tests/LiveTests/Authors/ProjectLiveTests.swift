@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import WidgetLabTesting
+
+/// `widgetlab new --from` and `widgetlab run` with projects that a test writes. `scripts/test-author-package` also builds
+/// and runs one.
+@Suite(.live, .timeLimit(.live)) struct `A project of Xcode` {
+  /// A folder with a project, which is removed after the work.
+  private func inFolder(
+    _ files: [String: String],
+    _ work: (String, @Sendable ([String]) async throws -> LabCluster.Answer) async throws -> Void
+  ) async throws {
+    let folder =
+      FileManager.default.temporaryDirectory.resolvingSymlinksInPath().path + "/widgetlab-author-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    for (file, text) in files {
+      let path = "\(folder)/\(file)"
+      try FileManager.default.createDirectory(
+        atPath: URL(fileURLWithPath: path).deletingLastPathComponent().path, withIntermediateDirectories: true)
+      try text.write(toFile: path, atomically: true, encoding: .utf8)
+    }
+    let executables = try LabCluster.findExecutables()
+    try await work(folder) { try await LabCluster.tool($0, executables: executables, in: folder) }
+  }
+
+  private static let project = """
+    { objects = {
+      P = { isa = PBXProject; buildConfigurationList = L; mainGroup = G; targets = (W, E, N, ); };
+      L = { isa = XCConfigurationList; buildConfigurations = (C, ); };
+      C = { isa = XCBuildConfiguration; name = Debug; buildSettings = {
+        PRODUCT_BUNDLE_IDENTIFIER = "com.example.$(TARGET_NAME:rfc1034identifier)"; }; };
+      G = { isa = PBXGroup; children = (S, T, ); sourceTree = "<group>"; };
+      S = { isa = PBXFileSystemSynchronizedRootGroup; path = Weather; sourceTree = "<group>"; };
+      T = { isa = PBXFileSystemSynchronizedRootGroup; path = Health; sourceTree = "<group>"; };
+      W = { isa = PBXNativeTarget; name = Weather; productType = "com.apple.product-type.app-extension";
+        buildConfigurationList = L; buildPhases = (); fileSystemSynchronizedGroups = (S, ); };
+      E = { isa = PBXNativeTarget; name = Health; productType = "com.apple.product-type.app-extension";
+        buildConfigurationList = L; buildPhases = (); fileSystemSynchronizedGroups = (T, ); };
+      N = { isa = PBXNativeTarget; name = Empty; productType = "com.apple.product-type.app-extension";
+        buildConfigurationList = L; buildPhases = (F, ); };
+      F = { isa = PBXFrameworksBuildPhase; files = (B, ); };
+      B = { isa = PBXBuildFile; fileRef = R; };
+      R = { isa = PBXFileReference; name = WidgetKit.framework; sourceTree = SDKROOT; };
+    }; rootObject = P; }
+    """
+  private static let widget = "import WidgetKit\n@main struct Weather: Widget {}\n"
+
+  @Test func `new writes all extensions, and lists what is left out with the reason`() async throws {
+    let files = [
+      "Weather.xcodeproj/project.pbxproj": Self.project, "Weather/Weather.swift": Self.widget,
+      "Health/Health.swift": "import HealthKit\n" + Self.widget,
+    ]
+    try await inFolder(files) { folder, widgetlab in
+      let answer = try await widgetlab(["new", "--from", folder])
+      #expect(answer.status == 0, "\(answer)")
+      for part in [
+        "wrote \(folder)/Weather-WidgetLab", "Empty: the target has no Swift sources",
+        "Health imports modules that do not exist here", "HealthKit: Health/Health.swift:1",
+      ] { #expect(answer.output.replacing(folder + "/Health/", with: "Health/").contains(part), "\(part): \(answer)") }
+      let yaml = try String(contentsOfFile: folder + "/Weather-WidgetLab/widgetlab.yaml", encoding: .utf8)
+      #expect(yaml.contains("com.example.Weather") && yaml.contains("com.example.Health"))
+      let again = try await widgetlab(["new", "--from", folder + "/Weather.xcodeproj"])
+      #expect(again.output.contains("unchanged: \(folder)/Weather-WidgetLab"), "\(again)")
+    }
+  }
+
+  @Test func `run names a missing module and compiles nothing`() async throws {
+    let files = [
+      "Weather.xcodeproj/project.pbxproj": Self.project,
+      "Health/Health.swift": "#if canImport(UIKit)\nimport HealthKit\n#endif\n" + Self.widget,
+    ]
+    try await inFolder(files) { folder, widgetlab in
+      let answer = try await widgetlab(["run", folder])
+      #expect(answer.status == 78, "\(answer)")
+      #expect(answer.errors.contains("modules are imported that do not exist here"), "\(answer)")
+      #expect(answer.errors.contains("Health.swift:2"), "\(answer)")
+      #expect(!FileManager.default.fileExists(atPath: folder + "/Weather-WidgetLab"))
+    }
+  }
+
+  @Test(arguments: [
+    (["Weather.xcodeproj/project.pbxproj": "{ objects = {"], "cannot be read: it is not a property list"),
+    (["project.yml": "name: Weather"], "xcodegen generate"),
+    (["App.swift": "@main struct A: App {}"], "no Swift file with a widget"),
+  ])
+  func `what cannot be used is reported with what to do`(files: [String: String], words: String) async throws {
+    try await inFolder(files) { folder, widgetlab in
+      let answer = try await widgetlab(["new", "--from", folder])
+      #expect(answer.status == 78, "\(answer)")
+      #expect(answer.errors.contains(words), "\(answer)")
+      #expect(answer.errors.contains("where: \(folder)") && answer.errors.contains("do:"), "\(answer)")
+    }
+  }
+}
