@@ -236,6 +236,19 @@ private final class Offline: Sendable {
     #expect(sender.count == 0)
   }
 
+  @Test func `a notification that is on the fleet's disk is not sent again, though a copy waits`() {
+    var sender = FleetSender()
+    let pushes = (0..<600).map { _ in Self.push(10) }
+    for push in pushes { sender.add(push) }
+    #expect(sender.next()?.notifications.count == FleetSender.most)
+    // A transaction has failed, and the first one waits again.
+    sender.add(pushes[0])
+    sender.drop([pushes[0].uniqueID, pushes[550].uniqueID])
+    #expect(sender.count == 599)
+    #expect(sender.next()?.notifications.count == 99)
+    #expect(sender.next() == nil)
+  }
+
   @Test func `few are without a reply, and a batch is settled with all before it`() {
     var sender = FleetSender()
     for _ in 0..<10_000 { sender.add(Self.push(10)) }

@@ -83,6 +83,15 @@ struct FleetSender: Sendable {
   /// The reply to a batch arrived. It counts as open until `record`.
   mutating func replied() { inFlight -= 1 }
 
+  /// Notifications that are on the fleet's disk. A copy that waits, because a transaction has failed, is not sent: the
+  /// fleet forgets their ids when it receives a later batch.
+  mutating func drop(_ ids: Set<UUID>) {
+    guard head < waiting.count else { return }
+    let left = waiting[head...].filter { !ids.contains($0.uniqueID) }
+    count -= waiting.count - head - left.count
+    (waiting, head) = (left, 0)
+  }
+
   /// The reply to a batch is on the disk.
   mutating func record(_ number: Int64) { count -= open.removeValue(forKey: number) ?? 0 }
 }

@@ -125,6 +125,7 @@ extension PushDeliveryService {
       // What was sent before this push server became responsible again is sent again.
       guard senders[fleet]?.run == reply.run else { return }
       for (id, subject) in reply.acknowledged { try add(.acknowledged(id, of: subject), at: now, to: &batch) }
+      batch.acknowledged.formUnion(reply.acknowledged.map(\.id))
       for (id, subject, why) in reply.refused {
         try add(.refused(id, of: subject, why: why, again: true), at: now, to: &batch)
       }
@@ -243,6 +244,7 @@ extension PushDeliveryService {
 
   /// The reply to a batch is on the disk.
   private func recorded(_ fleet: String, _ reply: FleetReply) {
+    senders[fleet]?.drop(Set(reply.acknowledged.map(\.id)))
     senders[fleet]?.replied()
     senders[fleet]?.record(reply.number)
     guard let sender = senders[fleet], sender.isLow else { return }

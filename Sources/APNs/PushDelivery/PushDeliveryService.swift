@@ -21,6 +21,8 @@ package actor PushDeliveryService {
     var isFull = false
     var notices: [PushLogged] = []
     var sends: [PushedNotification] = []
+    /// The notifications that are on the disk of a fleet. Those of `sends` are not sent.
+    var acknowledged: Set<UUID> = []
     var due: [(subject: PushSubject, token: String?)] = []
     var thens: [@Sendable (_ isBroken: Bool) -> Void] = []
     /// Seconds from the acceptance to the delivery, for the metrics.
@@ -206,7 +208,9 @@ package actor PushDeliveryService {
     for token in batch.tokens { bus.record(TokenChanged(token: token)) }
     for then in batch.thens { then(false) }
     for notice in batch.notices { bus.record(notice, context: MessageContext(correlation: notice.uniqueID)) }
-    send(batch.sends)
+    let sends =
+      batch.acknowledged.isEmpty ? batch.sends : batch.sends.filter { !batch.acknowledged.contains($0.uniqueID) }
+    send(sends)
     for (subject, token) in batch.due { notifyDevice(subject, token) }
     stateMachine.removeIdle()
     let instants = [stateMachine.nextInstant, ends.next, tidying.next].compactMap(\.self)
