@@ -361,8 +361,8 @@ let package = Package(
     module(
       "DeviceFleet", in: "Processes",
       [
-        "Cluster", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "Pushes", "StandingProcesses",
-        "Stores",
+        "Cluster", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "PrometheusMetrics", "Pushes",
+        "StandingProcesses", "Stores",
         "Timekeeping", arguments, asyncHTTPClient, grdb, heap, logging, nioCore, nioHTTP1,
       ]),
     process("DeviceFleetMain", in: "Processes", ["DeviceFleet", "StandingProcesses"]),
@@ -370,8 +370,8 @@ let package = Package(
       "WidgetLab", in: "Processes",
       [
         "APNs", "Archive", "AuthorProjects", "ChaosCampaign", "ChildProcesses", "Cluster", "Console", "FaultPoints",
-        "FleetReports", "Journal", "JournalAnalysis", "Layout",
-        "MessageBus", "Messages", "OwnedTasks", "Pictures", "ReportPages", arguments, crypto,
+        "FleetReports", "Journal", "JournalAnalysis", "Layout", "MessageBus", "Messages", "OwnedTasks", "Pictures",
+        "PrometheusMetrics", "ReportPages", arguments, crypto,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
     // The executables that the demo starts, and that of a fleet. SwiftPM links the executables that a target depends on before it compiles
@@ -450,7 +450,7 @@ let package = Package(
     tests("HTTPRulesTests", ["FidelityRules", "HTTPRules"]),
     tests("CookieFilesTests", ["CookieFiles", "FidelityRules", "HTTPRules"]),
     tests("OwnedTasksTests", ["OwnedTasks"]),
-    tests("PrometheusMetricsTests", ["MessageBusBroker", "PrometheusMetrics", "PushServer"]),
+    tests("PrometheusMetricsTests", ["DeviceFleet", "MessageBusBroker", "PrometheusMetrics", "PushServer"]),
     tests("StoresTests", ["Stores", grdb]),
     tests("TimekeepingTests", ["CPlatform", "FidelityRules", "Timekeeping"]),
     tests(

@@ -82,6 +82,29 @@ import Testing
     #expect(try report(&fixture) == 11)
   }
 
+  @Test func `the senders of a replica that has lost its database move to one that has it`() throws {
+    var fixture = try fixture()
+    try fixture.hello(Self.first, on: 11, key: Self.replicaKey)
+    try fixture.hello(Self.second, on: 12, key: Self.replicaKey)
+    #expect(try report(&fixture) == 11)
+    let before = fixture.sent(to: 1).count
+    try fixture.send(ReplicaReadiness(isReady: false), from: Self.first, to: .messageBus, on: 11)
+    #expect(try presences(fixture, of: .pushServer, after: before) == [false, true])
+    #expect(try report(&fixture) == 12)
+    // It has no senders, so its next notice changes nothing; nor does that of the last one.
+    let later = fixture.sent(to: 1).count
+    try fixture.send(ReplicaReadiness(isReady: false), from: Self.first, to: .messageBus, on: 11)
+    try fixture.send(ReplicaReadiness(isReady: false), from: Self.second, to: .messageBus, on: 12)
+    #expect(try presences(fixture, of: .pushServer, after: later).isEmpty)
+    #expect(try report(&fixture) == 12)
+    // The first one that has its database again gets them.
+    try fixture.send(ReplicaReadiness(isReady: true), from: Self.first, to: .messageBus, on: 11)
+    #expect(try presences(fixture, of: .pushServer, after: later) == [false, true])
+    #expect(try report(&fixture) == 11)
+    try fixture.send(ReplicaReadiness(isReady: true), from: Self.second, to: .messageBus, on: 12)
+    #expect(try report(&fixture) == 11)
+  }
+
   @Test func `a process at the address itself gets everything`() throws {
     var fixture = RoutingFixture()
     fixture.routing.setStanding(

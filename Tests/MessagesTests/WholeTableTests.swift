@@ -108,6 +108,7 @@ private let everything = """
   event   push.reach         host > push-server
   event   push.deliver       push-server > host
   event   push.progress      host > push-server
+  notice  push.replica       push-server > message-bus
   notice  push.logged        push-server > journal
   notice  push.token.changed push-server > journal
   request push.send          operator > push-server

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DeviceFleet
 import Foundation
 import MessageBusBroker
 import PrometheusMetrics
@@ -8,7 +9,8 @@ import Testing
 
 /// The names that the processes expose, the dashboard and the page about them.
 @Suite struct `Exposed metrics` {
-  private static let families = BrokerMetrics().families + ProviderMetrics().families + ProcessFamilies.read()
+  private static let families =
+    BrokerMetrics().families + ProviderMetrics().families + FleetMetrics().families + ProcessFamilies.read()
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
@@ -20,7 +22,7 @@ import Testing
     var seen: Set<String> = []
     for family in Self.families {
       let name = family.name
-      #expect(name.wholeMatch(of: /(widgetlab_(bus|push)|process)_[a-z]+(_[a-z]+)*/) != nil, "\(name)")
+      #expect(name.wholeMatch(of: /(widgetlab_(bus|fleet|push)|process)_[a-z]+(_[a-z]+)*/) != nil, "\(name)")
       #expect((family.kind == .counter) == name.hasSuffix("_total"), "\(name): only a counter ends in _total")
       #expect(family.kind != .histogram || name.hasSuffix("_seconds"), "\(name)")
       #expect(name.firstMatch(of: /_(milliseconds|ms|kilobytes|kib|minutes|percent)/) == nil, "\(name): a base unit")

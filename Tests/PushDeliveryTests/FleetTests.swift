@@ -4,122 +4,20 @@ import BusTesting
 import ClockTesting
 import FleetTokenDerivation
 import Foundation
-import GRDB
 import MessageBus
 import Messages
+import PostgresTesting
 import Synchronization
 import Testing
 
 @testable import PushDelivery
 
-/// A fleet on the in-memory bus, which takes or refuses notifications.
-private final class TestFleet: Sendable {
-  let line: Connection
-  let tokens: FleetTokens
-  let arrived: AsyncStream<PushedNotification>
-
-  /// - Parameter refuse: the code for a notification that is not taken.
-  init(
-    _ bus: InMemoryBus, incarnation: UUID = UUID(), devices: UInt32 = 10,
-    refuse: @escaping @Sendable (PushedNotification) -> BusError.Code? = { _ in nil }
-  ) async throws {
-    let line = bus.connection(.fleet("load"))
-    let (arrived, continuation) = AsyncStream.makeStream(of: PushedNotification.self)
-    self.line = line
-    self.arrived = arrived
-    let keep = Batches()
-    kept = keep
-    line.onRequest(DeliverToFleet.self) { request, _ in
-      keep.add(request)
-      var refused: [DeliverToFleet.Refusal] = []
-      for (index, push) in request.notifications.enumerated() {
-        if let code = refuse(push) {
-          refused.append(DeliverToFleet.Refusal(index: index, code: code))
-        } else {
-          continuation.yield(push)
-        }
-      }
-      return DeliverToFleet.Reply(refused: refused)
-    }
-    _ = try await line.start()
-    let secret = try await line.request(JoinFleet(incarnation: incarnation), to: .pushServer).secret
-    tokens = try #require(FleetTokens(secret: secret))
-    try await change(.issue, 0, devices: DeviceSet(0..<devices))
-  }
-
-  private final class Batches: Sendable {
-    private let all = Mutex<[DeliverToFleet]>([])
-    func add(_ batch: DeliverToFleet) { all.withLock { $0.append(batch) } }
-    var value: [DeliverToFleet] { all.withLock { $0 } }
-  }
-  private let kept: Batches
-  var received: [DeliverToFleet] { kept.value }
-
-  func change(_ action: ChangeFleetTokens.Action, _ serial: Int, devices: DeviceSet) async throws {
-    let change = ChangeFleetTokens.Change(
-      action: action, bundle: PushDeliveryFixture.bundle, use: .app, serial: serial, devices: devices)
-    _ = try await line.request(ChangeFleetTokens(environment: .development, changes: [change]), to: .pushServer)
-  }
-
-  func reach(online: DeviceSet = DeviceSet(), offline: DeviceSet = DeviceSet(), isFirst: Bool = false) async throws {
-    try await line.deliver(
-      FleetReach(isFirst: isFirst, online: online, offline: offline, awake: DeviceSet(), asleep: DeviceSet()),
-      to: .pushServer)
-  }
-
-  func token(_ device: UInt32, serial: Int = 0) -> String {
-    tokens.token(device, PushDeliveryFixture.bundle, .app, serial: serial)
-  }
-
-  static func subject(_ device: UInt32) -> PushSubject {
-    PushSubject(device: "load:\(device)", bundle: PushDeliveryFixture.bundle, use: .app)
-  }
-
-  /// Returns the next notifications, by device.
-  func next(_ count: Int) async -> [String] {
-    var devices: [String] = []
-    for await push in arrived {
-      devices.append(push.subject.device)
-      if devices.count == count { break }
-    }
-    return devices.sorted()
-  }
-}
-
-@Suite(.timeLimit(.minutes(1))) struct `A fleet at the push server` {
-  private let fixture: PushDeliveryFixture
-
-  init() throws { fixture = try PushDeliveryFixture() }
-
-  private func counts(_ fleet: TestFleet) async throws -> [String: Int] {
-    let reply = try await fleet.line.request(CountFleetPushes(fleet: "load"), to: .pushServer)
-    var counts = Dictionary(reply.counts.map { ($0.name, $0.count) }, uniquingKeysWith: +)
-    counts["kept"] = reply.kept.values.reduce(0, +)
-    counts["tokens"] = reply.tokens.values.reduce(0, +)
-    return counts
-  }
-
-  /// Accepts a notification for each of these devices.
-  private func accept(_ devices: Range<UInt32>, _ service: PushDeliveryService, _ fleet: TestFleet, once: Bool = false)
+@Suite(.timeLimit(.minutes(1)), .postgres) struct `A fleet at the push server` {
+  @Test(arguments: PushStoreKind.all)
+  func `tokens of a thousand devices are issued with one request, replaced and ended`(_ kind: PushStoreKind)
     async throws
   {
-    for device in devices {
-      _ = try await fixture.accept(
-        service, fleet.token(device), for: TestFleet.subject(device),
-        expiration: once ? Date(timeIntervalSince1970: 0) : nil)
-    }
-  }
-
-  /// Waits until the counts are these.
-  private func reaches(_ expected: [String: Int], _ fleet: TestFleet) async throws {
-    while !Task.isCancelled {
-      let counts = try await counts(fleet)
-      if expected.allSatisfy({ counts[$0.key, default: 0] == $0.value }) { return }
-      await Task.yield()
-    }
-  }
-
-  @Test func `tokens of a thousand devices are issued with one request, replaced and ended`() async throws {
+    let fixture = try PushDeliveryFixture(kind)
     let (service, _) = try await fixture.server()
     let fleet = try await TestFleet(fixture.bus, devices: 2_500)
     #expect(try service.tokens[fleet.token(2_499)]?.state == .active)
@@ -129,14 +27,19 @@ private final class TestFleet: Sendable {
     #expect(try service.tokens[fleet.token(5, serial: 1)]?.state == .active)
     try await fleet.change(.end, 0, devices: DeviceSet(0..<5))
     #expect(try service.tokens[fleet.token(4)]?.state == .unregistered)
-    #expect(try await counts(fleet)["tokens"] == 2_495)
+    #expect(try await fleet.counts()["tokens"] == 2_495)
     // A repeated request changes nothing.
     try await fleet.change(.issue, 1, devices: DeviceSet(5..<6))
-    #expect(try await counts(fleet)["tokens"] == 2_495)
+    #expect(try await fleet.counts()["tokens"] == 2_495)
     await service.leave()
+    await fixture.end()
   }
 
-  @Test func `a fleet of the same name with another database is refused, and the same one joins again`() async throws {
+  @Test(arguments: PushStoreKind.all)
+  func `a fleet of the same name with another database is refused, and the same one joins again`(_ kind: PushStoreKind)
+    async throws
+  {
+    let fixture = try PushDeliveryFixture(kind)
     let (service, _) = try await fixture.server()
     let id = UUID()
     let fleet = try await TestFleet(fixture.bus, incarnation: id)
@@ -148,9 +51,12 @@ private final class TestFleet: Sendable {
     }
     #expect(error?.code == .fleetExists)
     await service.leave()
+    await fixture.end()
   }
 
-  @Test func `notifications that arrive together are delivered together, and counted`() async throws {
+  @Test(arguments: PushStoreKind.all)
+  func `notifications that arrive together are delivered together, and counted`(_ kind: PushStoreKind) async throws {
+    let fixture = try PushDeliveryFixture(kind)
     let (service, _) = try await fixture.server()
     let fleet = try await TestFleet(fixture.bus, devices: 100)
     try await fleet.reach(online: DeviceSet(0..<100), isFirst: true)
@@ -161,82 +67,101 @@ private final class TestFleet: Sendable {
       }
     }
     _ = await fleet.next(100)
-    try await reaches(["accepted": 100, "delivered": 100, "kept": 0], fleet)
+    try await fleet.reaches(["accepted": 100, "delivered": 100, "kept": 0])
     #expect(fleet.received.count < 100, "\(fleet.received.count) batches")
     #expect(fleet.received.map(\.batch) == Array(1...Int64(fleet.received.count)))
     await service.leave()
+    await fixture.end()
   }
 
-  @Test func `what is kept for devices that return together is handed over, to each what is newest`() async throws {
+  @Test(arguments: PushStoreKind.all)
+  func `what is kept for devices that return together is handed over, to each what is newest`(_ kind: PushStoreKind)
+    async throws
+  {
+    let fixture = try PushDeliveryFixture(kind)
     let (service, _) = try await fixture.server()
     let fleet = try await TestFleet(fixture.bus, devices: 3_000)
-    try await accept(0..<50, service, fleet)
-    try await accept(0..<30, service, fleet)
-    try await accept(2_990..<3_000, service, fleet)
-    #expect(try await counts(fleet)["superseded"] == 30)
+    try await fleet.accept(0..<50, service, fixture)
+    try await fleet.accept(0..<30, service, fixture)
+    try await fleet.accept(2_990..<3_000, service, fixture)
+    #expect(try await fleet.counts()["superseded"] == 30)
     try await fleet.reach(online: DeviceSet(10..<3_000), isFirst: true)
     let devices = await fleet.next(50)
     #expect(Set(devices) == Set((10..<50).map { "load:\($0)" } + (2_990..<3_000).map { "load:\($0)" }))
-    try await reaches(["accepted": 90, "delivered": 50, "kept": 10], fleet)
+    try await fleet.reaches(["accepted": 90, "delivered": 50, "kept": 10])
     try await fleet.reach(online: DeviceSet(3..<4))
     #expect(await fleet.next(1) == ["load:3"])
     await service.leave()
+    await fixture.end()
   }
 
-  @Test func `a refused notification is kept, and sent again`() async throws {
+  @Test(arguments: PushStoreKind.all)
+  func `a refused notification is kept, and sent again`(_ kind: PushStoreKind) async throws {
+    let fixture = try PushDeliveryFixture(kind)
     let (service, _) = try await fixture.server()
     let offline = Offline()
     let fleet = try await TestFleet(fixture.bus) { _ in offline.value ? .offline : nil }
     try await fleet.reach(online: DeviceSet(0..<10), isFirst: true)
-    try await accept(1..<2, service, fleet)
-    try await reaches(["delivered": 0, "kept": 1], fleet)
+    try await fleet.accept(1..<2, service, fixture)
+    try await fleet.reaches(["delivered": 0, "kept": 1])
     while fleet.received.isEmpty { await Task.yield() }
     offline.value = false
     await service.caughtUp()
     try await fleet.reach(online: DeviceSet(1..<2))
     fixture.clock.advance(by: 31)
     #expect(await fleet.next(1) == ["load:1"])
-    try await reaches(["delivered": 1, "kept": 0], fleet)
+    try await fleet.reaches(["delivered": 1, "kept": 0])
     await service.leave()
+    await fixture.end()
   }
 
-  @Test func `a new push server delivers what the former one had kept, after the fleet has reported`() async throws {
+  @Test(arguments: PushStoreKind.all)
+  func `a new push server delivers what the former one had kept, after the fleet has reported`(_ kind: PushStoreKind)
+    async throws
+  {
+    let fixture = try PushDeliveryFixture(kind)
     let (first, firstLine) = try await fixture.server()
     let id = UUID()
     let fleet = try await TestFleet(fixture.bus, incarnation: id)
-    try await accept(0..<5, first, fleet)
+    try await fleet.accept(0..<5, first, fixture)
     await first.leave()
     await firstLine.leave()
     let (second, _) = try await fixture.server()
     try await fleet.reach(online: DeviceSet(0..<10), isFirst: true)
     #expect(await fleet.next(5) == (0..<5).map { "load:\($0)" })
-    try await reaches(["accepted": 5, "delivered": 5, "kept": 0], fleet)
+    try await fleet.reaches(["accepted": 5, "delivered": 5, "kept": 0])
     #expect(Set(fleet.received.map(\.run)).count == 1)
     await second.leave()
+    await fixture.end()
   }
 
-  @Test func `a single attempt has an end, and one that a former push server began is interrupted`() async throws {
+  @Test(arguments: PushStoreKind.all)
+  func `a single attempt has an end, and one that a former push server began is interrupted`(_ kind: PushStoreKind)
+    async throws
+  {
+    let fixture = try PushDeliveryFixture(kind)
     let (first, firstLine) = try await fixture.server()
     let fleet = try await TestFleet(fixture.bus)
-    try await accept(0..<1, first, fleet, once: true)
-    #expect(try await counts(fleet)["notStored"] == 1)
+    try await fleet.accept(0..<1, first, fixture, once: true)
+    #expect(try await fleet.counts()["notStored"] == 1)
     try await fleet.reach(online: DeviceSet(0..<10), isFirst: true)
-    try await accept(1..<2, first, fleet, once: true)
+    try await fleet.accept(1..<2, first, fixture, once: true)
     _ = await fleet.next(1)
-    try await reaches(["accepted": 2, "delivered": 1, "open": 0], fleet)
+    try await fleet.reaches(["accepted": 2, "delivered": 1, "open": 0])
     // As if the push server had been killed before it recorded the reply.
-    try await fixture.database.write { db in
-      try db.execute(sql: "DELETE FROM fleetPushes WHERE name = 'open'")
-      try db.execute(sql: "UPDATE fleetPushes SET name = 'open' WHERE name = 'delivered'")
-    }
+    try await fixture.forgetResults()
     await first.leave()
     await firstLine.leave()
     let (second, _) = try await fixture.server()
-    #expect(try await counts(fleet)["interrupted"] == 1)
+    try await fleet.reach(online: DeviceSet(0..<10), isFirst: true)
+    #expect(try await fleet.counts()["interrupted"] == 1)
     await second.leave()
+    await fixture.end()
   }
 
-  @Test func `requests are counted by type and reason, those for unknown tokens too`() async throws {
+  @Test(arguments: PushStoreKind.all)
+  func `requests are counted by type and reason, those for unknown tokens too`(_ kind: PushStoreKind) async throws {
+    let fixture = try PushDeliveryFixture(kind)
     let (service, _) = try await fixture.server()
     let fleet = try await TestFleet(fixture.bus)
     let arrivals = [
@@ -256,9 +181,12 @@ private final class TestFleet: Sendable {
     ]
     #expect(Set(reply.counts) == expected)
     await service.leave()
+    await fixture.end()
   }
 
-  @Test func `only a fleet that has joined gets tokens`() async throws {
+  @Test(arguments: PushStoreKind.all)
+  func `only a fleet that has joined gets tokens`(_ kind: PushStoreKind) async throws {
+    let fixture = try PushDeliveryFixture(kind)
     let (service, _) = try await fixture.server()
     let line = fixture.bus.connection(.fleet("other"))
     _ = try await line.start()
@@ -268,6 +196,7 @@ private final class TestFleet: Sendable {
     }
     #expect(error?.code == .noSuchFleet)
     await service.leave()
+    await fixture.end()
   }
 }
 
@@ -305,6 +234,19 @@ private final class Offline: Sendable {
     }
     #expect(count == 1_000)
     #expect(sender.count == 0)
+  }
+
+  @Test func `a notification that is on the fleet's disk is not sent again, though a copy waits`() {
+    var sender = FleetSender()
+    let pushes = (0..<600).map { _ in Self.push(10) }
+    for push in pushes { sender.add(push) }
+    #expect(sender.next()?.notifications.count == FleetSender.most)
+    // A transaction has failed, and the first one waits again.
+    sender.add(pushes[0])
+    sender.drop([pushes[0].uniqueID, pushes[550].uniqueID])
+    #expect(sender.count == 599)
+    #expect(sender.next()?.notifications.count == 99)
+    #expect(sender.next() == nil)
   }
 
   @Test func `few are without a reply, and a batch is settled with all before it`() {

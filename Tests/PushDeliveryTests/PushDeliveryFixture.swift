@@ -74,6 +74,23 @@ struct PushDeliveryFixture {
     }
   }
 
+  /// Makes delivered single attempts open ones of a push server that has ended.
+  func forgetResults() async throws {
+    switch kind {
+    case .sqlite:
+      try await database.write { db in
+        try db.execute(sql: "DELETE FROM fleetPushes WHERE name = 'open'")
+        try db.execute(sql: "UPDATE fleetPushes SET name = 'open' WHERE name = 'delivered'")
+      }
+    case .postgres:
+      _ = try await query(
+        """
+        DELETE FROM fleet_pushes WHERE name = 'open';
+        UPDATE fleet_pushes SET name = 'open', replica = 'push-server#ended' WHERE name = 'delivered'
+        """)
+    }
+  }
+
   /// Starts an instance of the push server. One with a shared store ends the instance before it.
   func server(_ settings: PushSettings = PushSettings(), at address: Address = .pushServer) async throws -> (
     service: PushDeliveryService, line: Connection

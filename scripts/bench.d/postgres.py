@@ -11,6 +11,7 @@ import glob
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
@@ -50,6 +51,9 @@ class Postgres:
             self.user = ["setpriv", f"--reuid={entry.pw_uid}", f"--regid={entry.pw_gid}", "--clear-groups",
                 "--pdeathsig=KILL"]
         self.run("initdb", "-D", f"{self.folder}/data", "-U", "widgetlab", "-A", "trust", "-E", "UTF8", "--locale=C")
+        self.start()
+
+    def start(self):
         self.process = subprocess.Popen(
             self.user + [f"{self.bin}/postgres", "-D", f"{self.folder}/data", "-k", self.folder, "-c", "listen_addresses="],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
@@ -59,10 +63,16 @@ class Postgres:
                 raise RuntimeError("PostgreSQL does not accept connections")
             time.sleep(0.05)
 
-    def run(self, program, *words):
+    def restart(self):
+        """Restarts it as `pg_ctl restart -m immediate` does: without a checkpoint, so that it recovers from its log."""
+        self.process.send_signal(signal.SIGQUIT)
+        self.process.wait()
+        self.start()
+
+    def run(self, program, *words, stdin=None):
         return subprocess.run(
-            self.user + [f"{self.bin}/{program}", *words], check=True, stdout=subprocess.PIPE, text=True, cwd="/",
-            env=os.environ | {"LC_ALL": "C"}).stdout
+            self.user + [f"{self.bin}/{program}", *words], check=True, stdin=stdin, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, cwd="/", env=os.environ | {"LC_ALL": "C"}).stdout
 
     def is_ready(self):
         try:
@@ -71,9 +81,11 @@ class Postgres:
         except subprocess.CalledProcessError:
             return False
 
-    def query(self, *statements):
+    def query(self, *statements, stdin=None):
         words = [word for statement in statements for word in ("-c", statement)]
-        return self.run("psql", "-h", self.folder, "-U", "widgetlab", "-d", "postgres", "-qAt", *words).split()
+        return self.run(
+            "psql", "-h", self.folder, "-U", "widgetlab", "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-qAt", *words,
+            stdin=stdin).split()
 
     @property
     def url(self):

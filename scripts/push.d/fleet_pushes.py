@@ -4,13 +4,14 @@
 
 Usage: fleet_pushes.py PLAN.json TOKENS
 TOKENS has a line {"device", "use", "topic", "token"} for each token, as the registration of a fleet writes it.
-PLAN.json has {"announcement": the path of push-server.json, "rounds": pushes to each token, "concurrency",
-"expiration" and "priority" or null}. Each token gets a push of the type of its use; that of an app alternates between
+PLAN.json has {"announcements": the paths of push-server.json of each replica, "rounds": pushes to each token, "concurrency",
+"expiration" and "priority" or null}. The replicas get the pushes in turn. Each token gets a push of the type of its use; that of an app alternates between
 alert and background. Prints {"<type> <status or reason>": count}.
 """
 
 import asyncio
 import collections
+import itertools
 import json
 import ssl
 import sys
@@ -44,13 +45,23 @@ def request(line, number):
     return kind, {"aps": {"alert": f"number {number}"}}
 
 
+def read(path):
+    """The announcement of a push server; `None` while it has not announced itself."""
+    try:
+        with open(path) as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
+
+
 async def send(plan, lines):
-    with open(plan["announcement"]) as file:
-        place = json.load(file)
+    places = [read(path) for path in plan["announcements"]]
+    place = places[0]
     with open(place["key"]) as file:
         key = file.read()
     token = jwt.encode({"iss": place["teamID"], "iat": int(time.time())}, key, algorithm="ES256", headers={"kid": place["keyID"]})
     answers = collections.Counter()
+    turns = itertools.cycle(range(len(places)))
     work = iter([(line, number) for number in range(plan["rounds"]) for line in lines])
 
     async def worker(client):
@@ -64,11 +75,19 @@ async def send(plan, lines):
             if plan.get("expiration") is not None:
                 headers["apns-expiration"] = str(plan["expiration"])
             while True:
+                turn = next(turns)
                 try:
-                    answer = await client.post(f"{place['development']}/3/device/{line['token']}", headers=headers, json=payload)
+                    answer = await client.post(f"{places[turn]['development']}/3/device/{line['token']}", headers=headers, json=payload)
                 except httpx.HTTPError:
                     # The connection ended: it is not known whether the push was accepted, so it is sent again.
                     answers["retried"] += 1
+                    await asyncio.sleep(0.05)
+                    # Another process instance has another port.
+                    places[turn] = read(plan["announcements"][turn]) or places[turn]
+                    continue
+                if answer.status_code == 503:
+                    # A replica without its database did not accept it.
+                    answers["refused"] += 1
                     await asyncio.sleep(0.05)
                     continue
                 break

@@ -26,6 +26,8 @@ actor PostgresListener {
   private let replica: String
   private let signals: AsyncStream<SharedPushSignal>.Continuation
   private var connection: PostgresConnection?
+  /// Whether `replicas` exists.
+  private var hasTables = false
   private nonisolated let outgoing = Mutex(Outgoing())
   /// Wakes the executor.
   private nonisolated let bell: Int32
@@ -109,8 +111,12 @@ actor PostgresListener {
       self.connection = connection
       signals.yield(.arrived)
     }
-    try connection?.execute(
-      .init("UPDATE replicas SET seen = now() WHERE id = $1::text", [.text(replica)]))
+    guard let connection else { return }
+    if !hasTables {
+      // The service creates them with its first transaction, which may be later.
+      hasTables = try connection.execute(.init("SELECT to_regclass('replicas') IS NOT NULL")).bool(0, 0)
+    }
+    if hasTables { try connection.execute(PostgresPushStore.presence(replica)) }
   }
 
   /// - Returns: whether something was sent.

@@ -49,7 +49,24 @@ extension PostgresPushStore {
     if !kept.isEmpty { commands.append(keep(kept)) }
     if !changes.steps.isEmpty { commands.append(Self.insert(changes.steps)) }
     if !changes.progress.isEmpty { commands.append(Self.insert(changes.progress)) }
-    return commands + changes.tokens.map(Self.perform)
+    return commands + Self.commands(of: changes.tokens) + self.commands(ofCounts: changes)
+  }
+
+  /// Tokens are written together: first those that end, because a subject has one active token.
+  private static func commands(of writes: [PushChanges.TokenWrite]) -> [PostgresConnection.Command] {
+    var last: [String: DeviceToken] = [:]
+    var others: [PostgresConnection.Command] = []
+    for write in writes {
+      switch write {
+      case .token(let token): last[token.token] = token
+      case .notificationDue(let subject, let token): others.append(notificationDue(subject, token))
+      case .notified(let subject, let token): others.append(notified(subject, token))
+      }
+    }
+    let tokens = last.values.sorted { $0.token < $1.token }
+    let ended = tokens.filter { $0.state != .active }
+    let active = tokens.filter { $0.state == .active }
+    return [ended, active].filter { !$0.isEmpty }.map(insert) + others
   }
 
   private static func insert(_ requests: [PushChanges.Request]) -> PostgresConnection.Command {
@@ -154,32 +171,41 @@ extension PostgresPushStore {
       ])
   }
 
-  private static func perform(_ write: PushChanges.TokenWrite) -> PostgresConnection.Command {
-    switch write {
-    case .token(let token):
-      .init(
-        """
-        INSERT INTO tokens (token, device, bundle, use, environment, state, since)
-          VALUES ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::float8)
-          ON CONFLICT (token) DO UPDATE SET state = excluded.state, since = excluded.since
-        """,
-        [.text(token.token)] + key(token.subject) + [
-          .text(token.environment.rawValue), .text(token.state.rawValue), .double(token.since.timeIntervalSince1970),
-        ])
-    case .notificationDue(let subject, let token):
-      .init(
-        """
-        INSERT INTO due (device, bundle, use, connection, token)
-          VALUES ($1::text, $2::text, $3::text, $4::text, ($5::text[])[1])
-          ON CONFLICT (device, bundle, use) DO UPDATE SET token = excluded.token
-        """, key(subject) + [.text(subject.connection), .texts([token])])
-    case .notified(let subject, let token):
-      .init(
-        """
-        DELETE FROM due WHERE device = $1::text AND bundle = $2::text AND use = $3::text
-          AND token IS NOT DISTINCT FROM ($4::text[])[1]
-        """, key(subject) + [.texts([token])])
-    }
+  /// A token that has ended stays so, and a fleet's token is not issued when a later one is active: the request was
+  /// repeated after another one.
+  private static func insert(_ tokens: [DeviceToken]) -> PostgresConnection.Command {
+    .init(
+      """
+      INSERT INTO tokens AS former (token, device, bundle, use, environment, state, since)
+        SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::float8[])
+          AS row (token, device, bundle, use, environment, state, since)
+          WHERE row.state <> 'active' OR strpos(row.device, ':') = 0 OR NOT EXISTS (
+            SELECT 1 FROM tokens AS later WHERE later.device = row.device AND later.bundle = row.bundle
+              AND later.use = row.use AND later.state = 'active' AND later.token <> row.token)
+        ON CONFLICT (token) DO UPDATE SET state = excluded.state, since = excluded.since WHERE former.state = 'active'
+      """,
+      [
+        .texts(tokens.map(\.token)), .texts(tokens.map(\.subject.device)), .texts(tokens.map(\.subject.bundle)),
+        .texts(tokens.map(\.subject.use.rawValue)), .texts(tokens.map(\.environment.rawValue)),
+        .texts(tokens.map(\.state.rawValue)), .doubles(tokens.map(\.since.timeIntervalSince1970)),
+      ])
+  }
+
+  private static func notificationDue(_ subject: PushSubject, _ token: String?) -> PostgresConnection.Command {
+    .init(
+      """
+      INSERT INTO due (device, bundle, use, connection, token)
+        VALUES ($1::text, $2::text, $3::text, $4::text, ($5::text[])[1])
+        ON CONFLICT (device, bundle, use) DO UPDATE SET token = excluded.token
+      """, key(subject) + [.text(subject.connection), .texts([token])])
+  }
+
+  private static func notified(_ subject: PushSubject, _ token: String?) -> PostgresConnection.Command {
+    .init(
+      """
+      DELETE FROM due WHERE device = $1::text AND bundle = $2::text AND use = $3::text
+        AND token IS NOT DISTINCT FROM ($4::text[])[1]
+      """, key(subject) + [.texts([token])])
   }
 
   static func key(_ subject: PushSubject) -> [PostgresValue] {

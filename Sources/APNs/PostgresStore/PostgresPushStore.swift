@@ -89,26 +89,29 @@ package final class PostgresPushStore: SharedPushStore {
       try makeTables(connection)
       session.hasTables = true
     }
-    try connection.execute(
-      .init(
-        "INSERT INTO replicas (id, seen) VALUES ($1::text, now()) ON CONFLICT (id) DO UPDATE SET seen = now()",
-        [
-          .text(replica)
-        ]))
+    try connection.execute(Self.presence(replica))
     session.connection = connection
     session.isOpen = false
     return connection
+  }
+
+  /// Reports that a replica runs, also after others have released its routes.
+  static func presence(_ replica: String) -> PostgresConnection.Command {
+    .init(
+      "INSERT INTO replicas (id, seen) VALUES ($1::text, now()) ON CONFLICT (id) DO UPDATE SET seen = now()",
+      [.text(replica)])
   }
 
   private func makeTables(_ connection: PostgresConnection) throws {
     try connection.execute(
       "BEGIN; SET LOCAL lock_timeout = '30s'; SELECT pg_advisory_xact_lock(\(PostgresSchema.schemaLock))")
     let exists = try connection.execute(.init("SELECT to_regclass('push_schema') IS NOT NULL")).bool(0, 0)
-    if !exists {
-      try connection.execute(
-        PostgresSchema.tables.replacing("@1", with: "\(PostgresSchema.version)"))
+    if !exists { try connection.execute(PostgresSchema.tables) }
+    var version = try connection.execute(.init("SELECT version FROM push_schema")).int(0, 0)
+    if version == 1 {
+      try connection.execute(PostgresSchema.fleets)
+      version = 2
     }
-    let version = try connection.execute(.init("SELECT version FROM push_schema")).int(0, 0)
     try connection.execute("COMMIT")
     guard version == PostgresSchema.version else {
       throw PostgresError(
@@ -121,25 +124,31 @@ package final class PostgresPushStore: SharedPushStore {
 
   package func claim(_ connections: [String]) throws -> ClaimedRoutes {
     try perform { connection, _ in
-      let found = try connection.execute([
-        .init("BEGIN"),
-        .init("SELECT pg_advisory_xact_lock(\(PostgresSchema.routesLock))"),
-        .init(
-          """
-          INSERT INTO route AS former (connection, replica, epoch)
-            SELECT connection, $2::text, 1 FROM unnest($1::text[]) AS connection
-            ON CONFLICT (connection) DO UPDATE SET replica = excluded.replica, epoch = former.epoch + 1
-            RETURNING connection, epoch
-          """, [.texts(connections), .text(replica)]),
-        .init(
-          "SELECT device, bundle, use, token FROM due WHERE connection = ANY($1::text[])", [.texts(connections)]),
-        .init("COMMIT"),
-      ])
+      let found = try connection.execute(
+        [
+          .init("BEGIN"),
+          .init("SELECT pg_advisory_xact_lock(\(PostgresSchema.routesLock))"),
+          .init(
+            """
+            INSERT INTO route AS former (connection, replica, epoch)
+              SELECT connection, $2::text, 1 FROM unnest($1::text[]) AS connection
+              ON CONFLICT (connection) DO UPDATE SET replica = excluded.replica, epoch = former.epoch + 1
+              RETURNING connection, epoch
+            """, [.texts(connections), .text(replica)]),
+          .init(
+            "SELECT device, bundle, use, token FROM due WHERE connection = ANY($1::text[])", [.texts(connections)]),
+          Self.presence(replica),
+        ] + claimed(fleets: connections.compactMap(FleetDevice.fleet)) + [.init("COMMIT")])
       var claimed = ClaimedRoutes()
       for row in 0..<found[2].count { claimed.epochs[found[2].text(row, 0) ?? ""] = found[2].int(row, 1) }
       claimed.due = try (0..<found[3].count).map { row in (try found[3].subject(row, 0), found[3].text(row, 3)) }
       return claimed
     }
+  }
+
+  /// The open single attempts of former owners become interrupted ones.
+  private func claimed(fleets: [String]) -> [PostgresConnection.Command] {
+    fleets.isEmpty ? [] : [interrupt("fleet = ANY($2::text[])", .texts(fleets))]
   }
 
   package func releaseEnded() throws {
@@ -154,11 +163,7 @@ package final class PostgresPushStore: SharedPushStore {
       try connection.execute([
         .init("BEGIN"),
         .init("SELECT pg_advisory_xact_lock(\(PostgresSchema.routesLock))"),
-        .init(
-          """
-          WITH ended AS (DELETE FROM replicas WHERE \(ended) RETURNING id)
-            UPDATE route SET replica = NULL, epoch = epoch + 1 WHERE replica IN (SELECT id FROM ended)
-          """, [.text(replica)]),
+        release(ended.replacing("$1", with: "$2")),
         .init("COMMIT"),
       ])
     }
@@ -175,6 +180,7 @@ package final class PostgresPushStore: SharedPushStore {
         .init("SELECT pg_advisory_xact_lock(\(PostgresSchema.routesLock))"),
         .init("UPDATE route SET replica = NULL, epoch = epoch + 1 WHERE replica = $1::text", [.text(replica)]),
         .init("DELETE FROM replicas WHERE id = $1::text", [.text(replica)]),
+        interrupt("replica = $2::text", .text(replica)),
         .init("COMMIT"),
       ])
     }

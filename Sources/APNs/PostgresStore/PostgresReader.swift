@@ -37,7 +37,8 @@ actor PostgresReader {
         return try body(try connected())
       }
     } catch let error as PostgresError {
-      if error.endsConnection { connection = nil }
+      // A transaction that has failed would refuse all later statements.
+      if error.endsConnection || connection?.isInTransaction == true { connection = nil }
       throw PushStoreError(error.endsConnection ? .away : .refused, error.description)
     }
   }

@@ -2,7 +2,7 @@
 
 /// The tables of the push server in a PostgreSQL database, and the settings of its connections.
 enum PostgresSchema {
-  static let version: Int64 = 1
+  static let version: Int64 = 2
 
   /// The key of the lock that claims take exclusively and all other transactions share.
   static let routesLock: Int64 = 7_823_411_001
@@ -22,10 +22,10 @@ enum PostgresSchema {
     SET lock_timeout = '10s'; SET statement_timeout = '30s'
     """
 
-  /// A statement for each concern. The text `@1` represents the version.
+  /// The tables of version 1. `fleets` follows.
   static let tables = """
     CREATE TABLE push_schema (version BIGINT NOT NULL);
-    INSERT INTO push_schema VALUES (@1);
+    INSERT INTO push_schema VALUES (1);
     -- A replica is seen each second. The others release the routes of one that is not.
     CREATE TABLE replicas (id TEXT PRIMARY KEY, seen TIMESTAMPTZ NOT NULL);
     -- The owner of a device connection; NULL for none. The epoch grows with each owner.
@@ -62,5 +62,17 @@ enum PostgresSchema {
     CREATE UNIQUE INDEX kept_stored ON kept (device, bundle, use) WHERE state = 2;
     CREATE INDEX kept_by_end ON kept (ends) WHERE state = 2;
     CREATE INDEX kept_arrived ON kept (number) WHERE state = 0;
+    """
+
+  /// What version 2 has more.
+  static let fleets = """
+    CREATE TABLE fleets (name TEXT PRIMARY KEY, incarnation UUID NOT NULL, secret TEXT NOT NULL);
+    -- The counts of a fleet are the sums of those of the replicas.
+    CREATE TABLE fleet_pushes (
+      fleet TEXT NOT NULL, type TEXT NOT NULL, name TEXT NOT NULL, reason TEXT NOT NULL, replica TEXT NOT NULL,
+      count BIGINT NOT NULL, PRIMARY KEY (fleet, type, name, reason, replica)) WITH (fillfactor = 50);
+    CREATE INDEX active_tokens_of_fleets ON tokens (device COLLATE "C", use)
+      WHERE state = 'active' AND strpos(device, ':') > 0;
+    UPDATE push_schema SET version = 2;
     """
 }

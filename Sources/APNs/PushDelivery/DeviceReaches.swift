@@ -68,6 +68,12 @@ struct DeviceReaches: Sendable {
 
   // MARK: Fleets
 
+  /// Whether a fleet has reported all its devices since its process started.
+  func knows(_ fleet: String, _ generation: UInt32) -> Bool { fleets[fleet]?.generation == generation }
+
+  /// Whether a fleet has reported.
+  func knows(_ fleet: String) -> Bool { fleets[fleet] != nil }
+
   /// Applies the report of a fleet.
   mutating func apply(_ reach: FleetReach, of name: String, generation: UInt32) {
     var fleet = fleets[name] ?? Fleet(generation: generation)

@@ -7,6 +7,8 @@ import Messages
 /// for them goes together into the next batch.
 struct FleetSender: Sendable {
   struct Batch: Sendable {
+    let run: UUID
+    let epoch: Int64
     let number: Int64
     let settled: Int64
     let notifications: [PushedNotification]
@@ -23,6 +25,10 @@ struct FleetSender: Sendable {
   /// Stored ones are handed over while there are fewer.
   static let low = 4_000
 
+  /// Identifies the batches since this push server became responsible for the fleet.
+  let run = UUID()
+  /// That of the fleet's route; 0 without replicas.
+  let epoch: Int64
   private var waiting: [PushedNotification] = []
   private var head = 0
   private var last: Int64 = 0
@@ -38,6 +44,8 @@ struct FleetSender: Sendable {
 
   /// Notifications that wait or have no reply.
   private(set) var count = 0
+
+  init(epoch: Int64 = 0) { self.epoch = epoch }
 
   var isFull: Bool { count >= Self.full }
   var isLow: Bool { count < Self.low }
@@ -66,7 +74,7 @@ struct FleetSender: Sendable {
     last += 1
     inFlight += 1
     open[last] = batch.count
-    return Batch(number: last, settled: settled, notifications: batch)
+    return Batch(run: run, epoch: epoch, number: last, settled: settled, notifications: batch)
   }
 
   /// All batches up to this one are recorded.
@@ -74,6 +82,15 @@ struct FleetSender: Sendable {
 
   /// The reply to a batch arrived. It counts as open until `record`.
   mutating func replied() { inFlight -= 1 }
+
+  /// Notifications that are on the fleet's disk. A copy that waits, because a transaction has failed, is not sent: the
+  /// fleet forgets their ids when it receives a later batch.
+  mutating func drop(_ ids: Set<UUID>) {
+    guard head < waiting.count else { return }
+    let left = waiting[head...].filter { !ids.contains($0.uniqueID) }
+    count -= waiting.count - head - left.count
+    (waiting, head) = (left, 0)
+  }
 
   /// The reply to a batch is on the disk.
   mutating func record(_ number: Int64) { count -= open.removeValue(forKey: number) ?? 0 }

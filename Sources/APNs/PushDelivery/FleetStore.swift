@@ -10,12 +10,24 @@ package struct FleetPushCount: Hashable, Sendable {
   package let type: String
   package let name: String
   package let reason: String
+
+  package init(fleet: String, type: String, name: String, reason: String) {
+    self.fleet = fleet
+    self.type = type
+    self.name = name
+    self.reason = reason
+  }
+
+  /// The name of a single attempt that is on its way. It is in no table but this count.
+  package static let open = "open"
+  /// The name of a single attempt whose result is unknown.
+  package static let interrupted = "interrupted"
 }
 
 /// A push store that also has the secrets of fleets and the counts of their pushes. Its `write` adds
 /// `PushChanges.counts` to the counts, in the transaction of what they count.
 package protocol FleetStore: PushStore {
-  /// A fleet joins.
+  /// A fleet joins. With a shared store, in the open transaction.
   ///
   /// - Parameter secret: that of a new fleet.
   /// - Returns: the fleet's secret; `nil` when another fleet has this name.
@@ -36,4 +48,19 @@ package protocol FleetStore: PushStore {
   ///
   /// - Throws: the database error.
   func counts(of fleet: String) async throws -> CountFleetPushes.Reply
+}
+
+extension CountFleetPushes.Reply {
+  /// The numbers of active tokens by use without its number, from those by use.
+  package static func sums(_ counts: [(use: String, count: Int)]) -> [String: Int] {
+    counts.reduce(into: [:]) { sums, part in sums[part.use.withoutNumber, default: 0] += part.count }
+  }
+}
+
+extension String {
+  /// `liveactivity` of `liveactivity-3`.
+  fileprivate var withoutNumber: String {
+    guard let dash = lastIndex(of: "-"), Int(self[index(after: dash)...]) != nil else { return self }
+    return String(self[..<dash])
+  }
 }

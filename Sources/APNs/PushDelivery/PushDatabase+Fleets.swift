@@ -8,10 +8,6 @@ import Stores
 // What the database has for fleets: their secrets, and the counts of their pushes.
 
 extension PushDatabase: FleetStore {
-  /// A single attempt that is on its way. It is in no table but this count.
-  static let openOnce = "open"
-  static let interrupted = "interrupted"
-
   func createFleetTables() throws {
     try database.createTables(
       of: "push-server fleets",
@@ -26,11 +22,11 @@ extension PushDatabase: FleetStore {
       try db.execute(
         sql: """
           INSERT INTO fleetPushes (fleet, type, name, reason, count)
-            SELECT fleet, type, '\(Self.interrupted)', '', count FROM fleetPushes
-              WHERE name = '\(Self.openOnce)' AND count > 0
+            SELECT fleet, type, '\(FleetPushCount.interrupted)', '', count FROM fleetPushes
+              WHERE name = '\(FleetPushCount.open)' AND count > 0
             ON CONFLICT DO UPDATE SET count = count + excluded.count
           """)
-      try db.execute(sql: "DELETE FROM fleetPushes WHERE name = '\(Self.openOnce)'")
+      try db.execute(sql: "DELETE FROM fleetPushes WHERE name = '\(FleetPushCount.open)'")
     }
   }
 
@@ -101,18 +97,7 @@ extension PushDatabase: FleetStore {
             count: row["count"])
         },
         kept: Dictionary(uniqueKeysWithValues: kept.map { ($0["type"], $0["count"]) }),
-        tokens: tokens.reduce(into: [:]) { sums, row in
-          let use: String = row["use"]
-          sums[use.withoutNumber, default: 0] += row["count"]
-        })
+        tokens: CountFleetPushes.Reply.sums(tokens.map { ($0["use"], $0["count"]) }))
     }
-  }
-}
-
-extension String {
-  /// `liveactivity` of `liveactivity-3`.
-  fileprivate var withoutNumber: String {
-    guard let dash = lastIndex(of: "-"), Int(self[index(after: dash)...]) != nil else { return self }
-    return String(self[..<dash])
   }
 }

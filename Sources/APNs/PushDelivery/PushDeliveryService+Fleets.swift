@@ -11,7 +11,8 @@ enum FleetJob: Sendable {
   case join(String, UUID, then: @Sendable (Result<String, BusError>) -> Void)
   /// At most `FleetTokenChanges.atOnce` tokens.
   case tokens(String, ChangeFleetTokens.Change, PushEnvironment, then: @Sendable (BusError?) -> Void)
-  case reach(String, FleetReach, generation: UInt32)
+  /// Fails when the service does not know the reach that it changes.
+  case reach(String, FleetReach, generation: UInt32, then: @Sendable (BusError?) -> Void)
   case presence(String, isPresent: Bool, generation: UInt32)
   /// The reply to a batch.
   case replied(String, FleetReply)
@@ -21,6 +22,7 @@ enum FleetJob: Sendable {
 
 /// The reply of a fleet to a batch of notifications.
 struct FleetReply: Sendable {
+  let run: UUID
   let number: Int64
   let acknowledged: [(id: UUID, subject: PushSubject)]
   let refused: [(id: UUID, subject: PushSubject, why: String)]
@@ -43,7 +45,6 @@ extension PushDeliveryService {
     bus.onRequest(JoinFleet.self) { [weak self] request, from in
       guard let self else { throw BusError(.closed, "the push server is ending") }
       let fleet = try Self.fleet(from)
-      _ = try fleetStore
       let secret = await withCheckedContinuation { continuation in
         _ = put(.fleet(.join(fleet, request.incarnation) { continuation.resume(returning: $0) }))
       }
@@ -51,8 +52,12 @@ extension PushDeliveryService {
     }
     bus.onEvent(FleetReach.self) { [weak self] event, from in
       guard let self else { throw BusError(.closed, "the push server is ending") }
-      put(.fleet(.reach(try Self.fleet(from), event, generation: from.sourceGeneration)))
-      await caughtUp()
+      let fleet = try Self.fleet(from)
+      let error = await withCheckedContinuation { continuation in
+        _ = put(
+          .fleet(.reach(fleet, event, generation: from.sourceGeneration) { continuation.resume(returning: $0) }))
+      }
+      if let error { throw error }
     }
     bus.onRequest(ChangeFleetTokens.self) { [weak self] request, from in
       guard let self else { throw BusError(.closed, "the push server is ending") }
@@ -75,17 +80,7 @@ extension PushDeliveryService {
     bus.onRequest(CountFleetPushes.self) { [weak self] request, _ in
       guard let self else { throw BusError(.closed, "the push server is ending") }
       await caughtUp()
-      return try await fleetStore.counts(of: request.fleet)
-    }
-  }
-
-  private nonisolated var fleetStore: any FleetStore {
-    get throws(BusError) {
-      guard let fleets else {
-        throw BusError(
-          .refused, "fleets need a push server with a SQLite database: with PostgreSQL they are not implemented")
-      }
-      return fleets
+      return try await store.counts(of: request.fleet)
     }
   }
 
@@ -101,8 +96,8 @@ extension PushDeliveryService {
   static func turnDown(_ job: FleetJob, _ error: BusError) {
     switch job {
     case .join(_, _, let then): then(.failure(error))
-    case .tokens(_, _, _, let then): then(error)
-    case .reach, .presence, .replied, .handOver: break
+    case .tokens(_, _, _, let then), .reach(_, _, _, let then): then(error)
+    case .presence, .replied, .handOver: break
     }
   }
 
@@ -112,7 +107,11 @@ extension PushDeliveryService {
     case .join(let fleet, let incarnation, let then): try join(fleet, incarnation, then, to: &batch)
     case .tokens(let fleet, let change, let environment, let then):
       try self.change(fleet, change, environment, then, to: &batch)
-    case .reach(let fleet, let reach, let generation):
+    case .reach(let fleet, let reach, let generation, let then):
+      guard reach.isFirst || stateMachine.reaches.knows(fleet, generation) else {
+        return then(BusError(.noSuchFleet, "the push server does not know which devices of \(fleet) are online"))
+      }
+      batch.thens.append { then($0 ? BusError(.failed, "cannot write the database", isDefinite: false) : nil) }
       stateMachine.reaches.apply(reach, of: fleet, generation: generation)
       let returned = reach.online.count + reach.awake.count
       guard returned <= Self.fewDevices, !reach.isFirst else { return handOver(to: fleet) }
@@ -123,13 +122,16 @@ extension PushDeliveryService {
     case .presence(let fleet, let isPresent, let generation):
       if stateMachine.reaches.presence(fleet, isPresent, generation: generation) { handOver(to: fleet) }
     case .replied(let fleet, let reply):
+      // What was sent before this push server became responsible again is sent again.
+      guard senders[fleet]?.run == reply.run else { return }
       for (id, subject) in reply.acknowledged { try add(.acknowledged(id, of: subject), at: now, to: &batch) }
+      batch.acknowledged.formUnion(reply.acknowledged.map(\.id))
       for (id, subject, why) in reply.refused {
         try add(.refused(id, of: subject, why: why, again: true), at: now, to: &batch)
       }
       batch.thens.append { [weak self] isBroken in
         guard !isBroken, let self else { return }
-        assumeIsolated { $0.recorded(fleet, reply.number) }
+        assumeIsolated { $0.recorded(fleet, reply) }
       }
     case .handOver(let fleet): try handOverNext(to: fleet, now, to: &batch)
     }
@@ -139,7 +141,7 @@ extension PushDeliveryService {
     _ fleet: String, _ incarnation: UUID, _ then: @escaping @Sendable (Result<String, BusError>) -> Void,
     to batch: inout Batch
   ) throws {
-    guard let secret = try fleetStore.join(fleet, incarnation, secret: FleetTokens.makeSecret()) else {
+    guard let secret = try store.join(fleet, incarnation, secret: FleetTokens.makeSecret()) else {
       return then(
         .failure(
           BusError(
@@ -147,8 +149,11 @@ extension PushDeliveryService {
             "the push server knows a fleet named \(fleet) with another database: give this one another name, or restore "
               + "the folder of that one")))
     }
-    fleetTokens[fleet] = FleetTokens(secret: secret)
-    then(.success(secret))
+    batch.thens.append { [weak self] isBroken in
+      guard !isBroken else { return then(.failure(BusError(.failed, "cannot write the database", isDefinite: false))) }
+      self?.assumeIsolated { $0.fleetTokens[fleet] = FleetTokens(secret: secret) }
+      then(.success(secret))
+    }
   }
 
   // MARK: Tokens
@@ -157,9 +162,7 @@ extension PushDeliveryService {
     _ fleet: String, _ change: ChangeFleetTokens.Change, _ environment: PushEnvironment,
     _ then: @escaping @Sendable (BusError?) -> Void, to batch: inout Batch
   ) throws {
-    if fleetTokens[fleet] == nil {
-      fleetTokens[fleet] = try fleetStore.secret(ofFleet: fleet).flatMap(FleetTokens.init)
-    }
+    try learnSecret(of: fleet)
     guard let tokens = fleetTokens[fleet] else {
       return then(BusError(.noSuchFleet, "the push server does not know the fleet \(fleet): it has not joined"))
     }
@@ -169,7 +172,7 @@ extension PushDeliveryService {
       let subject = PushSubject(device: FleetDevice.id(fleet, index), bundle: change.bundle, use: change.use)
       func token(_ serial: Int) -> String { tokens.token(index, change.bundle, change.use, serial: serial) }
       let ended = change.action == .end ? change.serial : change.serial - 1
-      if ended >= 0, let former = try table[token(ended)], former.state == .active {
+      if ended >= 0, let former = try known(token(ended)), former.state == .active {
         changed.append(
           DeviceToken(
             token: former.token, subject: subject, environment: former.environment, state: .unregistered, since: now))
@@ -183,6 +186,17 @@ extension PushDeliveryService {
     batch.thens.append { isBroken in
       then(isBroken ? BusError(.failed, "cannot write the device tokens", isDefinite: false) : nil)
     }
+  }
+
+  /// Reads the secret of a fleet that has joined at another push server, or earlier.
+  func learnSecret(of fleet: String) throws {
+    guard fleetTokens[fleet] == nil else { return }
+    fleetTokens[fleet] = try store.secret(ofFleet: fleet).flatMap(FleetTokens.init)
+  }
+
+  /// A token in the running transaction.
+  private func known(_ token: String) throws -> DeviceToken? {
+    shared == nil ? try table[token] : table.changed(token) ?? replica.view.tokens[token]
   }
 
   /// The journal has the fleet's request, so that no notice of each token is recorded.
@@ -203,7 +217,7 @@ extension PushDeliveryService {
         send(notification)
         continue
       }
-      senders[fleet, default: FleetSender()].add(notification)
+      senders[fleet, default: FleetSender(epoch: replica.epoch(ofFleet: fleet))].add(notification)
     }
     for fleet in senders.keys.sorted() { sendNext(to: fleet) }
   }
@@ -211,7 +225,8 @@ extension PushDeliveryService {
   private func sendNext(to fleet: String) {
     while let batch = senders[fleet]?.next() {
       let message = DeliverToFleet(
-        run: run, batch: batch.number, settled: batch.settled, notifications: batch.notifications)
+        run: batch.run, epoch: batch.epoch, batch: batch.number, settled: batch.settled,
+        notifications: batch.notifications)
       bus.submit(
         message, to: .fleet(fleet), id: UUID(), context: .none, within: .seconds(7 * 86_400), whenUnreachable: .wait
       ) { [weak self] result in
@@ -228,9 +243,10 @@ extension PushDeliveryService {
   }
 
   /// The reply to a batch is on the disk.
-  private func recorded(_ fleet: String, _ number: Int64) {
+  private func recorded(_ fleet: String, _ reply: FleetReply) {
+    senders[fleet]?.drop(Set(reply.acknowledged.map(\.id)))
     senders[fleet]?.replied()
-    senders[fleet]?.record(number)
+    senders[fleet]?.record(reply.number)
     guard let sender = senders[fleet], sender.isLow else { return }
     if sender.hasHeld, sender.place == nil {
       senders[fleet]?.hasHeld = false
@@ -244,8 +260,8 @@ extension PushDeliveryService {
   // MARK: Hand-over
 
   /// Hands over what is kept for the devices of a fleet that are online, from the first device on.
-  private func handOver(to fleet: String) {
-    var sender = senders[fleet] ?? FleetSender()
+  func handOver(to fleet: String) {
+    var sender = senders[fleet] ?? FleetSender(epoch: replica.epoch(ofFleet: fleet))
     let isUnderWay = sender.place != nil
     sender.place = FleetDevice.bounds(of: fleet).after
     senders[fleet] = sender
@@ -258,17 +274,21 @@ extension PushDeliveryService {
       senders[fleet]?.isPaused = true
       return
     }
-    let devices = try fleetStore.devicesWithKept(of: fleet, after: place, limit: Self.fleetDevicesAtOnce)
-    for device in devices where stateMachine.canReach(device) { try add(.returned(device), at: now, to: &batch) }
+    let devices = try store.devicesWithKept(of: fleet, after: place, limit: Self.fleetDevicesAtOnce)
+    let reachable = devices.filter(stateMachine.canReach)
+    try loadTogether(reachable)
+    for device in reachable { try add(.returned(device), at: now, to: &batch) }
+    // If the transaction fails, the devices of this page are sent what is kept by the next one.
     senders[fleet]?.place = devices.count == Self.fleetDevicesAtOnce ? devices.last : nil
-    if senders[fleet]?.place != nil { put(.fleet(.handOver(fleet))) }
+    guard senders[fleet]?.place != nil else { return }
+    batch.thens.append { [weak self] isBroken in if !isBroken { self?.put(.fleet(.handOver(fleet))) } }
   }
 
   // MARK: Counting
 
   /// Counts the verdict about a request for a device of a fleet, or for an unknown token.
   func count(_ arrival: PushArrival, in batch: inout Batch) {
-    guard fleets != nil, let fleet = arrival.subject.map({ FleetDevice.fleet(of: $0.device) }) ?? "" else { return }
+    guard let fleet = arrival.subject.map({ FleetDevice.fleet(of: $0.device) }) ?? "" else { return }
     let type = arrival.type.map { String($0.prefix(32)) } ?? ""
     let (name, reason): (PushStep.Name, String) =
       switch arrival.verdict {
@@ -287,10 +307,10 @@ extension PushDeliveryService {
       batch.changes.counts[key, default: 0] += count
     }
     switch name {
-    case .sent where push.isForOnce: add(PushDatabase.openOnce, 1)
+    case .sent where push.isForOnce: add(FleetPushCount.open, 1)
     case .superseded, .collapsed, .expired, .notStored, .tokenUnregistered, .delivered:
       add(name.rawValue, 1)
-      if push.isForOnce, push.isSent { add(PushDatabase.openOnce, -1) }
+      if push.isForOnce, push.isSent { add(FleetPushCount.open, -1) }
     default: break
     }
   }
@@ -308,12 +328,12 @@ extension FleetReply {
         acknowledged.append((notification.uniqueID, notification.subject))
       }
     }
-    self.init(number: batch.number, acknowledged: acknowledged, refused: reasons)
+    self.init(run: batch.run, number: batch.number, acknowledged: acknowledged, refused: reasons)
   }
 
   fileprivate init(_ batch: FleetSender.Batch, all error: BusError) {
     self.init(
-      number: batch.number, acknowledged: [],
+      run: batch.run, number: batch.number, acknowledged: [],
       refused: batch.notifications.map { ($0.uniqueID, $0.subject, error.message) })
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import MessageBus
 import Messages
 import OwnedTasks
 import Timekeeping
@@ -19,6 +20,10 @@ struct ReplicaState: Sendable {
   var touched: Set<String> = []
   /// The devices whose notifications may not have been sent, because a transaction failed or the owner is new.
   var unsent: Set<String> = []
+  /// Those of them that the running transaction sends.
+  var sending: Set<String> = []
+  /// A transaction has failed, so that single attempts may have been forgotten.
+  var mustInterrupt = false
   /// Owners that must be notified about new notifications.
   var notified: Set<String> = []
   /// Tokens that ended, with their owners.
@@ -34,8 +39,22 @@ struct ReplicaState: Sendable {
   var conflicts = 0
   /// Seconds until the next attempt.
   var pause = 0.0
+  /// Since when the database has been away.
+  var awaySince: ContinuousClock.Instant?
+  /// The broker was notified to map devices to other replicas.
+  var hasYielded = false
 
   func owns(_ device: String) -> Bool { owned[PushSubject.connection(of: device)] != nil }
+
+  var ownsFleet: Bool { owned.keys.contains { FleetDevice.fleet(of: $0) != nil } }
+
+  /// The epoch of a fleet's route; 0 without replicas.
+  func epoch(ofFleet fleet: String) -> Int64 { owned[FleetDevice.connection(of: fleet)] ?? 0 }
+}
+
+extension FleetDevice {
+  /// The connection of all devices of a fleet.
+  static func connection(of fleet: String) -> String { PushSubject.connection(of: id(fleet, 0)) }
 }
 
 // The transactions of a replica. Each checks that this replica still owns the routes of the devices that it changes, and
@@ -46,6 +65,8 @@ extension PushDeliveryService {
   private static let conflictLimit = 20
   /// Seconds until the first and the last of repeated attempts to reach the database.
   private static let pauses = 0.1...5.0
+  /// How long the database may be away before other replicas get the devices. A restart is shorter.
+  private static let patience = Duration.seconds(5)
 
   /// Whether the database accepts writes, as far as is known. Always true for SQLite, because a push server
   /// exits when that cannot be written.
@@ -67,7 +88,10 @@ extension PushDeliveryService {
       do {
         let requests = try perform(jobs, shared)
         (replica.conflicts, replica.pause) = (0, 0)
-        if inbox.isAway { report(nil) }
+        if inbox.isAway {
+          report(nil)
+          returned()
+        }
         // Collects further requests for the next transaction.
         if requests >= settings.busy { try? await Task.sleep(for: .seconds(settings.gathering)) }
       } catch {
@@ -81,6 +105,7 @@ extension PushDeliveryService {
   private func failed(_ jobs: [PushJobQueue.Job], _ error: PushStoreError) async {
     stateMachine.unload(replica.touched)
     replica.unsent.formUnion(replica.touched)
+    replica.mustInterrupt = replica.mustInterrupt || replica.ownsFleet
     (replica.touched, replica.view, replica.notified, replica.ended) = ([], SharedView(), [], [])
     table.rollBack()
     if error.code == .conflict, replica.conflicts < Self.conflictLimit {
@@ -88,11 +113,15 @@ extension PushDeliveryService {
       return inbox.putBack(jobs)
     }
     report(error)
+    yield()
     var others: [PushJobQueue.Job] = []
     for job in jobs {
       switch job {
       case .arrival(_, let then): then?(error.isDefinite ? .away : .broken)
       case .signal(.poll), .signal(.arrived): break
+      // The fleet reports all to the next owner. A later claim for an old report would take the fleet from that.
+      case .fleet(.reach(let fleet, _, _, let then)) where replica.hasYielded:
+        then(BusError(.noSuchFleet, "the push server's database is away; another replica may have \(fleet)"))
       default: others.append(job)
       }
     }
@@ -105,6 +134,23 @@ extension PushDeliveryService {
     replica.conflicts = 0
     replica.pause = min(max(Self.pauses.lowerBound, replica.pause * 2), Self.pauses.upperBound)
     try? await Task.sleep(for: .seconds(replica.pause))
+  }
+
+  /// Notifies the broker that this replica cannot serve devices, and repeats that, because the broker may be another one.
+  private func yield() {
+    let since = replica.awaySince ?? ContinuousClock.now
+    replica.awaySince = since
+    guard ContinuousClock.now - since >= Self.patience else { return }
+    replica.hasYielded = true
+    bus.notify(ReplicaReadiness(isReady: false), to: .messageBus, context: .none)
+  }
+
+  /// The database accepts writes.
+  private func returned() {
+    replica.awaySince = nil
+    guard replica.hasYielded else { return }
+    replica.hasYielded = false
+    bus.notify(ReplicaReadiness(isReady: true), to: .messageBus, context: .none)
   }
 
   /// Reports that the database is away, or that it is there again.
@@ -126,11 +172,13 @@ extension PushDeliveryService {
     let polls = jobs.contains { if case .signal(.poll) = $0 { true } else { false } }
     if polls { try shared.releaseEnded() }
     try claim(returning(jobs).filter { replica.owned[$0] == nil }, shared)
+    try learnSecrets(of: jobs)
     try open(jobs, shared)
     lastNumber = replica.view.firstNumber - 1
     var batch = Batch()
     try load(shared)
-    for device in replica.unsent.sorted() { try add(.restored(device), at: clock.now, to: &batch) }
+    if replica.mustInterrupt { interruptForgotten(in: &batch) }
+    for device in replica.sending.sorted() { try add(.restored(device), at: clock.now, to: &batch) }
     for push in replica.view.taken { try take(push, to: &batch) }
     for push in replica.view.ended { try add(.ended(push.notification.subject), at: clock.now, to: &batch) }
     for job in jobs {
@@ -139,8 +187,9 @@ extension PushDeliveryService {
       case .signal(.tokenEnded(let token, let subject)):
         try add(.tokenEnded(token, of: subject), at: clock.now, to: &batch)
       case .event(.timerFired):
-        replica.touched.formUnion(stateMachine.devices.keys)
-        add(stateMachine.handle(.timerFired, now: clock.now), at: clock.now, to: &batch)
+        let actions = stateMachine.handle(.timerFired, now: clock.now)
+        replica.touched.formUnion(actions.map(\.device))
+        add(actions, at: clock.now, to: &batch)
       default: try add(job, to: &batch)
       }
     }
@@ -152,7 +201,12 @@ extension PushDeliveryService {
       replica.examined = forgotten.hasMore ? forgotten.last ?? 0 : 0
     }
     replica.logged += batch.changes.requests.count
-    replica.unsent = []
+    replica.unsent.subtract(replica.sending)
+    replica.mustInterrupt = false
+    if !replica.unsent.isEmpty { put(.barrier {}) }
+    // There may be more.
+    if replica.view.taken.count == shared.pageLimit { put(.signal(.arrived)) }
+    if replica.view.ended.count == shared.pageLimit, !batch.changes.dropped.isEmpty { put(.signal(.poll)) }
     shared.announce(replica.notified)
     for (token, subject, owner) in replica.ended { shared.announce(ended: token, of: subject, to: owner) }
     (replica.view, replica.touched, replica.notified, replica.ended) = (SharedView(), [], [], [])
@@ -168,6 +222,8 @@ extension PushDeliveryService {
         case .event(.reach(let device, _, _, _)): PushSubject.connection(of: device)
         case .event(.presence(let device, true, _)) where stateMachine.reaches[device] != nil:
           PushSubject.connection(of: device)
+        // A fleet reports the devices that have changed to the owner of before.
+        case .fleet(.reach(let fleet, let reach, _, _)) where reach.isFirst: FleetDevice.connection(of: fleet)
         default: nil
         }
       })
@@ -181,6 +237,7 @@ extension PushDeliveryService {
     let known = stateMachine.known(of: connections)
     stateMachine.unload(known)
     replica.unsent.formUnion(known)
+    for fleet in connections.compactMap(FleetDevice.fleet) { beginOwning(fleet, claimed) }
     for (subject, token) in claimed.due { notifyDevice(subject, token) }
   }
 
@@ -204,6 +261,7 @@ extension PushDeliveryService {
       }
       shared.rollBack()
       for connection in lost { replica.owned[connection] = nil }
+      for fleet in lost.compactMap(FleetDevice.fleet) { senders[fleet] = nil }
       let again = lost.filter { found[$0] == nil || found[$0]?.replica == shared.replica || returning.contains($0) }
       stateMachine.forget(lost.subtracting(again))
       try claim(again.union(unknown), shared)

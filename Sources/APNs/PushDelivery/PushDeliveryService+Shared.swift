@@ -12,14 +12,22 @@ extension PushDeliveryService {
   /// What the transaction of the jobs needs.
   func scope(of jobs: [PushJobQueue.Job]) -> SharedScope {
     var scope = SharedScope()
-    var devices = replica.unsent.filter(replica.owns)
+    replica.unsent = replica.unsent.filter(replica.owns)
+    // A page at a time, because no transaction may take long.
+    replica.sending =
+      replica.unsent.count > Self.fleetDevicesAtOnce
+      ? Set(replica.unsent.prefix(Self.fleetDevicesAtOnce)) : replica.unsent
+    var devices = replica.sending
     scope.connections = Set(devices.map(PushSubject.connection))
     for job in jobs {
+      if case .fleet(let job) = job {
+        for device in need(job, in: &scope) where replica.owns(device) { devices.insert(device) }
+        continue
+      }
       guard let device = need(job, in: &scope) else { continue }
       scope.connections.insert(PushSubject.connection(of: device))
       if replica.owns(device) { devices.insert(device) }
     }
-    replica.unsent = replica.unsent.filter(replica.owns)
     scope.devices = devices.filter { stateMachine.devices[$0] == nil }.sorted()
     return scope
   }
@@ -58,7 +66,8 @@ extension PushDeliveryService {
     }
   }
 
-  private func need(_ subject: PushSubject, in scope: inout SharedScope) -> String? {
+  @discardableResult
+  func need(_ subject: PushSubject, in scope: inout SharedScope) -> String? {
     if !replica.owns(subject.device) { scope.subjects.insert(subject) }
     return subject.device
   }
@@ -84,6 +93,13 @@ extension PushDeliveryService {
     }
   }
 
+  /// Loads what is kept for devices of a page, with one statement.
+  func loadTogether(_ devices: [String]) throws {
+    guard let shared else { return }
+    let missing = devices.filter { replica.owns($0) && stateMachine.devices[$0] == nil }
+    if !missing.isEmpty { load(missing, try shared.kept(of: missing)) }
+  }
+
   private func load(_ devices: [String], _ kept: [StoredPush]) {
     let kept = Dictionary(grouping: kept, by: \.notification.subject.device)
     for device in devices where replica.owns(device) && stateMachine.devices[device] == nil {
@@ -107,6 +123,7 @@ extension PushDeliveryService {
     }
     lastNumber += 1
     let step = PushStep(.accepted, at: clock.now, detail: remark)
+    count(arrival, in: &batch)
     batch.changes.add(lastNumber, arrival, step)
     note(step, of: arrival, in: &batch)
     let push = StoredPush(number: lastNumber, notification: notification, token: arrival.token)

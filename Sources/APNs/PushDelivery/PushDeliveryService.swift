@@ -21,6 +21,8 @@ package actor PushDeliveryService {
     var isFull = false
     var notices: [PushLogged] = []
     var sends: [PushedNotification] = []
+    /// The notifications that are on the disk of a fleet. Those of `sends` are not sent.
+    var acknowledged: Set<UUID> = []
     var due: [(subject: PushSubject, token: String?)] = []
     var thens: [@Sendable (_ isBroken: Bool) -> Void] = []
     /// Seconds from the acceptance to the delivery, for the metrics.
@@ -30,11 +32,9 @@ package actor PushDeliveryService {
   /// The persisted device tokens.
   package nonisolated let tokens: TokenRegistry
   nonisolated let bus: any BusConnection
-  nonisolated let store: any PushStore
+  nonisolated let store: any FleetStore
   /// The store, if other replicas share it.
   nonisolated let shared: (any SharedPushStore)?
-  /// The store, if it can serve fleets.
-  nonisolated let fleets: (any FleetStore)?
   nonisolated let inbox: PushJobQueue
   let clock: any ControllableClock
   let settings: PushSettings
@@ -54,8 +54,6 @@ package actor PushDeliveryService {
   private var isBroken = false
   /// What a replica of a shared store knows about the others.
   var replica = ReplicaState()
-  /// This process instance.
-  let run = UUID()
   /// By the name of the fleet.
   var senders: [String: FleetSender] = [:]
   var fleetTokens: [String: FleetTokens] = [:]
@@ -74,7 +72,7 @@ package actor PushDeliveryService {
   ///   - availability: of a shared store: called when it does not accept writes, and when it does again.
   /// - Throws: the database error.
   package init(
-    store: any PushStore, bus: any BusConnection,
+    store: any FleetStore, bus: any BusConnection,
     clock: any ControllableClock = AdjustableClock(.running(ahead: 0)),
     settings: PushSettings = PushSettings(), metrics: DeliveryMetrics? = nil,
     broken: @escaping @Sendable (String) -> Void,
@@ -83,7 +81,6 @@ package actor PushDeliveryService {
     let left = try store.left()
     self.store = store
     self.shared = store as? any SharedPushStore
-    self.fleets = store as? any FleetStore
     self.bus = bus
     self.clock = clock
     self.settings = settings
@@ -211,7 +208,9 @@ package actor PushDeliveryService {
     for token in batch.tokens { bus.record(TokenChanged(token: token)) }
     for then in batch.thens { then(false) }
     for notice in batch.notices { bus.record(notice, context: MessageContext(correlation: notice.uniqueID)) }
-    send(batch.sends)
+    let sends =
+      batch.acknowledged.isEmpty ? batch.sends : batch.sends.filter { !batch.acknowledged.contains($0.uniqueID) }
+    send(sends)
     for (subject, token) in batch.due { notifyDevice(subject, token) }
     stateMachine.removeIdle()
     let instants = [stateMachine.nextInstant, ends.next, tidying.next].compactMap(\.self)

@@ -99,13 +99,15 @@ package struct PushChanges: Sendable {
   package var tokens: [TokenWrite] = []
   /// What is added to the counts of fleets.
   package var counts: [FleetPushCount: Int] = [:]
+  /// Of a shared store: before `counts` are added, the open single attempts of this replica become interrupted ones.
+  package var interruptsOpen = false
 
   package init() {}
 
   /// Whether nothing is written.
   package var isEmpty: Bool {
     requests.isEmpty && steps.isEmpty && progress.isEmpty && kept.isEmpty && dropped.isEmpty && tokens.isEmpty
-      && forwarded.isEmpty && sentFromStorage.isEmpty && counts.isEmpty
+      && forwarded.isEmpty && sentFromStorage.isEmpty && counts.isEmpty && !interruptsOpen
   }
 
   /// The place of a request of this transaction.

@@ -7,7 +7,7 @@ package import Messages
 ///
 /// Each connection of devices (a host system, or a fleet of light devices) has at most one owner: the replica that decides
 /// about its notifications and sends them. A route is the row with the owner and its epoch, which grows with each owner.
-package protocol SharedPushStore: PushStore {
+package protocol SharedPushStore: FleetStore {
   /// Identifies this process in routes.
   var replica: String { get }
 
@@ -21,7 +21,8 @@ package protocol SharedPushStore: PushStore {
   /// runs. Returns when the task is cancelled.
   func listen() async
 
-  /// Makes this replica the owner of connections, each with another epoch. Waits for running transactions.
+  /// Makes this replica the owner of connections, each with another epoch. Waits for running transactions. The single
+  /// attempts of a fleet that a former owner counts as open are interrupted: it cannot write their result.
   ///
   /// - Returns: the epochs, and the device tokens that must be sent to the devices.
   /// - Throws: `PushStoreError`.
@@ -45,12 +46,12 @@ package protocol SharedPushStore: PushStore {
   /// Ends the open transaction without its changes.
   func rollBack()
 
-  /// Releases the routes of replicas that have ended without doing so.
+  /// Releases the routes of replicas that have ended without doing so. Their open single attempts are interrupted.
   ///
   /// - Throws: `PushStoreError`.
   func releaseEnded() throws
 
-  /// Releases the routes of this replica. It does not write afterwards.
+  /// Releases the routes of this replica, whose open single attempts are interrupted. It does not write afterwards.
   func leave()
 
   /// Tells owners that notifications were accepted for them, at once or within milliseconds. May be lost.

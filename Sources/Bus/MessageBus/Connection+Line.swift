@@ -22,7 +22,7 @@ extension Connection {
     Connection(address: address, loop: Loop(name: "bus"), ownsLoop: true, requestDeadline: requestDeadline) {
       loop, former in
       try ZeroMQTransport(
-        loop: loop, endpoint: endpoint, serverKey: serverKey, heartbeats: heartbeats,
+        loop: loop, endpoint: endpoint, serverKey: serverKey, heartbeats: heartbeats, isReplaceable: address.isReplica,
         following: former as? ZeroMQTransport, currentKeys: keys)
     }
   }

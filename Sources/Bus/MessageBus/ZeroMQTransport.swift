@@ -5,6 +5,9 @@ import ZeroMQ
 
 /// One DEALER socket with CURVE.
 final class ZeroMQTransport: Transport {
+  /// As in the database that replicas share: the others then release its routes.
+  private static let limitOfReplica = Duration.seconds(5)
+
   private let loop: Loop
   private let endpoint: String
   private let context: Context
@@ -16,9 +19,11 @@ final class ZeroMQTransport: Transport {
   /// - Parameters:
   ///   - currentKeys: called now, and again when these keys are rejected.
   ///   - heartbeats: only for processes that are never suspended: heartbeats treat a stopped process as disconnected.
+  ///   - isReplaceable: others do the work of this process when it has no sign of life for `limitOfReplica`.
   ///   - former: the transport that this one replaces.
   init(
-    loop: Loop, endpoint: String, serverKey: String, heartbeats: Bool, following former: ZeroMQTransport?,
+    loop: Loop, endpoint: String, serverKey: String, heartbeats: Bool, isReplaceable: Bool,
+    following former: ZeroMQTransport?,
     currentKeys: @escaping @Sendable () throws -> CurveKeyPair
   ) throws {
     self.loop = loop
@@ -29,7 +34,8 @@ final class ZeroMQTransport: Transport {
     var options = Socket.Options()
     options.curve = .client(keys, serverPublicKey: serverKey)
     options.maxMessageSize = Int64(Wire.frameLimit)
-    if heartbeats { options.heartbeat = (interval: .seconds(2), timeout: .seconds(10)) }
+    if heartbeats { options.heartbeat = (interval: isReplaceable ? .seconds(1) : .seconds(2), timeout: .seconds(10)) }
+    if isReplaceable { options.heartbeatLimit = Self.limitOfReplica }
     self.options = options
   }
 

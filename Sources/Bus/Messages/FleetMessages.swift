@@ -83,16 +83,20 @@ package struct FleetReach: Event {
 /// Delivers notifications to devices of a fleet. The reply follows when they are on the fleet's disk.
 package struct DeliverToFleet: Request {
   package static let kind: Kind = "fleet.deliver"
-  /// The process instance of the push server.
+  /// Identifies the batches of one push server from when it became responsible for the fleet.
   package let run: UUID
+  /// Grows with each push server that becomes responsible for the fleet. A fleet refuses batches of a former one. 0 for a
+  /// push server without replicas.
+  package let epoch: Int64
   /// 1, 2, 3 … within the run.
   package let batch: Int64
   /// The push server has recorded the replies to this batch and to all before it: it will not send their notifications
   /// again.
   package let settled: Int64
   package let notifications: [PushedNotification]
-  package init(run: UUID, batch: Int64, settled: Int64, notifications: [PushedNotification]) {
+  package init(run: UUID, epoch: Int64 = 0, batch: Int64, settled: Int64, notifications: [PushedNotification]) {
     self.run = run
+    self.epoch = epoch
     self.batch = batch
     self.settled = settled
     self.notifications = notifications

@@ -299,6 +299,9 @@ package enum MessageTable {
     .event(DeliverPush.self, [Route([.pushServer], to: .host)], "A notification; acknowledged when it is on disk."),
     .event(PushProgress.self, [Route([.host], to: .pushServer)], "The progress of a notification on the device."),
     .notice(
+      ReplicaReadiness.self, [Route([.pushServer], to: .messageBus)],
+      "A replica of the push server has lost its database, or has it again."),
+    .notice(
       PushLogged.self, [Route([.pushServer], to: .journal)],
       "A line of the delivery log, and how many before it are not in the journal."),
     .notice(TokenChanged.self, [Route([.pushServer], to: .journal)], "A device token changed its state."),

@@ -7,6 +7,7 @@ import Glibc
 package import Logging
 import MessageBus
 import Messages
+import PrometheusMetrics
 package import StandingProcesses
 
 /// The command `device-fleet`.
@@ -27,6 +28,7 @@ package struct DeviceFleetCommand: StandingProcessCommand {
       """)
 
   @OptionGroup package var options: StandingProcessOptions
+  @OptionGroup var metrics: MetricsOption
 
   @Option(help: "The name of the fleet: letters, digits, `-`, `_`, `.`.")
   var name = "load"
@@ -60,15 +62,20 @@ package struct DeviceFleetCommand: StandingProcessCommand {
     let plan = FleetPlan(name: name, seed: seed, devices: devices, profile: day)
     let database = try FleetDatabase(instance.fleet(name) + "/fleet.sqlite")
     let connection = try await Cluster.connection(as: .fleet, address: .fleet(name), instance: instance)
+    let counted = metrics.endpoint.map { _ in FleetMetrics() }
     let service = try FleetService(
       plan: plan, profileName: profile ?? "default day", database: database, bus: connection,
-      registrar: try Registrar(plan), logger: logger
+      registrar: try Registrar(plan), logger: logger, metrics: counted
     ) { reason, isConfiguration in Self.fail(reason, isConfiguration ? .configuration : .io) }
     StandingProcess.answerPeers(on: connection) { await service.isReady ? [] : ["tokens"] }
     service.listen()
     connection.onTurnedAway { error in Self.fail("\(error)", .configuration) }
     let generation = try await connection.start()
     await service.begin()
+    let metricsServer = try metrics.serve(nil, as: .fleet(name), in: instance, logger: logger) {
+      counted?.families ?? []
+    }
+    defer { metricsServer?.stop() }
     try FleetAnnouncement(name: name, devices: devices, seed: seed, profile: profile, pid: getpid()).write(in: instance)
     logger.info("the fleet is on the bus", metadata: ["generation": "\(generation)", "devices": "\(devices)"])
     await StandingProcess.run(connection, logger: logger) { await service.leave() }

@@ -20,6 +20,8 @@ struct FleetDatabase: Sendable {
     var time: Date
     /// The secret of the tokens; `nil` before the fleet has joined.
     var secret: String?
+    /// That of the last push server that delivered something; `nil` or 0 without replicas.
+    var epoch: Int64?
   }
 
   struct Activity: Sendable {

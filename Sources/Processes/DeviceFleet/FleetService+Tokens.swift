@@ -19,21 +19,26 @@ extension FleetService {
   /// Requests what is due. Call when it is on the disk.
   func exchangeTokens() {
     guard tokens != nil else { return }
+    var later: [TokenReference] = []
     while exchanges < Self.exchangesAtOnce, !unsettled.isEmpty {
       var batch: [(token: TokenReference, cell: TokenCell)] = []
       while batch.count < Self.tokensAtOnce, let token = unsettled.popFirst() {
-        batch.append((token, machine.cell(token)))
+        // The push server must not handle a later request before an earlier one.
+        if exchanging.contains(token) { later.append(token) } else { batch.append((token, machine.cell(token))) }
       }
       let requested = batch.filter { $0.cell.phase == .wanted || $0.cell.phase == .ending }
       guard !requested.isEmpty else { continue }
       exchanges += 1
+      exchanging.formUnion(requested.map(\.token))
       if tasks.start({ await self.exchange(requested) }) == nil { exchanges -= 1 }
     }
+    for token in later { unsettled.append(token) }
   }
 
   private func exchange(_ batch: [(token: TokenReference, cell: TokenCell)]) async {
     defer {
       exchanges -= 1
+      exchanging.subtract(batch.map(\.token))
       exchangeTokens()
     }
     let request = ChangeFleetTokens(environment: plan.profile.environment, changes: changes(of: batch))
@@ -115,6 +120,7 @@ extension FleetService {
           break
         }
         registration.retried[reason, default: 0] += 1
+        metrics?.countRegistration("retried")
         registration.lastError = "\(batch[0].entry.device): \(reason); the request is repeated in \(pause) s"
         guard (try? await Task.sleep(for: .seconds(pause))) != nil else { return }
         pause = min(pause * 2, plan.profile.registration.longestPause)
@@ -146,12 +152,15 @@ extension FleetService {
     for (token, serial, entry) in batch {
       machine.registered(token, serial: serial)
       registration.latency.add(milliseconds)
+      metrics?.observeRegistration(seconds: milliseconds / 1_000)
       switch result {
       case .done:
         registration.succeeded += 1
+        metrics?.countRegistration("registered")
         addRegistered(second)
       case .refused(let reason):
         registration.refused[reason, default: 0] += 1
+        metrics?.countRegistration("refused")
         registration.lastError = "\(entry.device): \(reason)"
       case .again: break
       }

@@ -19,13 +19,16 @@ actor FleetService {
   nonisolated let database: FleetDatabase
   nonisolated let registrar: Registrar
   nonisolated let logger: Logger
+  nonisolated let metrics: FleetMetrics?
+  /// The events that the metrics have.
+  private var countedEvents: Int
   private nonisolated let fail: @Sendable (_ reason: String, _ isConfiguration: Bool) -> Void
   nonisolated let tasks = TaskOwner()
   private nonisolated let executor = ServiceExecutor("fleet")
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   var machine: FleetStateMachine
-  private(set) var facts: FleetDatabase.Facts
+  var facts: FleetDatabase.Facts
   var figures: FleetFigures
   /// The machine's time at which the fleet's day had the time `dayAtStart`.
   private let startedAt = Date()
@@ -35,8 +38,9 @@ actor FleetService {
   private var hasJoined = false
   private var isBroken = false
   /// The ids of notifications that the push server may send again.
-  private var known: Set<UUID>
+  var known: Set<UUID>
   private var savedSecret: String?
+  private var savedEpoch: Int64?
   /// When the time of the day is saved again.
   private var saveTimeFrom = ContinuousClock.now
   /// Whether what `figures` has is on the disk.
@@ -47,6 +51,8 @@ actor FleetService {
   /// Tokens that the push server must issue or end.
   var unsettled = WorkQueue<TokenReference>()
   var exchanges = 0
+  /// Tokens of requests under way. What changes during that time is requested after them.
+  var exchanging: Set<TokenReference> = []
   /// Tokens that the backend must get.
   var unregistered = WorkQueue<TokenReference>()
   var registering = 0
@@ -58,13 +64,13 @@ actor FleetService {
   private var reportFrom: UInt32? = 0
   private var isReporting = false
 
-  private(set) var seconds: [FleetState.Second] = []
+  var seconds: [FleetState.Second] = []
   private(set) var readyAfter: Double?
 
   /// - Parameter fail: ends the process.
   init(
     plan: FleetPlan, profileName: String, database: FleetDatabase, bus: any BusConnection, registrar: Registrar,
-    logger: Logger,
+    logger: Logger, metrics: FleetMetrics? = nil,
     fail: @escaping @Sendable (_ reason: String, _ isConfiguration: Bool) -> Void
   ) throws {
     self.plan = plan
@@ -73,6 +79,7 @@ actor FleetService {
     self.bus = bus
     self.registrar = registrar
     self.logger = logger
+    self.metrics = metrics
     self.fail = fail
     figures = try database.figures() ?? FleetFigures()
     if let facts = try database.facts() {
@@ -104,6 +111,7 @@ actor FleetService {
       self.machine = machine
     }
     known = try database.received()
+    countedEvents = machine.tally.events
     // A day at the machine's speed follows the machine's clock.
     dayAtStart = plan.profile.speed == 1 ? max(facts.time, startedAt) : facts.time
     for token in machine.tokens(in: [.wanted, .ending]) { unsettled.append(token) }
@@ -170,6 +178,8 @@ actor FleetService {
       unsettled = WorkQueue()
       for token in machine.tokens(in: [.wanted, .ending]) { unsettled.append(token) }
     }
+    // Another database counts the owners of the fleet from the beginning.
+    if facts.secret != secret { facts.epoch = nil }
     facts.secret = secret
     tokens = FleetTokens(secret: secret)
     hasJoined = true
@@ -215,6 +225,16 @@ actor FleetService {
     exchangeTokens()
     register()
     noteReady()
+    setMetrics()
+  }
+
+  private func setMetrics() {
+    guard let metrics else { return }
+    let tally = machine.tally
+    metrics.set(
+      plan.devices, tally, online: machine.isCutOff ? 0 : tally.online, activities: machine.live.activities.count,
+      events: tally.events - countedEvents)
+    countedEvents = tally.events
   }
 
   /// Records when the fleet was ready first.
@@ -265,12 +285,13 @@ actor FleetService {
     }
     if received != nil || !areFiguresSaved { writes.figures = figures }
     // The time alone is saved once a second.
-    guard !writes.isEmpty || facts.secret != savedSecret || ContinuousClock.now >= saveTimeFrom else { return true }
+    let hasNewFacts = facts.secret != savedSecret || facts.epoch != savedEpoch
+    guard !writes.isEmpty || hasNewFacts || ContinuousClock.now >= saveTimeFrom else { return true }
     writes.facts = facts
     do {
       for id in try database.write(writes) { known.remove(id) }
       areFiguresSaved = true
-      savedSecret = facts.secret
+      (savedSecret, savedEpoch) = (facts.secret, facts.epoch)
       saveTimeFrom = ContinuousClock.now + .seconds(1)
       return true
     } catch {
@@ -299,6 +320,11 @@ actor FleetService {
         try await bus.deliver(reach, to: .pushServer)
       } catch {
         guard error.code != .closed else { return }
+        // Another push server is responsible, or this one was not for a while.
+        if error.code == .noSuchFleet {
+          reportFrom = 0
+          continue
+        }
         logger.warning("the push server refuses the report of the devices' reach: \(error)")
         return
       }
@@ -328,50 +354,6 @@ actor FleetService {
       if machine.devices.flags[Int(device)].contains(.awake) { awake.append(device) } else { asleep.append(device) }
     }
     return FleetReach(isFirst: false, online: online, offline: offline, awake: awake, asleep: asleep)
-  }
-
-  // MARK: Notifications
-
-  /// Receives a batch. It is on the disk when this returns.
-  private func deliver(_ request: DeliverToFleet) throws(BusError) -> DeliverToFleet.Reply {
-    let (machineNow, now) = (Date(), now)
-    var refused: [DeliverToFleet.Refusal] = []
-    var ids: [UUID] = []
-    let second = currentSecond()
-    for (index, push) in request.notifications.enumerated() {
-      let type = push.type.rawValue
-      guard !known.contains(push.uniqueID) else {
-        figures.received[type, default: FleetState.Received()].repeated += 1
-        continue
-      }
-      let device = FleetDevice.parse(push.subject.device)
-      let index32 = device?.fleet == plan.name ? device?.index : nil
-      switch machine.receive(push, index32 ?? .max, now: now) {
-      case .success(let outcome):
-        known.insert(push.uniqueID)
-        ids.append(push.uniqueID)
-        let milliseconds = machineNow.timeIntervalSince(push.acceptedAt) * 1_000
-        figures.received[type, default: FleetState.Received()].count(outcome, after: milliseconds)
-        seconds[second].delivered += 1
-        seconds[second].slowest = max(seconds[second].slowest, milliseconds)
-      case .failure(let failure):
-        refused.append(DeliverToFleet.Refusal(index: index, code: failure.code))
-        figures.received[type, default: FleetState.Received()].refused[failure.code.rawValue, default: 0] += 1
-      }
-    }
-    let settled = request.settled > 0 ? (request.run, request.settled) : nil
-    guard save(received: ids.isEmpty ? nil : (request.run, request.batch, ids), settled: settled) else {
-      throw BusError(.closed, "the fleet cannot write its database", isDefinite: false)
-    }
-    return DeliverToFleet.Reply(refused: refused)
-  }
-}
-
-extension FleetState.Received {
-  fileprivate mutating func count(_ outcome: String, after milliseconds: Double) {
-    delivered += 1
-    outcomes[outcome, default: 0] += 1
-    latency.add(milliseconds)
   }
 }
 

@@ -5,6 +5,8 @@ import Messages
 /// Which replica gets what a sender sends to the address that replicas share.
 struct ReplicaTable {
   private var replicas: [Address: Address] = [:]
+  /// The connected replicas that have lost their database. They get senders only when all have.
+  var waiting: Set<Address> = []
 
   /// The replica of a sender.
   subscript(sender: Address) -> Address? {
@@ -34,7 +36,9 @@ extension Routing {
 
   /// The connected replica with the fewest senders.
   private var freeReplica: Address? {
-    lines.keys.filter(\.isReplica).min { one, other in
+    let connected = lines.keys.filter(\.isReplica)
+    let ready = connected.filter { !replicas.waiting.contains($0) }
+    return (ready.isEmpty ? connected : ready).min { one, other in
       (replicas.count(of: one), one.text) < (replicas.count(of: other), other.text)
     }
   }
@@ -43,6 +47,7 @@ extension Routing {
   mutating func announceReplica(_ presence: Presence) {
     guard presence.address.isReplica, line(of: .pushServer) == nil else { return }
     let replica = presence.address
+    replicas.waiting.remove(replica)
     if presence.isPresent {
       for sender in interest.listeners(of: .pushServer) where lines[sender] != nil {
         guard replicas[sender].map({ $0 == replica || line(of: $0) == nil }) ?? true else { continue }
@@ -51,12 +56,32 @@ extension Routing {
       }
       return
     }
+    moveSenders(of: replica)
+  }
+
+  /// A replica has lost its database, or has it again. Its senders move when there is one that is ready.
+  mutating func replicaChanged(_ replica: Address, isReady: Bool) {
+    guard replica.isReplica, let line = line(of: replica), lines[replica] == line else { return }
+    guard !isReady else {
+      replicas.waiting.remove(replica)
+      for other in replicas.waiting.sorted(by: { $0.text < $1.text }) { moveSenders(of: other) }
+      return
+    }
+    // It repeats the notice. A sender that was mapped to it since then moves too.
+    let isNew = replicas.waiting.insert(replica).inserted
+    guard isNew || replicas.count(of: replica) > 0, freeReplica.map(replicas.waiting.contains) == false else { return }
+    moveSenders(of: replica)
+  }
+
+  /// Announces to the senders of a replica that another one is responsible for them.
+  private mutating func moveSenders(of replica: Address) {
+    let former = registrations[replica]?.generation ?? 0
     // Those that have acknowledged something to it are its devices, even if an earlier broker had another table.
     for sender in Set(replicas.senders(of: replica) + interest.listeners(of: replica)).sorted(by: { $0.text < $1.text })
     {
       if replicas[sender] == replica { replicas[sender] = nil }
       guard lines[sender] != nil else { continue }
-      record(Presence(address: .pushServer, isPresent: false, generation: presence.generation), to: sender)
+      record(Presence(address: .pushServer, isPresent: false, generation: former), to: sender)
       guard let next = replicas[sender] ?? freeReplica, let generation = registrations[next]?.generation else {
         continue
       }

@@ -47,6 +47,9 @@ extension Routing {
       switch header.kind {
       case Goodbye.kind: goodbye(header, line)
       case Ping.kind: reply(Ping.Reply(pid: pid), to: header, on: line)
+      case ReplicaReadiness.kind:
+        replicaChanged(
+          header.source, isReady: try BodyCoding.decode(ReplicaReadiness.self, from: Array(body)).isReady)
       case BusStatus.kind: reply(status(), to: header, on: line)
       case RaiseSignal.kind:
         actions.append(.raise(try BodyCoding.decode(RaiseSignal.self, from: Array(body)).signal))

@@ -57,9 +57,11 @@ struct FleetFixture: Sendable {
 
   /// Starts a fleet, runs the body with it, and stops it; leaves no files.
   ///
-  /// - Parameter profile: lines of the profile; the tokens are registered in a file unless it says otherwise.
+  /// - Parameters:
+  ///   - profile: lines of the profile; the tokens are registered in a file unless it says otherwise.
+  ///   - pushServer: more settings of `pushServer`, each followed by a comma.
   static func run(
-    _ devices: Int, profile: String,
+    _ devices: Int, profile: String, pushServer: String = "",
     prepare: (String) async throws -> String = { folder in
       "registration: {file: \(folder)/tokens.jsonl}\n"
     }, _ body: (FleetFixture, Ready) async throws -> Void
@@ -73,7 +75,7 @@ struct FleetFixture: Sendable {
     // The rules that delay pushes of low priority are not what these tests are about.
     try """
     device: {name: none}
-    pushServer: {priority5Interval: 0, priority1Interval: 0, backgroundInterval: 0}
+    pushServer: {\(pushServer) priority5Interval: 0, priority1Interval: 0, backgroundInterval: 0}
 
     """.write(toFile: folder + "/widgetlab.yaml", atomically: true, encoding: .utf8)
     let up = try await LabChild.start(
@@ -161,12 +163,14 @@ struct FleetFixture: Sendable {
 
   /// Pushes to each registered token with httpx.
   ///
+  /// - Parameter replicas: the push servers to which it pushes in turn; empty for the only one.
   /// - Returns: how often each type got each answer.
   func push(
-    rounds: Int = 1, uses: (String) -> Bool = { _ in true }, expiration: Int? = nil, concurrency: Int = 16
+    rounds: Int = 1, uses: (String) -> Bool = { _ in true }, expiration: Int? = nil, concurrency: Int = 16,
+    replicas: [String] = []
   ) async throws -> [String: Int] {
     struct Plan: Encodable {
-      let announcement: String
+      let announcements: [String]
       let rounds: Int
       let concurrency: Int
       let expiration: Int?
@@ -174,7 +178,9 @@ struct FleetFixture: Sendable {
     struct Line: Decodable { let use: String }
     let name = "\(folder)/push-\(UUID().uuidString)"
     let plan = Plan(
-      announcement: folder + "/push-server.json", rounds: rounds, concurrency: concurrency, expiration: expiration)
+      announcements: replicas.isEmpty
+        ? [folder + "/push-server.json"] : replicas.map { InstanceFolder(folder).pushServerAnnouncement(of: $0) },
+      rounds: rounds, concurrency: concurrency, expiration: expiration)
     try JSONEncoder().encode(plan).write(to: URL(fileURLWithPath: name + ".json"))
     let lines = try String(contentsOfFile: folder + "/tokens.jsonl", encoding: .utf8).split(separator: "\n").filter {
       uses(try JSONDecoder().decode(Line.self, from: Data($0.utf8)).use)

@@ -172,7 +172,3 @@ import WidgetLabTesting
     }
   }
 }
-
-extension Trait where Self == ConditionTrait {
-  fileprivate static var withPostgres: Self { .enabled(if: PostgresCluster.isInstalled, "\(PostgresCluster.advice)") }
-}

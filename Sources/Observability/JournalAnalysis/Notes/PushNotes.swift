@@ -24,6 +24,7 @@ enum PushNotes {
   ]
 
   private static let pushes: [NoteEntry] = [
+    .note(ReplicaReadiness.self) { $0.isReady ? "has its database again" : "without its database" },
     .note(DeviceReach.self) { "\($0.isOnline ? "online" : "offline"), \($0.isAwake ? "awake" : "asleep")" },
     .note(DeliverPush.self) { deliver in
       let push = deliver.notification

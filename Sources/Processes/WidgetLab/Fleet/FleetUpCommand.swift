@@ -8,6 +8,7 @@ import Foundation
 import Glibc
 import MessageBus
 import Messages
+import PrometheusMetrics
 
 /// `widgetlab fleet up`.
 struct FleetUpCommand: AsyncParsableCommand {
@@ -48,6 +49,11 @@ struct FleetUpCommand: AsyncParsableCommand {
     help: ArgumentHelp("A file for the report at the end: .json, .md or .html; may be repeated.", valueName: "file"))
   var report: [ReportFile] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "Expose metrics of the fleet for Prometheus at http://HOST:PORT/metrics.", valueName: "host:port"))
+  var metrics: String?
+
   @Flag(help: "Print the ready line as one JSON object, and all else on standard error.")
   var json = false
 
@@ -60,6 +66,9 @@ struct FleetUpCommand: AsyncParsableCommand {
     }
     guard (1...Int(DeviceSet.limit)).contains(devices) else {
       throw ValidationError("--devices must be 1 to \(DeviceSet.limit), not \(devices)")
+    }
+    if let metrics, MetricsEndpoint(metrics) == nil {
+      throw ValidationError("--metrics must be HOST:PORT, such as 127.0.0.1:9466, not '\(metrics)'")
     }
   }
 
@@ -164,7 +173,7 @@ struct FleetUpCommand: AsyncParsableCommand {
   private var arguments: [String] {
     ["--name", name, "--devices", "\(devices)", "--seed", "\(seed)"]
       + (profile.map { ["--profile", URL(fileURLWithPath: $0).standardizedFileURL.path] } ?? [])
-      + [ParentDeathSignal.option, "\(getpid())"]
+      + (metrics.map { ["--metrics", $0] } ?? []) + [ParentDeathSignal.option, "\(getpid())"]
   }
 
   private func process(_ cluster: ClusterFacts, _ search: ExecutableSearch) -> SupervisedProcess {
