@@ -106,13 +106,26 @@ package enum StandingProcess {
   /// Runs a connected standing process: waits for SIGTERM or SIGINT, calls `last`, and closes the connection. The
   /// caller then returns from `main`, with exit code 0.
   ///
-  /// - Parameter last: called before the connection is closed.
+  /// - Parameters:
+  ///   - announce: writes the announcement of the process. Called when a signal already ends it in order.
+  ///   - last: called before the connection is closed.
   package static func run(
-    _ connection: any BusConnection, logger: Logger, last: () async -> Void = {}
-  ) async {
-    let signal = await untilAskedToEnd()
+    _ connection: any BusConnection, logger: Logger, announce: () throws -> Void, last: () async -> Void
+  ) async rethrows {
+    let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+    try announce()
+    var signal = "cancellation"
+    for await each in signals {
+      signal = "\(each)"
+      break
+    }
     logger.info("terminating", metadata: ["signal": "\(signal)"])
     await last()
     await connection.leave()
+  }
+
+  /// The same, for a process without an announcement.
+  package static func run(_ connection: any BusConnection, logger: Logger, last: () async -> Void) async {
+    await run(connection, logger: logger, announce: {}, last: last)
   }
 }

@@ -83,9 +83,10 @@ struct PushServerService {
       configuration.metrics, as: address, advertise: configuration.advertise, in: instance, logger: logger
     ) { metrics?.families ?? [] }
     defer { metricsServer?.stop() }
-    try announce(servers, credentials)
     logger.info("the push server is on the bus", metadata: ["generation": "\(generation)"])
-    await StandingProcess.run(connection, logger: logger) { await end(servers, service) }
+    try await StandingProcess.run(
+      connection, logger: logger, announce: { try announce(servers, credentials) },
+      last: { await end(servers, service) })
     try database?.close()
   }
 

@@ -80,7 +80,10 @@ struct LonePushServer: Sendable {
       throw error
     }
     // The bus was started first and stops last, because the push server sends a goodbye to it.
-    for pid in lone.living.pids.reversed() { #expect(await lone.end(pid, SIGTERM) == 0) }
+    for pid in lone.living.pids.reversed() {
+      let status = await lone.end(pid, SIGTERM)
+      #expect(status == 0, "pid \(pid)")
+    }
   }
 
   private var configuration: String { instance.path + "/widgetlab.yaml" }

@@ -31,6 +31,11 @@ import WidgetLabTesting
     try await device.deliver(DeviceReach(isOnline: online, isAwake: awake), to: .pushServer)
   }
 
+  @Test func `a push server ends in order as soon as it has announced itself`() async throws {
+    // `run` sends SIGTERM after the body, and expects the exit code 0.
+    for _ in 1...5 { try await LonePushServer.run("ended at once") { _ in } }
+  }
+
   @Test
   func `an accepted push is delivered exactly once after the push server is killed before the delivery`() async throws {
     try await LonePushServer.run("killed before the delivery") { lone in

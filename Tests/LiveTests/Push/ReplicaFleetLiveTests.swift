@@ -81,8 +81,9 @@ import WidgetLabTesting
     }
   }
 
-  /// The short form of scripts/test-replicas.
-  @Test(.withPostgres)
+  /// The short form of scripts/test-replicas. Three replicas and a database beside other live tests may need more time
+  /// than its limits.
+  @Test(.withPostgres, .enabled(if: BulkFixture.isLong, "scripts/test --long runs it"))
   func `kills, pauses and restarts of replicas and database leave no push without an end`() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "replicas-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
