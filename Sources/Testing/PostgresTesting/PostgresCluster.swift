@@ -11,6 +11,7 @@ package actor PostgresCluster {
   package nonisolated let folder: String
   private let programs: String
   private let settings: [String]
+  private let disk: Int?
   private var server: LabChild?
 
   /// The folder of PostgreSQL's programs; `nil` when it is not installed.
@@ -33,21 +34,35 @@ package actor PostgresCluster {
   /// What a skipped test prints.
   package static let advice = "PostgreSQL is not installed: run scripts/prerequisites"
 
+  /// Whether a server can have a file system of its own. Only root can mount one.
+  package static var canMount: Bool { geteuid() == 0 && isInstalled }
+
   /// Creates the folder and the data of a server that is not started.
   ///
-  /// - Parameter settings: lines of `name=value` for the server. By default it waits for no disk.
-  package init(settings: [String] = ["fsync=off"]) async throws {
+  /// - Parameters:
+  ///   - settings: lines of `name=value` for the server. By default it waits for no disk.
+  ///   - disk: the MiB of a file system that has only the data, mounted while the server runs; its log of transactions is
+  ///     elsewhere. `nil` for the file system of the folder. Requires `canMount`.
+  package init(settings: [String] = ["fsync=off"], disk: Int? = nil) async throws {
     guard let programs = Self.programs else { throw LabError(Self.advice) }
     self.programs = programs
     self.settings = settings
+    self.disk = disk
     // Short, because the path of a socket has at most 107 bytes. Another user cannot enter root's own temporary folder.
     let parent = Self.unprivileged == nil ? FileManager.default.temporaryDirectory.path : "/tmp"
     folder = parent + "/pg-" + UUID().uuidString.prefix(8)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     if let user = Self.unprivileged { chown(folder, user.uid, user.gid) }
-    let made = try await run(
-      "initdb", ["-D", data, "-U", "widgetlab", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"])
+    guard disk == nil else {
+      try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
+      return
+    }
+    let made = try await run("initdb", Self.initialization(data))
     guard made == 0 else { throw LabError("initdb exited with \(made): \(log("initdb"))") }
+  }
+
+  private static func initialization(_ data: String) -> [String] {
+    ["-D", data, "-U", "widgetlab", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
   }
 
   private nonisolated var data: String { folder + "/data" }
@@ -61,15 +76,33 @@ package actor PostgresCluster {
 
   /// Starts the server, and returns when it accepts connections.
   package func start() async throws {
-    let words = settings.flatMap { ["-c", $0] }
-    server = try await child(
-      "postgres",
-      ["-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "max_connections=200"] + words)
+    let words =
+      ["-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "max_connections=200"]
+      + settings.flatMap { ["-c", $0] }
+    server = if let disk { try await onDisk(disk, words) } else { try await child("postgres", words) }
     for _ in 0..<1_200 {
       if try await run("psql", ["-h", folder, "-U", "widgetlab", "-d", "postgres", "-c", "SELECT 1"]) == 0 { return }
       try await Task.sleep(for: .milliseconds(50))  // polls for the server
     }
     throw LabError("PostgreSQL does not accept connections: \(log("postgres"))")
+  }
+
+  /// Starts the server in a mount namespace in which its data have their own file system.
+  private func onDisk(_ size: Int, _ words: [String]) async throws -> LabChild {
+    let script = """
+      mount -t tmpfs -o size=\(size)m,mode=700,uid=\(Self.unprivileged?.uid ?? 0) tmpfs "$1"
+      shift
+      "$@" \(quoted("initdb", Self.initialization(data) + ["--waldir", folder + "/log"])) >&2
+      exec "$@" \(quoted("postgres", words))
+      """
+    return try await LabChild.start(
+      "/usr/bin/unshare", ["--mount", "/bin/sh", "-ec", script, "sh", data] + Self.asUser,
+      environment: Self.environment,
+      output: "\(folder)/postgres.out", errors: "\(folder)/postgres.err")
+  }
+
+  private nonisolated func quoted(_ program: String, _ words: [String]) -> String {
+    (["\(programs)/\(program)"] + words).map { "'\($0)'" }.joined(separator: " ")
   }
 
   /// Stops the server as `pg_ctl stop -m immediate` does, without a checkpoint.
@@ -118,19 +151,22 @@ package actor PostgresCluster {
     await (try child(program, arguments)).ending()
   }
 
-  /// PostgreSQL does not run as root. The kernel forgets the signal at the end of the parent when the user changes.
   private func child(_ program: String, _ arguments: [String], output: String? = nil) async throws -> LabChild {
-    let path = "\(programs)/\(program)"
-    var words = [path] + arguments
-    if let user = Self.unprivileged {
-      words =
-        ["/usr/bin/setpriv", "--reuid=\(user.uid)", "--regid=\(user.gid)", "--clear-groups", "--pdeathsig=KILL"] + words
-    }
+    let words = Self.asUser + ["\(programs)/\(program)"] + arguments
     let name = output ?? program
     return try await LabChild.start(
-      words[0], Array(words.dropFirst()), environment: ["LC_ALL": "C", "TZ": "UTC"], output: "\(folder)/\(name).out",
+      words[0], Array(words.dropFirst()), environment: Self.environment, output: "\(folder)/\(name).out",
       errors: "\(folder)/\(name).err")
   }
+
+  private static let environment = ["LC_ALL": "C", "TZ": "UTC"]
+
+  /// The beginning of a command: PostgreSQL does not run as root. The kernel forgets the signal at the end of the parent
+  /// when the user changes.
+  private static let asUser: [String] =
+    unprivileged.map { user in
+      ["/usr/bin/setpriv", "--reuid=\(user.uid)", "--regid=\(user.gid)", "--clear-groups", "--pdeathsig=KILL"]
+    } ?? []
 
   /// The user of the server when this process is root's.
   private static let unprivileged: (uid: uid_t, gid: gid_t)? = {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cluster
 import Foundation
 import MessageBus
 import Messages
@@ -20,11 +21,12 @@ import WidgetLabTesting
     func senders(of id: UUID) -> [Address] { found.withLock { $0[id] ?? [] } }
   }
 
+  /// - Parameter disk: the MiB of the database's own file system.
   private func run(
-    _ name: String, replicas: [String] = ["1", "2", "3"],
+    _ name: String, replicas: [String] = ["1", "2", "3"], disk: Int? = nil,
     _ body: @Sendable (LonePushServer, PostgresCluster) async throws -> Void
   ) async throws {
-    let server = try await PostgresCluster()
+    let server = try await PostgresCluster(disk: disk)
     do {
       try await server.start()
       try await LonePushServer.run(
@@ -134,15 +136,53 @@ import WidgetLabTesting
     }
   }
 
-  private func pushUntilAccepted(_ tool: Connection) async throws -> UUID {
+  @Test(.enabled(if: PostgresCluster.canMount, "needs PostgreSQL, and root to mount a file system"))
+  func `pushes are answered with 503 while PostgreSQL has no disk space, and none with 200 is lost`() async throws {
+    try await run("a full disk of PostgreSQL", replicas: ["1", "2"], disk: 80) { lone, server in
+      let (tool, receipt) = (try await lone.operator(), Receipt())
+      let device = try await device(lone, receipt)
+      _ = try await lone.token(device)
+      var accepted = await pushes(20, to: .pushServer("1"), tool)
+      #expect(accepted.count == 20)
+      await fill(server)
+      // Pages that exist have space for some more rows.
+      var refusal: SendPush.Reply?
+      for _ in 0..<5_000 where refusal == nil {
+        let reply = try await tool.request(LonePushServer.push, to: .pushServer("2"), within: LabTimeout.usual)
+        if reply.status == 200 { accepted.append(reply.uniqueID) } else { refusal = reply }
+      }
+      #expect(refusal?.status == 503)
+      #expect(refusal?.reason == "ServiceUnavailable")
+      try await server.query("DROP TABLE filler")
+      let later = try await pushUntilAccepted(tool, at: "2")
+      let found = try await ends(accepted + [later], tool)
+      let open = (accepted + [later]).filter { found[$0] == nil }
+      #expect(open.isEmpty, "answered with 200, and without an end: \(open)")
+      let log = try String(contentsOfFile: lone.instance.path + "/push-server-2.err", encoding: .utf8)
+      #expect(log.contains("No space left on device"), "\(log)")
+      for connection in [device, tool] { await connection.leave() }
+    }
+  }
+
+  /// Writes rows until the database's file system is full, in ever smaller steps.
+  private func fill(_ server: PostgresCluster) async {
+    _ = try? await server.query("CREATE TABLE filler (text TEXT)")
+    for count in [10_000, 1_000, 100, 10, 1] {
+      while (try? await server.query("INSERT INTO filler SELECT repeat('x', 1900) FROM generate_series(1, \(count))"))
+        != nil
+      {}
+    }
+  }
+
+  private func pushUntilAccepted(_ tool: Connection, at replica: String = "3") async throws -> UUID {
     let deadline = ContinuousClock.now + LabTimeout.usual
     while ContinuousClock.now < deadline {
       let reply = try? await tool.request(
-        LonePushServer.push, to: .pushServer("3"), within: LabTimeout.usual, whenUnreachable: .wait)
+        LonePushServer.push, to: .pushServer(replica), within: LabTimeout.usual, whenUnreachable: .wait)
       if let reply, reply.status == 200 { return reply.uniqueID }
       try await Task.sleep(for: .milliseconds(20))  // polls for the database
     }
-    throw LabError("no push was accepted after the restart of PostgreSQL")
+    throw LabError("no push was accepted after the failure of PostgreSQL")
   }
 
   @Test(.withPostgres)
