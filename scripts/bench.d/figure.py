@@ -26,11 +26,15 @@ class Figure:
 
     A figure with a `limit` is a ratio: each round's value divided by the limit's value of the same round. The goal
     applies to the median of these ratios. Without a limit, the goal, if any, applies to the value.
+
+    Figures of one `curve` measure the same for different sizes: its name, what is counted, and their number.
     """
 
-    def __init__(self, name, unit, values, limit=None, limit_name="", goal=None, goal_text=None, value=None):
+    def __init__(self, name, unit, values, limit=None, limit_name="", goal=None, goal_text=None, value=None,
+            curve=None):
         self.name, self.unit, self.values, self.limit, self.limit_name = name, unit, values, limit, limit_name
         self.goal = goal
+        self.curve = curve
         self.value = median(values) if value is None else value
         self.ratio = median(own / other for own, other in zip(values, limit)) if limit else None
         self.goal_text = goal_text or (f"≤ {goal:g}{' ×' if limit else ' ' + unit}" if goal else "")
@@ -54,7 +58,8 @@ class Figure:
         return {
             "name": self.name, "unit": self.unit, "value": self.value, "samples": self.values,
             "limit": {"name": self.limit_name, "value": median(self.limit), "samples": self.limit} if self.limit else None,
-            "ratio": self.ratio, "goal": self.goal, "goalText": self.goal_text, "verdict": self.verdict or None}
+            "ratio": self.ratio, "goal": self.goal, "goalText": self.goal_text, "verdict": self.verdict or None,
+            "curve": dict(zip(("name", "of", "size"), self.curve)) if self.curve else None}
 
 
 def table(figures):

@@ -116,8 +116,12 @@ def measure(run):
         largest = size == sizes[-1]
         goals = {"goal": 30, "goal_text": "≤ 30 s"} if largest and not run.quick else {}
         figures += [
-            Figure(f"fleet: {size:,} devices: all tokens issued and registered", "s", [fleet.ready], **goals),
-            Figure(f"fleet: {size:,} devices: {count:,} return at once, until delivered", "s", [seconds], **goals),
+            Figure(
+                f"fleet: {size:,} devices: all tokens issued and registered", "s", [fleet.ready], **goals,
+                curve=("fleet: all tokens issued and registered", "devices", size)),
+            Figure(
+                f"fleet: {size:,} devices: {count:,} return at once, until delivered", "s", [seconds], **goals,
+                curve=("fleet: all devices return at once, until delivered", "devices", size)),
             Figure(f"fleet: {size:,} devices: RssAnon of device-fleet", "MiB", [memory(fleet.pid)]),
             Figure(f"fleet: {size:,} devices: RssAnon of push-server", "MiB", [memory(fleet.server.pid)])]
         ready.append(fleet.ready)

@@ -150,7 +150,8 @@ def measure(run):
         found = [[forgotten], *map(list, zip(*starts)), *map(list, zip(*returns)), [memory(growing.server.pid)]]
         growing.cluster.stop()
         for (name, unit, _), values, curve in zip(names, found, curves):
-            figures.append(Figure(f"growth: {size:,} devices: {name}", unit, values))
+            figures.append(
+                Figure(f"growth: {size:,} devices: {name}", unit, values, curve=(f"push server: {name}", "devices", size)))
             curve.append(median(values))
     for (name, _, goal), curve in zip(names, curves):
         # What is measured for one device has to stay the same; its sum over all devices is then linear.

@@ -59,10 +59,14 @@ def report(configuration, is_quick, figures, failed, began, load, is_first):
 
 
 def write(report, path):
+    write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", path)
+
+
+def write_text(text, path):
+    """Writes a file, and creates its folder."""
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     with open(path, "w") as file:
-        json.dump(report, file, indent=1, ensure_ascii=False)
-        file.write("\n")
+        file.write(text)
 
 
 def read(path):

@@ -7,8 +7,10 @@ import json
 import os
 import tempfile
 import unittest
+import xml.dom.minidom
 
 import compare
+import curves
 import results
 import rules
 from figure import Figure, percentile, table
@@ -74,6 +76,27 @@ class Results(unittest.TestCase):
         found = report(configuration="debug", isQuick=True, date="2026-11-22T14:05:06Z")
         found["commit"] = {"hash": "0123456789abcdef", "isDirty": True}
         self.assertEqual(results.default_path(found), ".build/bench/20261122T140506Z-01234567+-debug-quick.json")
+
+
+class Curves(unittest.TestCase):
+    def figures(self, name, unit, *points):
+        return [Figure(f"{name} {size}", unit, [value], curve=(name, "devices", size)) for size, value in points]
+
+    def test_a_curve_has_its_points_in_order_of_size(self):
+        found = curves.curves(report(*self.figures("a", "s", (100, 2), (10, 1)), Figure("b", "s", [1])))
+        self.assertEqual(found, {("a", "s"): ("devices", [(10, 1), (100, 2)])})
+
+    def test_each_curve_is_a_plot_with_a_point_for_each_size(self):
+        text = curves.svg(report(
+            *self.figures("a < b", "s", (10, 0.5), (100, 5), (1000, 70)), *self.figures("c", "MiB", (10, 3), (100, 3))))
+        page = xml.dom.minidom.parseString(text)
+        self.assertEqual(len(page.getElementsByTagName("circle")), 5)
+        self.assertEqual(len(page.getElementsByTagName("g")), 2)
+        self.assertIn("a &lt; b, s", text)
+
+    def test_a_result_without_curves_is_refused(self):
+        with self.assertRaises(ValueError):
+            curves.svg(report(Figure("a", "s", [1]), *self.figures("one size", "s", (10, 1))))
 
 
 class Comparison(unittest.TestCase):
