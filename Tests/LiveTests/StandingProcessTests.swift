@@ -107,6 +107,15 @@ import ZeroMQ
       for child in children.reversed() { #expect(try await fixture.end(child) == 0) }
     }
   }
+
+  @Test func `SIGTERM ends a broker with 0 as soon as it has announced itself`() async throws {
+    for _ in 1...5 {
+      try await StandingProcessFixture.with { fixture in
+        let broker = try await fixture.start(.messageBus)
+        #expect(try await fixture.end(broker) == 0)
+      }
+    }
+  }
 }
 
 /// An instance in which a test starts standing processes.
@@ -169,7 +178,11 @@ struct StandingProcessFixture: Sendable {
     let child = try await LabChild.start(
       "\(executables)/\(name.rawValue)", arguments(of: name) + ["--die-with-parent", "\(getpid())"],
       output: file + ".out", errors: file + ".err")
-    if name == .messageBus { _ = try await BusAnnouncement.wait(in: instance, within: LabTimeout.usual) }
+    if name == .messageBus {
+      // It handles SIGTERM before it announces itself.
+      _ = try await BusAnnouncement.wait(in: instance, within: LabTimeout.usual)
+      return child
+    }
     let deadline = ContinuousClock.now + LabTimeout.usual
     while try !handlesTermination(child.pid) {
       guard ContinuousClock.now < deadline else {

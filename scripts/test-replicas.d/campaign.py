@@ -228,7 +228,6 @@ class Campaign:
             if time.monotonic() - said > 30:
                 said = time.monotonic()
                 say(f"{number} of {len(kinds)} faults, {self.delivered() or 0:,} delivered, {said - began:.0f} s")
-        time.sleep(1)
 
     # The verdict
 

@@ -95,14 +95,6 @@ package enum StandingProcess {
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 
-  /// Returns at SIGTERM or SIGINT.
-  ///
-  /// - Returns: the signal's name, for the log.
-  package static func untilAskedToEnd() async -> String {
-    for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint) { return "\(signal)" }
-    return "cancellation"
-  }
-
   /// Runs a connected standing process: waits for SIGTERM or SIGINT, calls `last`, and closes the connection. The
   /// caller then returns from `main`, with exit code 0.
   ///
@@ -112,13 +104,9 @@ package enum StandingProcess {
   package static func run(
     _ connection: any BusConnection, logger: Logger, announce: () throws -> Void, last: () async -> Void
   ) async rethrows {
-    let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+    let signals = await EndSignals()
     try announce()
-    var signal = "cancellation"
-    for await each in signals {
-      signal = "\(each)"
-      break
-    }
+    let signal = await signals.first()
     logger.info("terminating", metadata: ["signal": "\(signal)"])
     await last()
     await connection.leave()
@@ -127,5 +115,21 @@ package enum StandingProcess {
   /// The same, for a process without an announcement.
   package static func run(_ connection: any BusConnection, logger: Logger, last: () async -> Void) async {
     await run(connection, logger: logger, announce: {}, last: last)
+  }
+}
+
+/// SIGTERM and SIGINT. While this exists, neither ends the process at once.
+package struct EndSignals: Sendable {
+  private let signals: UnixSignalsSequence
+
+  /// Traps the signals. A process announces itself afterwards, because a reader of the announcement may end it.
+  package init() async { signals = await UnixSignalsSequence(trapping: .sigterm, .sigint) }
+
+  /// Waits for one of the signals.
+  ///
+  /// - Returns: its name, for the log.
+  package func first() async -> String {
+    for await signal in signals { return "\(signal)" }
+    return "cancellation"
   }
 }

@@ -107,7 +107,7 @@ package struct MessageBusCommand: StandingProcessCommand {
 
   package func serve(_ logger: Logger) async throws {
     try options.joinFaultPoints(as: .messageBus)
-    async let asked = StandingProcess.untilAskedToEnd()
+    let signals = await EndSignals()
     StandingProcess.raiseDescriptorLimit()
     // With SIGXFSZ ignored, a file size limit is a write error with a code and does not kill the broker.
     signal(SIGXFSZ, SIG_IGN)
@@ -119,7 +119,7 @@ package struct MessageBusCommand: StandingProcessCommand {
       limits.metrics, as: .messageBus, advertise: advertise, in: options.folder, logger: logger
     ) { settings.metrics?.families ?? [] }
     defer { metricsServer?.stop() }
-    let ending = await asked
+    let ending = await signals.first()
     logger.info("terminating", metadata: ["signal": "\(ending)"])
     await broker.stop()
   }
