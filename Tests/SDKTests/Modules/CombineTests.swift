@@ -42,7 +42,7 @@ import Testing
     var count = 0
     let subscription = Timer.publish(every: 0.001, on: .current, in: .default).autoconnect().sink { _ in count += 1 }
     let limit = Date() + 30
-    while count < 3, Date() < limit { RunLoop.current.run(mode: .default, before: limit) }
+    while count < 3, Date() < limit { _ = RunLoop.current.run(mode: .default, before: limit) }
     subscription.cancel()
     #expect(count >= 3)
   }

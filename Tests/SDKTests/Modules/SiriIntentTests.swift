@@ -5,9 +5,9 @@ import Foundation
 import Intents
 import MessageBus
 import Messages
-import SwiftUI
 import Testing
 
+@testable import SwiftUI
 @testable import WidgetKit
 
 /// As it is generated from an `.intentdefinition`.

@@ -65,9 +65,8 @@ import UIKit
   }
 
   @Test func `a timeline view is archived at the last date of its schedule`() throws {
-    let view = TimelineView(.explicit([Date(timeIntervalSince1970: 60)])) { context in
-      Text(verbatim: "\(context.date.timeIntervalSince1970)")
-    }
+    let dates = [Date(timeIntervalSince1970: 60)]
+    let view = TimelineView(.explicit(dates)) { context in Text(verbatim: "\(context.date.timeIntervalSince1970)") }
     #expect(try view.archived(in: EnvironmentValues()).lines == ["60.0"])
   }
 

@@ -28,9 +28,9 @@ nonisolated public struct TimelineView<Schedule: TimelineSchedule, Content: View
   }
 
   private let schedule: Schedule
-  private let content: (Context) -> Content
+  private let content: (TimelineViewDefaultContext) -> Content
 
-  public init(_ schedule: Schedule, @ViewBuilder content: @escaping (Context) -> Content) {
+  public init(_ schedule: Schedule, @ViewBuilder content: @escaping (TimelineViewDefaultContext) -> Content) {
     self.schedule = schedule
     self.content = content
   }
@@ -38,9 +38,12 @@ nonisolated public struct TimelineView<Schedule: TimelineSchedule, Content: View
   @MainActor public var body: some View {
     let now = Date()
     let first = schedule.entries(from: now, mode: .lowFrequency).first { _ in true }
-    content(Context(date: first.map { min($0, now) } ?? now, cadence: .minutes))
+    content(TimelineViewDefaultContext(date: first.map { min($0, now) } ?? now, cadence: .minutes))
   }
 }
+
+/// The context of every timeline view. Source: `SwiftUI.TimelineViewDefaultContext`.
+public typealias TimelineViewDefaultContext = TimelineView<EveryMinuteTimelineSchedule, Never>.Context
 
 /// Source: `SwiftUI.PeriodicTimelineSchedule`.
 public struct PeriodicTimelineSchedule: TimelineSchedule, Sendable {
