@@ -70,11 +70,17 @@ let userDefaults: [LinkerSetting] = [
 let sanitizer = Context.environment["WIDGETLAB_SANITIZER"]
 
 /// The settings of authors' targets. A file may import Foundation only, or also FoundationNetworking, and gets our
-/// URLSession in both cases: Documentation/authors.md.
+/// URLSession in both cases: Documentation/authors.md. Modules whose names other packages test with `canImport` have
+/// another name here: Documentation/decisions/0025-author-modules.md.
 let author: [SwiftSetting] = [
   .unsafeFlags([
     "-Xfrontend", "-import-module", "-Xfrontend", "URLSessionAPI",
     "-module-alias", "FoundationNetworking=URLSessionAPI",
+    "-module-alias", "Combine=CombineAPI",
+    "-module-alias", "CoreGraphics=CoreGraphicsAPI",
+    "-module-alias", "CryptoKit=CryptoKitAPI",
+    "-module-alias", "OSLog=OSLogAPI",
+    "-module-alias", "os=OSAPI",
   ])
 ]
 
@@ -122,6 +128,8 @@ let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", packa
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let jwtKit: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
+let openCombine: Target.Dependency = .product(name: "OpenCombine", package: "OpenCombine")
+let openCombineDispatch: Target.Dependency = .product(name: "OpenCombineDispatch", package: "OpenCombine")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTPCompression: Target.Dependency = .product(name: "NIOHTTPCompression", package: "swift-nio-extras")
@@ -137,11 +145,21 @@ let package = Package(
   name: "WidgetLab",
   defaultLocalization: "en",
   products: [
+    // What authors import, by the name in their `import`.
     .library(name: "AppIntents", targets: ["AppIntents"]),
     .library(name: "Charts", targets: ["Charts"]),
+    .library(name: "Combine", targets: ["CombineAPI"]),
+    .library(name: "CoreGraphics", targets: ["CoreGraphicsAPI"]),
+    .library(name: "CoreLocation", targets: ["CoreLocation"]),
+    .library(name: "CryptoKit", targets: ["CryptoKitAPI"]),
+    .library(name: "Intents", targets: ["Intents"]),
+    .library(name: "MapKit", targets: ["MapKit"]),
+    .library(name: "OSLog", targets: ["OSLogAPI"]),
     .library(name: "SwiftUI", targets: ["SwiftUI"]),
-    .library(name: "WidgetKit", targets: ["WidgetKit"]),
     .library(name: "UIKit", targets: ["UIKit"]),
+    .library(name: "UserNotifications", targets: ["UserNotifications"]),
+    .library(name: "WidgetKit", targets: ["WidgetKit"]),
+    .library(name: "os", targets: ["OSAPI"]),
     .library(name: "WidgetLabTesting", targets: ["WidgetLabTesting"]),
     .executable(name: "message-bus", targets: ["MessageBusBrokerMain"]),
     .executable(name: "process-agent", targets: ["ProcessAgentMain"]),
@@ -154,6 +172,7 @@ let package = Package(
     .executable(name: "provider-server", targets: ["ProviderServer"]),
   ],
   dependencies: [
+    .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.4"),
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
@@ -216,6 +235,15 @@ let package = Package(
         "OwnedTasks", "ZeroMQ",
       ]),
     module("Localization", in: "SDK", ["Archive"]),
+    module("FoundationAdditions", in: "SDK", ["AuthorRuntime", "Localization"]),
+    module("OSAPI", in: "SDK"),
+    module("OSLogAPI", in: "SDK", ["OSAPI"]),
+    module("CombineAPI", in: "SDK", ["URLSessionAPI", openCombine, openCombineDispatch]),
+    module("CryptoKitAPI", in: "SDK", [crypto]),
+    module("CoreGraphicsAPI", in: "SDK"),
+    module("CoreLocation", in: "SDK", ["Archive", "AuthorRuntime"]),
+    module("Intents", in: "SDK", ["Archive", "AuthorRuntime", "URLSessionAPI"]),
+    module("UserNotifications", in: "SDK", ["AuthorRuntime"]),
     .target(name: "CBundle", path: "Sources/SDK/CBundle"),
     .target(name: "CUserDefaults", path: "Sources/SDK/CUserDefaults"),
     module(
@@ -224,8 +252,8 @@ let package = Package(
     module(
       "URLSessionAPI", in: "SDK",
       [
-        "AuthorRuntime", "CPlatform", "FaultPoints", "HTTPRules", "Localization", "MessageBus", "Messages",
-        "UserDefaultsAPI",
+        "AuthorRuntime", "CPlatform", "FaultPoints", "FoundationAdditions", "HTTPRules", "Localization", "MessageBus",
+        "Messages", "UserDefaultsAPI",
       ]),
     .target(name: "CDeviceClock", dependencies: ["CPlatform"], path: "Sources/SDK/CDeviceClock"),
     .target(name: "CLazyCurl", path: "Sources/SDK/CLazyCurl"),
@@ -238,20 +266,23 @@ let package = Package(
     module(
       "UIKit", in: "SDK",
       [
-        "AppIntents", "Archive", "AssetCatalogs", "AuthorRuntime", "CurlURLLoading", "MessageBus", "Messages",
-        "URLSessionAPI",
+        "AppIntents", "Archive", "AssetCatalogs", "AuthorRuntime", "CoreGraphicsAPI", "CurlURLLoading", "MessageBus",
+        "Messages", "URLSessionAPI",
       ]),
     module(
       "SwiftUI", in: "SDK",
-      ["AppIntents", "Archive", "AssetCatalogs", "Messages", "PreviewsMacros", "UIKit", "URLSessionAPI"]),
+      [
+        "AppIntents", "Archive", "AssetCatalogs", "Messages", "PreviewsMacros", "UIKit", "URLSessionAPI", openCombine,
+      ]),
+    module("MapKit", in: "SDK", ["CoreLocation", "UIKit"]),
     module("Charts", in: "SDK", ["Archive", "ChartRules", "SwiftUI", "URLSessionAPI"]),
     .macro(
       name: "PreviewsMacros", path: "Sources/SDK/PreviewsMacros", swiftSettings: strict),
     module(
       "WidgetKit", in: "SDK",
       [
-        "AppIntents", "Archive", "AuthorRuntime", "CurlURLLoading", "MessageBus", "Messages", "PreviewsMacros",
-        "SwiftUI", "URLSessionAPI",
+        "AppIntents", "Archive", "AuthorRuntime", "CurlURLLoading", "Intents", "MessageBus", "Messages",
+        "PreviewsMacros", "SwiftUI", "URLSessionAPI",
       ]),
 
     // Device: the services of the host system. They do not import each other.
@@ -406,6 +437,9 @@ let package = Package(
     process(
       "FixtureScript", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true,
       resources: [.process("Resources")]),
+    process(
+      "FixtureModules", in: "Testing", ["CombineAPI", "CoreLocation", "Intents", "OSAPI", "SwiftUI", "WidgetKit"],
+      isAuthored: true),
     process("FixtureTraps", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureViews", in: "Testing", ["AppIntents", "Charts", "SwiftUI", "WidgetKit"], isAuthored: true),
     process(
@@ -435,11 +469,10 @@ let package = Package(
     tests(
       "SDKTests",
       [
-        "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "CUserDefaults", "ChartRules", "Charts",
-        "DefaultsLog", "FidelityRules", "HTTPRules", "Localization", "MessageBus", "Messages", "OwnedTasks", "SwiftUI",
-        "UIKit",
-        "URLSessionAPI",
-        "UserDefaultsAPI", "WidgetKit",
+        "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "CUserDefaults", "ChartRules", "Charts", "CombineAPI",
+        "CoreGraphicsAPI", "CoreLocation", "DefaultsLog", "FidelityRules", "FoundationAdditions", "HTTPRules",
+        "Intents", "Localization", "MessageBus", "Messages", "OSAPI", "OwnedTasks", "SwiftUI", "UIKit", "URLSessionAPI",
+        "UserDefaultsAPI", "WidgetKit", openCombine,
       ]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
     tests("ChartRulesTests", ["Archive", "ChartRules", "FidelityRules"]),

@@ -8,7 +8,10 @@ import Testing
   @Test(.rule("SETTING-03")) func `each setting has the values of its table, and returns the one that was set`() throws
   {
     for name in SettingName.allCases {
-      let values = name.values ?? (name == .locale ? ["ar", "de_DE"] : ["Asia/Tokyo", "GMT"])
+      let others: [SettingName: [String]] = [
+        .locale: ["ar", "de_DE"], .location: ["47.5,8.25", "unknown"], .timeZone: ["Asia/Tokyo", "GMT"],
+      ]
+      let values = try #require(name.values ?? others[name])
       for value in values {
         var settings = DeviceSettings()
         try settings.set(name, to: value)

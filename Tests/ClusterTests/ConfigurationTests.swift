@@ -31,6 +31,8 @@ import Testing
     #expect(
       configuration.device.environment == [
         "LANG": "en_US.UTF-8", "SIMULATOR_DEVICE_NAME": "iPhone 16", "SIMULATOR_RUNTIME_VERSION": "18.0",
+        "SIMULATOR_MAINSCREEN_WIDTH": "1179", "SIMULATOR_MAINSCREEN_HEIGHT": "2556",
+        "SIMULATOR_MAINSCREEN_SCALE": "3.0",
       ])
     #expect(configuration.settings == ClusterConfiguration.Settings())
     #expect(configuration.bus == BusLimits())
@@ -299,10 +301,16 @@ import Testing
         expanded == [
           "URL": "http://127.0.0.1:9/f?a=1&b=1", "PLAIN": "$5 {}", "LANG": "de_CH.UTF-8", "TZ": "Europe/Zurich",
           "SIMULATOR_DEVICE_NAME": "iPhone 16", "SIMULATOR_RUNTIME_VERSION": "17.2",
+          "SIMULATOR_MAINSCREEN_WIDTH": "1179", "SIMULATOR_MAINSCREEN_HEIGHT": "2556",
+          "SIMULATOR_MAINSCREEN_SCALE": "3.0",
         ])
       let changed = try configuration.environment(
         of: app, in: instance, DeviceSettings(locale: "ar", timeZone: "Asia/Tokyo"), environment: ["A": "1"])
       #expect(changed["LANG"] == "ar.UTF-8" && changed["TZ"] == "Asia/Tokyo")
+      var moved = DeviceSettings()
+      moved.location = DeviceLocation("47.5,8.25")
+      let there = try configuration.environment(of: app, in: instance, moved, environment: ["A": "1"])
+      #expect(there["SIMULATOR_LOCATION"] == "47.5,8.25" && there["SIMULATOR_LOCATION_ACCESS"] == "allowed")
       let missing = #expect(throws: ClusterError.self) {
         try configuration.environment(of: app, in: instance, environment: [:])
       }

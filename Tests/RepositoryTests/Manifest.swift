@@ -222,6 +222,12 @@ enum ImportTable {
     let words = line.identifiers
     guard let position = words.firstIndex(of: "import") else { return nil }
     let kinds: Set<Substring> = ["class", "enum", "func", "let", "protocol", "struct", "typealias", "var"]
-    return words[(position + 1)...].first { !kinds.contains($0) }.map(String.init)
+    return words[(position + 1)...].first { !kinds.contains($0) }.map { aliases[$0] ?? String($0) }
   }
+
+  /// The modules with an alias in the flags of authors' targets. Only such a target can import the alias.
+  private static let aliases: [Substring: String] = [
+    "Combine": "CombineAPI", "CoreGraphics": "CoreGraphicsAPI", "CryptoKit": "CryptoKitAPI", "OSLog": "OSLogAPI",
+    "os": "OSAPI",
+  ]
 }

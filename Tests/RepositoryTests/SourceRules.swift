@@ -147,6 +147,11 @@ enum SourceRules {
     "Common", "Harness", "Helper", "Helpers", "Manager", "Managers", "Util", "Utils", "Utilities", "Utility",
   ]
 
+  /// Apple's names, which the SDK mirrors.
+  private static let namesOfApple: Set<Substring> = [
+    "AppDependencyManager", "CLLocationManager", "CLLocationManagerDelegate",
+  ]
+
   static func tellingNames(_ file: SourceFile) -> [Finding] {
     let keywords: Set<Substring> = ["actor", "class", "enum", "protocol", "struct", "typealias"]
     let stem = file.path.split(separator: "/").last?.split(separator: ".").first.map(String.init) ?? ""
@@ -160,7 +165,7 @@ enum SourceRules {
     return (inPath ?? [])
       + file.findings(in: file.code) { line in
         let words = line.identifiers
-        return zip(words, words.dropFirst()).lazy.filter { keywords.contains($0.0) }
+        return zip(words, words.dropFirst()).lazy.filter { keywords.contains($0.0) && !namesOfApple.contains($0.1) }
           .compactMap { emptyWord(in: String($0.1)) }.first
           .map { "\($0) in the name of a type is not specific; name the type after its purpose" }
       }

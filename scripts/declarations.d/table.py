@@ -13,7 +13,10 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIST = ROOT / "scripts/declarations.d/declarations.txt"
 PAGE = ROOT / "Documentation/declarations.md"
-MODULES = ["AppIntents", "Charts", "Localization", "SwiftUI", "UIKit", "WidgetKit"]
+MODULES = [
+    "AppIntents", "Charts", "CombineAPI", "CoreGraphicsAPI", "CoreLocation", "FoundationAdditions", "Intents", "Localization", "MapKit",
+    "OSAPI", "SwiftUI", "UIKit", "UserNotifications", "WidgetKit",
+]
 HEAD = """# Declarations
 
 Apple's declarations of WidgetKit's API, and their state here. *With effect*: the named live test shows the effect with real
@@ -28,7 +31,7 @@ def symbols():
     build = pathlib.Path(sys.argv[sys.argv.index("--build") + 1]) if "--build" in sys.argv else ROOT / ".build/debug"
     ours = [*ROOT.glob("Sources/*/C*")]
     maps = [*(folder / "module.modulemap" for folder in ours), *(build / f"{folder.name}.build/module.modulemap" for folder in ours)]
-    maps = [path for path in maps if path.exists()]
+    maps = [path for path in [*maps, build / "COpenCombineHelpers.build/module.modulemap"] if path.exists()]
     flags = [word for path in maps for word in ("-Xcc", f"-fmodule-map-file={path}")]
     names = collections.Counter()
     with tempfile.TemporaryDirectory() as folder:

@@ -19,6 +19,26 @@ package enum SettingName: String, Codable, Hashable, Sendable, CaseIterable {
   case voiceOver = "voice-over"
   case locale
   case timeZone = "time-zone"
+  case location
+  case locationAccess = "location-access"
+}
+
+/// A place on the earth, in degrees.
+package struct DeviceLocation: Codable, Hashable, Sendable {
+  package let latitude: Double
+  package let longitude: Double
+
+  /// From `LATITUDE,LONGITUDE`, such as `47.3769,8.5417`; `nil` for any other text, and for degrees that do not exist.
+  package init?(_ text: some StringProtocol) {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
+    guard parts.count == 2, let latitude = parts[0], let longitude = parts[1], abs(latitude) <= 90,
+      abs(longitude) <= 180
+    else { return nil }
+    self.latitude = latitude
+    self.longitude = longitude
+  }
+
+  package var text: String { "\(latitude),\(longitude)" }
 }
 
 /// The settings of a device that its user changes, and that views or the author's code read.
@@ -34,6 +54,15 @@ package struct DeviceSettings: Codable, Hashable, Sendable {
   package var locale: String
   /// Such as `Europe/Zurich`.
   package var timeZone: String
+  /// `nil` for a device that does not know where it is.
+  package var location: DeviceLocation?
+  private var refusesLocation: Bool?
+
+  /// Whether the user has forbidden apps to use the location.
+  package var isLocationDenied: Bool {
+    get { refusesLocation ?? false }
+    set { refusesLocation = newValue ? true : nil }
+  }
 
   package init(locale: String = "en_US", timeZone: String = "GMT") {
     self.locale = locale
@@ -50,10 +79,15 @@ package struct DeviceSettings: Codable, Hashable, Sendable {
     case .contrast: increasesContrast ? "increased" : "standard"
     case .locale: locale
     case .timeZone: timeZone
+    case .location: location?.text ?? Self.unknown
+    case .locationAccess: isLocationDenied ? "denied" : "allowed"
     case .boldText, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver:
       self[keyPath: name.switched] ? "on" : "off"
     }
   }
+
+  /// The value of the location when there is none.
+  private static let unknown = "unknown"
 
   /// Changes a setting.
   ///
@@ -83,7 +117,12 @@ package struct DeviceSettings: Codable, Hashable, Sendable {
     case .timeZone:
       guard Self.isTimeZone(value) else { return false }
       timeZone = value
-    case .contrast, .boldText, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver:
+    case .location:
+      let place = DeviceLocation(value)
+      guard place != nil || value == Self.unknown else { return false }
+      location = place
+    case .contrast, .boldText, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver,
+      .locationAccess:
       guard let values = name.values, let index = values.firstIndex(of: value) else { return false }
       self[keyPath: name.switched] = index == 1
     }
@@ -120,13 +159,17 @@ extension DeviceSettings {
 }
 
 extension SettingName {
+  /// Whether it is one of the location, which views do not read.
+  package var isOfLocation: Bool { self == .location || self == .locationAccess }
+
   /// The values of the setting, the usual one first for two; `nil` for one with names of other standards.
   package var values: [String]? {
     switch self {
     case .textSize: TextSizeName.allCases.map(\.rawValue)
     case .contrast: ["standard", "increased"]
     case .boldText, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver: ["off", "on"]
-    case .locale, .timeZone: nil
+    case .locationAccess: ["allowed", "denied"]
+    case .locale, .location, .timeZone: nil
     }
   }
 
@@ -139,7 +182,8 @@ extension SettingName {
     case .reduceTransparency: \.reducesTransparency
     case .differentiateWithoutColor: \.differentiatesWithoutColor
     case .voiceOver: \.isVoiceOverOn
-    case .textSize, .locale, .timeZone: preconditionFailure("\(rawValue) does not have two values")
+    case .locationAccess: \.isLocationDenied
+    case .textSize, .locale, .location, .timeZone: preconditionFailure("\(rawValue) does not have two values")
     }
   }
 }
@@ -154,6 +198,7 @@ package struct SettingRefusal: Error, Hashable, CustomStringConvertible {
       switch name {
       case .locale: "use a language and a region, such as de_DE or ar"
       case .timeZone: "use a name such as Europe/Zurich"
+      case .location: "use a latitude and a longitude, such as 47.3769,8.5417, or unknown"
       default: "use one of: " + (name.values ?? []).joined(separator: ", ")
       }
     return "\"\(value)\" is not a value of \(name.rawValue); \(advice)"

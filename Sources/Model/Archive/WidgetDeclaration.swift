@@ -38,7 +38,7 @@ package struct WidgetDeclaration: Codable, Hashable, Sendable {
   /// The options that the user can configure; `nil` for a widget without configuration.
   package var configuration: IntentDeclaration?
   /// Configurations recommended by the provider, for a device without a configuration interface.
-  package var recommendations: [IntentRecommendation] = []
+  package var recommendations: [RecommendedConfiguration] = []
   /// The author's provider type.
   package var provider: String = ""
   /// Whether it handles the events of background sessions.
@@ -102,8 +102,8 @@ package struct IntentDeclaration: Codable, Hashable, Sendable {
   }
 }
 
-/// Source: `AppIntentRecommendation`.
-package struct IntentRecommendation: Codable, Hashable, Sendable {
+/// Source: `AppIntentRecommendation` and `WidgetKit.IntentRecommendation`.
+package struct RecommendedConfiguration: Codable, Hashable, Sendable {
   package let description: String
   package let values: [String: ArchivedValue]
   package init(description: String, values: [String: ArchivedValue]) {

@@ -66,6 +66,7 @@ struct FolderReader {
     }
     widget.sources = members.sources
     widget.resources = members.resources
+    widget.definitions = members.definitions
     widget.infoPlist = plist
     widget.conditions = ["DEBUG"]
     widget.notes = members.notes

@@ -51,11 +51,13 @@ struct PackageManifest {
 
     import PackageDescription
 
-    /// The URLSession of WidgetLab in each file, also in one that imports only Foundation.
+    /// The URLSession of WidgetLab in each file, also in one that imports only Foundation, and the modules that have
+    /// another name there.
     let author: [SwiftSetting] = [
       .unsafeFlags([
         "-Xfrontend", "-import-module", "-Xfrontend", "URLSessionAPI",
         "-module-alias", "FoundationNetworking=URLSessionAPI",
+    \(Self.aliases)
       ])
     ]
 
@@ -77,6 +79,12 @@ struct PackageManifest {
       ])
 
     """
+  }
+
+  /// The flags for `AuthorModules.aliases`, a line each.
+  static var aliases: String {
+    AuthorModules.aliases.sorted { $0.key < $1.key }
+      .map { "    \"-module-alias\", \"\($0.key)=\($0.value)\"," }.joined(separator: "\n")
   }
 
   private var dependencies: [String] {

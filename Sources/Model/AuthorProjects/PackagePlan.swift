@@ -144,6 +144,7 @@ package struct PackagePlan: Sendable, Hashable {
     let values = ConditionValues(
       platform: widget.platform, modules: modules, defined: Set(widget.conditions).union(["DEBUG"]))
     var imports = addSources(widget.sources, of: name, origin: widget.name, values)
+    if addDefinitions(widget.definitions, of: name) { imports.insert("Intents") }
 
     // The project's own libraries that are imported, also by each other.
     var used: [String] = []
@@ -221,6 +222,29 @@ package struct PackagePlan: Sendable, Hashable {
   /// `#sourceLocation`.
   static let viewEnding = ".view.swift"
 
+  /// Adds the classes that Xcode generates from definitions of intents.
+  ///
+  /// - Returns: whether there are any.
+  private mutating func addDefinitions(_ paths: [String], of name: String) -> Bool {
+    var classes: Set<String> = []
+    for path in paths {
+      guard let definition = files.contents(path).flatMap({ IntentDefinition($0) }) else {
+        notes.append(ProjectNote(FilePath.name(path), "this definition of intents cannot be read"))
+        continue
+      }
+      guard classes.isDisjoint(with: definition.classes) else {
+        notes.append(ProjectNote(FilePath.name(path), "another definition has a class of the same name"))
+        continue
+      }
+      classes.formUnion(definition.classes)
+      let file = "Sources/\(name)/\(FilePath.stem(path)).intentdefinition.swift"
+      items[file] = .view(Data(definition.swift.utf8), of: path)
+      origins[file] = path
+      notes += definition.missing.map { ProjectNote($0.subject, $0.reason) }
+    }
+    return !classes.isEmpty
+  }
+
   private mutating func addResources(of widget: WidgetTarget, _ name: String) {
     for (resource, path) in widget.resources { items["Resources/\(name)/\(resource)"] = .link(path) }
     let top = Set(widget.resources.keys.compactMap { $0.split(separator: "/").first.map(String.init) })
@@ -277,8 +301,15 @@ enum SourceView {
   }
 }
 
-/// The modules that can be imported besides those of WidgetLab.
+/// The modules that authors can import.
 package enum AuthorModules {
+  /// Modules of WidgetLab that have another name than in an author's `import`, with that name. Other packages test these
+  /// names with `canImport`, and change their behaviour.
+  package static let aliases = [
+    "Combine": "CombineAPI", "CoreGraphics": "CoreGraphicsAPI", "CryptoKit": "CryptoKitAPI", "OSLog": "OSLogAPI",
+    "os": "OSAPI",
+  ]
+
   /// Those of Swift 6.3 for Linux.
   package static let toolchain: Set<String> = [
     "Dispatch", "Distributed", "Foundation", "FoundationEssentials", "FoundationInternationalization",

@@ -35,20 +35,35 @@ package struct ConditionalSource {
     lines = text.lines
   }
 
-  /// The file with every `os(PLATFORM)` of its `#if` and `#elseif` replaced by `true`; `nil` when it has none. The
-  /// number of lines is the same.
+  /// The file with every `os(PLATFORM)` of its `#if` and `#elseif` replaced by `true`, and with the names of modules in
+  /// place of those of submodules, which modules of Swift do not have: `import os.log` becomes `import os`. `nil` when it
+  /// has neither. The number of lines is the same.
   package func view(platform: String) -> Data? {
     var result: [UInt8] = []
     var copied = 0
-    for line in conditionLines() {
-      for range in platformTests(in: line, platform) {
-        result += text.bytes[copied..<range.lowerBound]
-        result += Array("true".utf8)
-        copied = range.upperBound
-      }
+    let tests = conditionLines().flatMap { platformTests(in: $0, platform) }.map { ($0, Array("true".utf8)) }
+    for (range, text) in (tests + submodules().map { ($0, []) }).sorted(by: { $0.0.lowerBound < $1.0.lowerBound }) {
+      result += self.text.bytes[copied..<range.lowerBound] + text
+      copied = range.upperBound
     }
     guard copied > 0 else { return nil }
     return Data(result + text.bytes[copied...])
+  }
+
+  /// The ranges of `.SUBMODULE` in imports of a whole module.
+  private func submodules() -> [Range<Int>] {
+    lines.compactMap { line in
+      let code = text.code[line]
+      guard let keyword = code.firstRange(of: Array("import ".utf8)), Self.modules(in: text.codeText(line)).count == 1
+      else { return nil }
+      let before = code[..<keyword.lowerBound].last
+      guard before.map({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }) ?? true else { return nil }
+      let name = code[keyword.upperBound...].drop { $0 == UInt8(ascii: " ") }
+      let end = name.firstIndex { !Self.isPartOfName($0) || $0 == UInt8(ascii: ".") } ?? line.upperBound
+      guard end < line.upperBound, code[end] == UInt8(ascii: ".") else { return nil }
+      let rest = code[end...].prefix { Self.isPartOfName($0) }
+      return rest.startIndex..<rest.endIndex
+    }
   }
 
   /// The imports that are compiled for certain. One within a condition that cannot be evaluated here is left out.

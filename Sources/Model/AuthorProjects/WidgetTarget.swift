@@ -8,6 +8,8 @@ package struct WidgetTarget: Sendable, Hashable {
   package var module: String
   /// Swift files.
   package var sources: [String] = []
+  /// Files `.intentdefinition`.
+  package var definitions: [String] = []
   /// Files and folders of the bundle, by the name that they have in it, such as `de.lproj/Localizable.strings`.
   package var resources: [String: String] = [:]
   package var bundle: String

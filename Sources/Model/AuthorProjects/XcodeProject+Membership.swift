@@ -6,6 +6,8 @@ struct XcodeMembers {
   var sources: [String] = []
   /// By the name in the bundle.
   var resources: [String: String] = [:]
+  /// The files `.intentdefinition` whose classes are generated.
+  var definitions: [String] = []
   /// The frameworks that it links, such as `WidgetKit.framework`.
   var frameworks: [String] = []
   var notes: [ProjectNote] = []
@@ -18,6 +20,8 @@ struct XcodeMembers {
     let ending = FilePath.ending(path)
     if ending == "swift" {
       if !sources.contains(path) { sources.append(path) }
+    } else if ending == "intentdefinition" {
+      if !definitions.contains(path) { definitions.append(path) }
     } else if let reason = Self.leftOut[ending] {
       notes.append(ProjectNote(FilePath.name(path), reason))
     } else if Self.compiled.contains(ending) {
@@ -57,7 +61,6 @@ struct XcodeMembers {
   ]
 
   private static let leftOut = [
-    "intentdefinition": "classes are not generated from a definition of intents",
     "metal": "shaders are not compiled here",
     "mlmodel": "models are not compiled here", "mlpackage": "models are not compiled here",
     "storyboard": "storyboards are not compiled here", "xib": "interface files are not compiled here",
@@ -79,7 +82,7 @@ extension XcodeProject {
     var members = XcodeMembers()
     for phase in objects(target.texts("buildPhases")) {
       for file in objects(phase.texts("files")) {
-        guard let reference = object(file.text("fileRef")) else { continue }
+        guard let reference = object(file.text("fileRef")), !Self.isWithoutCode(file) else { continue }
         switch phase.isa {
         case "PBXSourcesBuildPhase": add(reference, to: &members, isResource: false, files)
         case "PBXResourcesBuildPhase":
@@ -94,6 +97,11 @@ extension XcodeProject {
       add(group, of: target, to: &members, infoPlist: infoPlist, files)
     }
     return members
+  }
+
+  /// Whether Xcode generates no classes from an `.intentdefinition`, because another target has them.
+  private static func isWithoutCode(_ file: XcodeObject) -> Bool {
+    (file.dictionary("settings")["ATTRIBUTES"] as? [Any])?.contains { $0 as? String == "no_codegen" } == true
   }
 
   private func add(

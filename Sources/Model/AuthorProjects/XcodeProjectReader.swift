@@ -39,6 +39,7 @@ struct XcodeProjectReader {
     widget.bundle = Self.identifier(keys, &settings) ?? ""
     widget.sources = members.sources
     widget.resources = members.resources
+    widget.definitions = members.definitions
     widget.infoPlist = keys?["NSExtension"] == nil ? nil : plist
     widget.infoPlistSettings = references(of: plist, &settings)
     widget.app = app(of: target, widget.bundle, &notes)

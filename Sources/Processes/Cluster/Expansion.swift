@@ -108,6 +108,8 @@ extension ClusterConfiguration {
     if let settings {
       result["LANG"] = "\(settings.locale).UTF-8"
       result["TZ"] = settings.timeZone
+      result["SIMULATOR_LOCATION"] = settings.location?.text
+      result["SIMULATOR_LOCATION_ACCESS"] = settings[.locationAccess]
     }
     for (name, value) in product.environment {
       result[name] = try Expansion.expand(value, announced, environment: environment)

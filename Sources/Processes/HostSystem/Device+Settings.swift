@@ -26,6 +26,8 @@ extension Device {
     if name == .timeZone, let zone = TimeZone(identifier: settings.timeZone) { await timelines.set(timeZone: zone) }
     // Before the reloads: the next instance of each process has the language from its beginning.
     if name == .locale { await launcher.evictAll(why: "the language or region of the device changed") }
+    // Where the device is changes no view: `device moved` requests the reloads.
+    if name.isOfLocation { return await conditions.announced(change) }
     guard await sendSystemChanged(name.rawValue) else { return }
     await conditions.announced(change)
   }

@@ -7,9 +7,11 @@ import MessageBus
 import Messages
 
 extension HostedProcess {
-  /// Applies changes of the device's locale and time zone to this process. Call before the connection is started.
+  /// Applies changes of the device's locale, time zone and place to this process. Call before the connection is started.
   func followSettings() {
+    let place = DevicePlace.of(self)
     connection.onNotice(SettingChanged.self) { notice, _ in
+      place.set(notice.settings)
       Locale.setDevice(notice.settings.locale)
       TimeZone.setDevice(notice.settings.timeZone)
     }

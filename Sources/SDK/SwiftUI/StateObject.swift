@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Source: `Combine.ObservableObject`, which SwiftUI exports. Archived views observe no changes: the system requests
-/// new views.
-public protocol ObservableObject: AnyObject {}
-
-/// Source: `Combine.Published`.
-@propertyWrapper public struct Published<Value> {
-  public var wrappedValue: Value
-  public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
-  public init(initialValue: Value) { wrappedValue = initialValue }
-}
-
-extension Published: Sendable where Value: Sendable {}
+public import OpenCombine
 
 /// Source: `SwiftUI.StateObject`. The object is created on first access and kept until the process exits.
 @MainActor @preconcurrency @propertyWrapper public struct StateObject<ObjectType: ObservableObject> {

@@ -9,13 +9,14 @@ public final class UIColor: Hashable, Sendable, _ExpressibleByColorLiteral {
     case name(String)
     case asset(String)
     case parts(red: Double, green: Double, blue: Double)
+    case dynamic(DynamicColor)
   }
 
   package let known: Known
   /// From 0 to 1.
   package let alpha: Double
 
-  private init(_ known: Known, alpha: Double = 1) {
+  init(_ known: Known, alpha: Double = 1) {
     self.known = known
     self.alpha = alpha
   }

@@ -34,6 +34,8 @@ public final class UIImage: Sendable, _ExpressibleByImageLiteral {
     self.asset = asset
   }
 
+  convenience init(_ image: UIImage) { self.init(image.data, image.file, scale: image.scale, asset: image.asset) }
+
   /// `nil` also for a file of more than 16 MiB. The scale is that of the name, such as 2 for `cup@2x.png`.
   public convenience init?(contentsOfFile path: String) {
     let url = URL(fileURLWithPath: path)

@@ -28,6 +28,7 @@ extension ControlWidget {
 /// Runs an extension. Does not return.
 @MainActor private func run(_ describe: () -> [WidgetDescription]) -> Never {
   let process = HostedProcess.begin()
+  EnvironmentValues.provideTraits()
   let descriptions = describe()
   serve(descriptions, in: process)
   let kinds = descriptions.compactMap { description in

@@ -52,7 +52,7 @@ extension AppIntentTimelineProvider {
 
 /// A configuration that a provider recommends. Source: `WidgetKit.AppIntentRecommendation`.
 public struct AppIntentRecommendation<Intent: WidgetConfigurationIntent> {
-  let archived: IntentRecommendation
+  let archived: RecommendedConfiguration
 
   public init(intent: Intent, description: Text) {
     self.init(intent, description.resolved(in: EnvironmentValues(language: .device)))
@@ -69,7 +69,7 @@ public struct AppIntentRecommendation<Intent: WidgetConfigurationIntent> {
   }
 
   private init(_ intent: Intent, _ description: String) {
-    archived = IntentRecommendation(description: description, values: intent.archivedParameters)
+    archived = RecommendedConfiguration(description: description, values: intent.archivedParameters)
   }
 }
 

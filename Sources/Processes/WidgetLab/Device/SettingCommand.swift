@@ -26,6 +26,8 @@ struct SettingCommand: AsyncParsableCommand {
                               off, on
         locale                language and region, such as de_DE or ar
         time-zone             such as Europe/Zurich; the budget's day is in it
+        location              latitude,longitude in degrees, such as 47.3769,8.5417, or unknown; it reloads nothing
+        location-access       allowed, denied; it reloads nothing
       The value default restores that of widgetlab.yaml.
 
       CHANGES WITHOUT A VALUE
@@ -124,7 +126,7 @@ struct SettingCommand: AsyncParsableCommand {
       let text = "\(name.rawValue) \(now.settings[name])"
       guard value != nil else { return [text] }
       let isSame = now.settings == before.settings && now.changed == before.changed
-      return [isSame ? "\(text), as before" : "\(text): all widgets are reloaded"]
+      return [isSame ? "\(text), as before" : name.isOfLocation ? text : "\(text): all widgets are reloaded"]
     case .appearance: return ["appearance \(now.appearance.rawValue)"]
     case .event, nil:
       let width = SettingName.allCases.map(\.rawValue.count).max() ?? 0

@@ -77,6 +77,9 @@ package struct ArchivingContext {
 
   @MainActor private func body<Content: View>(of view: Content) -> any View {
     guard Content.Body.self != Never.self else {
+      if Content.self is any UIViewRepresentable.Type || Content.self is any UIViewControllerRepresentable.Type {
+        return UnsupportedUIKitView(name: "\(Content.self)")
+      }
       preconditionFailure("\(Content.self) has neither a body nor an archive")
     }
     return environment.during { view.body }

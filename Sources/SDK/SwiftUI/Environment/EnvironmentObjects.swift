@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
+public import OpenCombine
 
 private struct ObjectsKey: EnvironmentKey {
   static var defaultValue: [ObjectIdentifier: AnyObject] { [:] }

@@ -2,6 +2,7 @@
 
 import Archive
 public import Foundation
+public import OpenCombine
 
 // Source of all: `SwiftUI.View` of the iOS 18 SDK. An archived view receives no events of a screen: the closures are
 // never called.
@@ -48,6 +49,12 @@ extension View {
   @_disfavoredOverload nonisolated public func onChange<V: Equatable>(
     of value: V, perform action: @escaping (_ newValue: V) -> Void
   ) -> some View {
+    self
+  }
+  /// Nothing subscribes: `action` is never called.
+  nonisolated public func onReceive<P: Publisher>(
+    _ publisher: P, perform action: @escaping (P.Output) -> Void
+  ) -> some View where P.Failure == Never {
     self
   }
   nonisolated public func animation<V: Equatable>(_ animation: Animation?, value: V) -> some View {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import OpenCombine
+
 /// Source: `SwiftUI.State`. An archived view starts with the initial value each time.
 @propertyWrapper public struct State<Value>: DynamicProperty {
   private final class Storage {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Archive
+import Foundation
+import Synchronization
+
+/// Where the device is, as this process knows it: from its environment at its launch, and later by messages.
+package final class DevicePlace: Sendable {
+  /// What the process knows.
+  package struct State: Hashable, Sendable {
+    package var location: DeviceLocation?
+    /// Whether the user has forbidden apps to use the location.
+    package var isDenied: Bool
+  }
+
+  private struct Known {
+    var state: State
+    var observers: [Int: @Sendable (State) -> Void] = [:]
+    var next = 0
+  }
+
+  private let known: Mutex<Known>
+
+  init(_ environment: [String: String]) {
+    let state = State(
+      location: environment["SIMULATOR_LOCATION"].flatMap { DeviceLocation($0) },
+      isDenied: environment["SIMULATOR_LOCATION_ACCESS"] == "denied")
+    known = Mutex(Known(state: state))
+  }
+
+  /// That of a process. Created once; any thread.
+  package static func of(_ process: HostedProcess) -> DevicePlace {
+    process.part(DevicePlace.self) { _ in DevicePlace(ProcessInfo.processInfo.environment) }
+  }
+
+  package var state: State { known.withLock { $0.state } }
+
+  /// Calls a closure after each change, on any thread.
+  ///
+  /// - Returns: a number for `forget`.
+  package func observe(_ change: @escaping @Sendable (State) -> Void) -> Int {
+    known.withLock { known in
+      known.next += 1
+      known.observers[known.next] = change
+      return known.next
+    }
+  }
+
+  package func forget(_ number: Int) { _ = known.withLock { $0.observers.removeValue(forKey: number) } }
+
+  /// The device's settings arrived.
+  package func set(_ settings: DeviceSettings) {
+    let state = State(location: settings.location, isDenied: settings.isLocationDenied)
+    let observers = known.withLock { known -> [@Sendable (State) -> Void] in
+      guard known.state != state else { return [] }
+      known.state = state
+      return Array(known.observers.values)
+    }
+    for observer in observers { observer(state) }
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The text size of the user. Source: `SwiftUI.ContentSizeCategory`.
+public enum ContentSizeCategory: Hashable, CaseIterable, Comparable, Sendable {
+  case extraSmall, small, medium, large, extraLarge, extraExtraLarge, extraExtraExtraLarge, accessibilityMedium,
+    accessibilityLarge, accessibilityExtraLarge, accessibilityExtraExtraLarge, accessibilityExtraExtraExtraLarge
+
+  public var isAccessibilityCategory: Bool { self >= .accessibilityMedium }
+}
+
+/// Closes a screen. Source: `SwiftUI.DismissAction`. There is none here.
+public struct DismissAction: Sendable {
+  /// Does nothing.
+  @MainActor @preconcurrency public func callAsFunction() {}
+}
+
+/// Source: `SwiftUI.PresentationMode`.
+public struct PresentationMode: Sendable {
+  public let isPresented = false
+  /// Does nothing.
+  public mutating func dismiss() {}
+}
+
+extension EnvironmentValues {
+  /// `dynamicTypeSize` by the names of iOS 13.
+  public var sizeCategory: ContentSizeCategory {
+    get { ContentSizeCategory.allCases[DynamicTypeSize.allCases.firstIndex(of: dynamicTypeSize) ?? 3] }
+    set { dynamicTypeSize = DynamicTypeSize.allCases[ContentSizeCategory.allCases.firstIndex(of: newValue) ?? 3] }
+  }
+  public var dismiss: DismissAction { DismissAction() }
+  public var presentationMode: Binding<PresentationMode> { .constant(PresentationMode()) }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationAdditions
+import Testing
+
+/// What Foundation has on Apple's systems and not on Linux.
+@Suite(.timeLimit(.minutes(1))) struct `Foundation's missing names` {
+  private typealias Style = FoundationAdditions.DateComponentsFormatter.UnitsStyle
+
+  private func duration(
+    _ seconds: TimeInterval, _ style: FoundationAdditions.DateComponentsFormatter.UnitsStyle, _ units: NSCalendar.Unit,
+    _ change: (FoundationAdditions.DateComponentsFormatter) -> Void = { _ in }
+  ) -> String? {
+    let formatter = FoundationAdditions.DateComponentsFormatter()
+    formatter.unitsStyle = style
+    formatter.allowedUnits = units
+    formatter.calendar?.locale = Locale(identifier: "en_US")
+    change(formatter)
+    return formatter.string(from: seconds)
+  }
+
+  @Test func `durations are formatted in each style`() {
+    let seconds = 9 * 3600 + 41 * 60 + 30.0
+    let units: NSCalendar.Unit = [.hour, .minute, .second]
+    #expect(duration(seconds, .positional, units) == "9:41:30")
+    #expect(duration(seconds, .abbreviated, units) == "9h 41m 30s")
+    #expect(duration(seconds, .short, units) == "9 hr, 41 min, 30 sec")
+    #expect(duration(seconds, .full, units) == "9 hours, 41 minutes, 30 seconds")
+    #expect(duration(seconds, .spellOut, [.hour]) == "nine hours")
+  }
+
+  @Test func `zeros are dropped or padded, and the number of units is limited`() {
+    #expect(duration(65, .positional, [.hour, .minute, .second]) == "1:05")
+    #expect(duration(65, .positional, [.minute, .second]) { $0.zeroFormattingBehavior = .pad } == "01:05")
+    #expect(duration(3600, .abbreviated, [.hour, .minute]) == "1h")
+    #expect(duration(0, .abbreviated, [.hour, .minute]) == "0m")
+    #expect(duration(90061, .full, [.day, .hour, .minute]) { $0.maximumUnitCount = 1 } == "1 day")
+    #expect(duration(-65, .positional, [.minute, .second]) == "-1:05")
+  }
+
+  @Test func `a date is formatted relative to another`() {
+    let formatter = RelativeDateTimeFormatter()
+    formatter.locale = Locale(identifier: "en_US")
+    let now = Date(timeIntervalSinceReferenceDate: 0)
+    #expect(formatter.localizedString(for: now - 3600, relativeTo: now) == "1 hour ago")
+    #expect(formatter.localizedString(for: now + 7200, relativeTo: now) == "in 2 hours")
+    formatter.unitsStyle = .abbreviated
+    #expect(formatter.localizedString(for: now - 3600, relativeTo: now) == "1h ago")
+    formatter.unitsStyle = .full
+    formatter.dateTimeStyle = .named
+    #expect(formatter.localizedString(for: now + 86400, relativeTo: now) == "tomorrow")
+  }
+
+  @Test func `texts are joined`() {
+    let formatter = ListFormatter()
+    formatter.locale = Locale(identifier: "en_US")
+    #expect(formatter.string(from: ["a", "b", "c"]) == "a, b, and c")
+  }
+
+  @Test func `measurements have the units of the region`() {
+    let formatter = FoundationAdditions.MeasurementFormatter()
+    formatter.locale = Locale(identifier: "en_US")
+    #expect(formatter.string(from: Measurement(value: 0, unit: UnitTemperature.celsius)) == "32°F")
+    formatter.unitOptions = [.providedUnit]
+    #expect(formatter.string(from: Measurement(value: 1.5, unit: UnitLength.kilometers)) == "1.5 km")
+    let speed = Measurement(value: 36, unit: UnitSpeed.kilometersPerHour)
+    let style = Measurement<UnitSpeed>.FormatStyle(width: .abbreviated, locale: Locale(identifier: "de_DE"))
+    #expect(speed.formatted(style) == "36 km/h")
+    let hot = Measurement(value: 20.4, unit: UnitTemperature.celsius)
+    let whole = FloatingPointFormatStyle<Double>.number.precision(.fractionLength(0))
+    #expect(
+      hot.formatted(
+        Measurement<UnitTemperature>.FormatStyle(
+          width: .narrow, locale: Locale(identifier: "de_DE"), numberFormatStyle: whole)) == "20°")
+  }
+
+  @Test func `Markdown becomes attributes`() throws {
+    let text = try AttributedString(markdown: "a **bold** _word_ `x*y` [link](https://example.com) \\*snake_case_name")
+    #expect(String(text.characters) == "a bold word x*y link *snake_case_name")
+    let found = text.runs.map { (String(text[$0.range].characters), $0.inlinePresentationIntent, $0.link) }
+    #expect(found.contains { $0.0 == "bold" && $0.1 == .stronglyEmphasized })
+    #expect(found.contains { $0.0 == "word" && $0.1 == .emphasized })
+    #expect(found.contains { $0.0 == "x*y" && $0.1 == .code })
+    #expect(found.contains { $0.0 == "link" && $0.2 == URL(string: "https://example.com") })
+  }
+
+  @Test func `notifications are a sequence`() async {
+    let name = Notification.Name("FoundationAdditionTests")
+    var iterator = NotificationCenter.default.notifications(named: name).makeAsyncIterator()
+    NotificationCenter.default.post(name: name, object: nil, userInfo: ["n": 1])
+    #expect(await iterator.next()?.userInfo?["n"] as? Int == 1)
+  }
+
+  @Test func `constants and functions of Darwin have their values`() {
+    #expect(NSEC_PER_SEC == 1_000_000_000)
+    #expect(autoreleasepool { 7 } == 7)
+    #expect(abs(CFAbsoluteTimeGetCurrent() - Date().timeIntervalSinceReferenceDate) < 60)
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import CoreGraphicsAPI
+import Foundation
+import Testing
+import UIKit
+
+@testable import SwiftUI
+
+@MainActor @Suite(.timeLimit(.minutes(1))) struct `Parts of UIKit and CoreGraphics` {
+  @Test func `transforms are combined and inverted`() {
+    let transform = CGAffineTransform(translationX: 10, y: 0).rotated(by: .pi / 2).scaledBy(x: 2, y: 2)
+    let point = CGPoint(x: 1, y: 0).applying(transform)
+    #expect(abs(point.x - 10) < 1e-9 && abs(point.y - 2) < 1e-9)
+    let back = point.applying(transform.inverted())
+    #expect(abs(back.x - 1) < 1e-9 && abs(back.y) < 1e-9)
+  }
+
+  @Test func `a dynamic colour follows the appearance of its view`() throws {
+    let color = UIColor { $0.userInterfaceStyle == .dark ? .white : .black }
+    struct Shown: View {
+      let color: UIColor
+      var body: some View { Color(uiColor: color) }
+    }
+    var environment = EnvironmentValues()
+    #expect(try Shown(color: color).archived(in: environment).arguments["color"] == "black")
+    environment.colorScheme = .dark
+    #expect(try Shown(color: color).archived(in: environment).arguments["color"] == "white")
+  }
+
+  @Test func `a colour gives its components, and comes from one of SwiftUI and CoreGraphics`() {
+    var (red, alpha): (CGFloat, CGFloat) = (0, 0)
+    #expect(UIColor(red: 0.5, green: 0, blue: 0, alpha: 0.25).getRed(&red, green: nil, blue: nil, alpha: &alpha))
+    #expect(red == 0.5 && alpha == 0.25)
+    #expect(!UIColor.systemBlue.getRed(&red, green: nil, blue: nil, alpha: nil))
+    #expect(UIColor(Color(red: 0.1, green: 0.2, blue: 0.3)).cgColor.components == [0.1, 0.2, 0.3, 1])
+    #expect(UIColor(cgColor: CGColor(gray: 0.5, alpha: 1)) == UIColor(white: 0.5, alpha: 1))
+  }
+
+  @Test func `a font of UIKit is one of SwiftUI, and scales by the text size`() {
+    #expect(Font(UIFont.systemFont(ofSize: 20, weight: .bold)) == Font.system(size: 20, weight: .bold))
+    #expect(Font(UIFont(name: "Avenir", size: 12)!) == .custom("Avenir", fixedSize: 12))
+    let large = UITraitCollection(preferredContentSizeCategory: .accessibilityExtraExtraExtraLarge)
+    #expect(UIFontMetrics.default.scaledValue(for: 17, compatibleWith: large) == 53)
+    #expect(UIFont.preferredFont(forTextStyle: .caption1).pointSize == 12)
+  }
+
+  @Test func `a path of UIKit is one of SwiftUI`() {
+    let path = Path(UIBezierPath(roundedRect: CGRect(x: 0, y: 0, width: 10, height: 10), cornerRadius: 2).cgPath)
+    #expect(path.elements.count == 10)
+    #expect(UIBezierPath(ovalIn: CGRect(x: 0, y: 0, width: 4, height: 4)).bounds.width == 4)
+  }
+
+  @Test func `an image from the network shows its placeholder`() throws {
+    let url = URL(string: "https://example.com/a.png")
+    let view = AsyncImage(url: url) {
+      $0.resizable()
+    } placeholder: {
+      Text(verbatim: "waiting")
+    }
+    #expect(try view.archived(in: EnvironmentValues()).lines == ["waiting"])
+    let phases = AsyncImage(url: url) { phase in Text(verbatim: phase.image == nil ? "none" : "there") }
+    #expect(try phases.archived(in: EnvironmentValues()).lines == ["none"])
+  }
+
+  @Test func `a timeline view is archived at the last date of its schedule`() throws {
+    let dates = [Date(timeIntervalSince1970: 60)]
+    let view = TimelineView(.explicit(dates)) { context in Text(verbatim: "\(context.date.timeIntervalSince1970)") }
+    #expect(try view.archived(in: EnvironmentValues()).lines == ["60.0"])
+  }
+
+  @Test func `views of an app and of UIKit are drawn as what a widget cannot show`() throws {
+    struct Map: UIViewRepresentable {
+      func makeUIView(context: Context) -> UIView { UIView() }
+      func updateUIView(_ uiView: UIView, context: Context) {}
+    }
+    #expect(try Map().archived(in: EnvironmentValues()).name == "UnsupportedView")
+    let picker = Picker("Unit", selection: .constant(1)) { Text("one").tag(1) }.pickerStyle(.segmented)
+    #expect(try picker.archived(in: EnvironmentValues()).name == "UnsupportedView")
+  }
+
+  @Test func `the size category follows the text size`() {
+    var environment = EnvironmentValues()
+    environment.dynamicTypeSize = .accessibility1
+    #expect(environment.sizeCategory == .accessibilityMedium)
+    #expect(environment.sizeCategory.isAccessibilityCategory)
+  }
+}
