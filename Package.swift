@@ -137,6 +137,7 @@ let package = Package(
   name: "WidgetLab",
   defaultLocalization: "en",
   products: [
+    .library(name: "ActivityKit", targets: ["ActivityKit"]),
     .library(name: "AppIntents", targets: ["AppIntents"]),
     .library(name: "Charts", targets: ["Charts"]),
     .library(name: "SwiftUI", targets: ["SwiftUI"]),
@@ -199,6 +200,7 @@ let package = Package(
       "Pictures", in: "Model", ["Archive", "CLazyCairo", "CLazyHarfBuzz", "CLazyTurboJPEG", "Layout"],
       resources: [.process("Resources")],
       libraries: ["_FoundationICU"]),
+    module("LiveActivities", in: "Model"),
     module("OwnedTasks", in: "Model"),
     module("PrometheusMetrics", in: "Model", ["CPlatform"]),
     module("ProcessActions", in: "Model", ["Messages"]),
@@ -248,9 +250,12 @@ let package = Package(
     .macro(
       name: "PreviewsMacros", path: "Sources/SDK/PreviewsMacros", swiftSettings: strict),
     module(
+      "ActivityKit", in: "SDK", ["AuthorRuntime", "Localization", "MessageBus", "Messages", "URLSessionAPI"]),
+    module(
       "WidgetKit", in: "SDK",
       [
-        "AppIntents", "Archive", "AuthorRuntime", "CurlURLLoading", "MessageBus", "Messages", "PreviewsMacros",
+        "ActivityKit", "AppIntents", "Archive", "AuthorRuntime", "CurlURLLoading", "MessageBus", "Messages",
+        "PreviewsMacros",
         "SwiftUI", "URLSessionAPI",
       ]),
 
@@ -270,6 +275,9 @@ let package = Package(
         "Archive", "FaultPoints", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping",
         crypto, grdb,
       ]),
+    module(
+      "Activities", in: "Device",
+      ["Archive", "LiveActivities", "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb]),
     module("Apps", in: "Device", ["MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Timekeeping"]),
     module("Conditions", in: "Device", ["Archive", "MessageBus", "Messages", "OwnedTasks", "Timekeeping"]),
     module(
@@ -343,8 +351,9 @@ let package = Package(
     module(
       "HostSystem", in: "Processes",
       [
-        "Apps", "Archive", "Cluster", "Conditions", "DefaultsLog", "FaultPoints", "Gallery", "Launching", "Layout",
-        "MessageBus",
+        "Activities", "Apps", "Archive", "Cluster", "Conditions", "DefaultsLog", "FaultPoints", "Gallery", "Launching",
+        "Layout",
+        "LiveActivities", "MessageBus",
         "Messages", "OwnedTasks", "Pictures", "ProcessActions", "Pushes", "StandingProcesses", "Stores", "Timekeeping",
         "Timelines",
         "Transfers", arguments, grdb, logging,
@@ -361,7 +370,8 @@ let package = Package(
     module(
       "DeviceFleet", in: "Processes",
       [
-        "Cluster", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "PrometheusMetrics", "Pushes",
+        "Cluster", "FleetTokenDerivation", "LiveActivities", "MessageBus", "Messages", "OwnedTasks",
+        "PrometheusMetrics", "Pushes",
         "StandingProcesses", "Stores",
         "Timekeeping", arguments, asyncHTTPClient, grdb, heap, logging, nioCore, nioHTTP1,
       ]),
@@ -414,6 +424,7 @@ let package = Package(
     process("FixtureTimelines", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureDay", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureMistakes", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
+    process("FixtureActivities", in: "Testing", ["ActivityKit", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixturePushes", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("PictureTimes", in: "Testing", ["Archive", "Layout", "Messages", "Pictures"]),
     process(
@@ -435,7 +446,7 @@ let package = Package(
     tests(
       "SDKTests",
       [
-        "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "CUserDefaults", "ChartRules", "Charts",
+        "ActivityKit", "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "CUserDefaults", "ChartRules", "Charts",
         "DefaultsLog", "FidelityRules", "HTTPRules", "Localization", "MessageBus", "Messages", "OwnedTasks", "SwiftUI",
         "UIKit",
         "URLSessionAPI",
@@ -498,6 +509,7 @@ let package = Package(
       "PushServerTests",
       ["APNs", "BusTesting", "ClockTesting", "FidelityRules", "Messages", "PushServer", "PushDelivery", grdb]),
     tests("DeviceFleetTests", ["Cluster", "DeviceFleet", "Messages"]),
+    tests("ActivitiesTests", ["Activities", "FidelityRules", "LiveActivities", "Messages"]),
     tests(
       "AppsTests", ["Apps", "BusTesting", "ClockTesting", "MessageBus", "Messages", "ProcessActions", "Timekeeping"]),
     tests(

@@ -13,7 +13,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIST = ROOT / "scripts/declarations.d/declarations.txt"
 PAGE = ROOT / "Documentation/declarations.md"
-MODULES = ["AppIntents", "Charts", "Localization", "SwiftUI", "UIKit", "WidgetKit"]
+MODULES = ["ActivityKit", "AppIntents", "Charts", "Localization", "SwiftUI", "UIKit", "WidgetKit"]
 HEAD = """# Declarations
 
 Apple's declarations of WidgetKit's API, and their state here. *With effect*: the named live test shows the effect with real

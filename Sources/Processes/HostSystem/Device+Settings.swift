@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Activities
 import Archive
 import Cluster
 import Conditions
@@ -26,6 +27,7 @@ extension Device {
     if name == .timeZone, let zone = TimeZone(identifier: settings.timeZone) { await timelines.set(timeZone: zone) }
     // Before the reloads: the next instance of each process has the language from its beginning.
     if name == .locale { await launcher.evictAll(why: "the language or region of the device changed") }
+    await activities.settingsChanged()
     guard await sendSystemChanged(name.rawValue) else { return }
     await conditions.announced(change)
   }
