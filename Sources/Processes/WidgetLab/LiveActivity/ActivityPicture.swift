@@ -122,7 +122,7 @@ struct ActivityPicture {
   private func island(_ size: Size, radius: Double, _ parts: [(Picture, Point)]) -> Picture {
     let shape = Path(
       roundedRect: Rect(origin: Point(x: 0, y: 0), size: size), radii: Array(repeating: radius, count: 4),
-      isContinuous: true)
+      isContinuous: radius * 2 < size.height)
     let content = parts.map { picture, origin in
       var group = Drawing.Group()
       group.offset = origin
