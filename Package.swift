@@ -146,6 +146,7 @@ let package = Package(
   defaultLocalization: "en",
   products: [
     // What authors import, by the name in their `import`.
+    .library(name: "ActivityKit", targets: ["ActivityKit"]),
     .library(name: "AppIntents", targets: ["AppIntents"]),
     .library(name: "Charts", targets: ["Charts"]),
     .library(name: "Combine", targets: ["CombineAPI"]),
@@ -218,6 +219,7 @@ let package = Package(
       "Pictures", in: "Model", ["Archive", "CLazyCairo", "CLazyHarfBuzz", "CLazyTurboJPEG", "Layout"],
       resources: [.process("Resources")],
       libraries: ["_FoundationICU"]),
+    module("LiveActivities", in: "Model"),
     module("OwnedTasks", in: "Model"),
     module("PrometheusMetrics", in: "Model", ["CPlatform"]),
     module("ProcessActions", in: "Model", ["Messages"]),
@@ -279,9 +281,11 @@ let package = Package(
     .macro(
       name: "PreviewsMacros", path: "Sources/SDK/PreviewsMacros", swiftSettings: strict),
     module(
+      "ActivityKit", in: "SDK", ["AuthorRuntime", "Localization", "MessageBus", "Messages", "URLSessionAPI"]),
+    module(
       "WidgetKit", in: "SDK",
       [
-        "AppIntents", "Archive", "AuthorRuntime", "CurlURLLoading", "Intents", "MessageBus", "Messages",
+        "ActivityKit", "AppIntents", "Archive", "AuthorRuntime", "CurlURLLoading", "Intents", "MessageBus", "Messages",
         "PreviewsMacros", "SwiftUI", "URLSessionAPI",
       ]),
 
@@ -301,6 +305,9 @@ let package = Package(
         "Archive", "FaultPoints", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping",
         crypto, grdb,
       ]),
+    module(
+      "Activities", in: "Device",
+      ["Archive", "LiveActivities", "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb]),
     module("Apps", in: "Device", ["MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Timekeeping"]),
     module("Conditions", in: "Device", ["Archive", "MessageBus", "Messages", "OwnedTasks", "Timekeeping"]),
     module(
@@ -374,8 +381,9 @@ let package = Package(
     module(
       "HostSystem", in: "Processes",
       [
-        "Apps", "Archive", "Cluster", "Conditions", "DefaultsLog", "FaultPoints", "Gallery", "Launching", "Layout",
-        "MessageBus",
+        "Activities", "Apps", "Archive", "Cluster", "Conditions", "DefaultsLog", "FaultPoints", "Gallery", "Launching",
+        "Layout",
+        "LiveActivities", "MessageBus",
         "Messages", "OwnedTasks", "Pictures", "ProcessActions", "Pushes", "StandingProcesses", "Stores", "Timekeeping",
         "Timelines",
         "Transfers", arguments, grdb, logging,
@@ -392,7 +400,8 @@ let package = Package(
     module(
       "DeviceFleet", in: "Processes",
       [
-        "Cluster", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "PrometheusMetrics", "Pushes",
+        "Cluster", "FleetTokenDerivation", "LiveActivities", "MessageBus", "Messages", "OwnedTasks",
+        "PrometheusMetrics", "Pushes",
         "StandingProcesses", "Stores",
         "Timekeeping", arguments, asyncHTTPClient, grdb, heap, logging, nioCore, nioHTTP1,
       ]),
@@ -448,6 +457,7 @@ let package = Package(
     process("FixtureTimelines", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureDay", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureMistakes", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
+    process("FixtureActivities", in: "Testing", ["ActivityKit", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixturePushes", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("PictureTimes", in: "Testing", ["Archive", "Layout", "Messages", "Pictures"]),
     process(
@@ -469,7 +479,8 @@ let package = Package(
     tests(
       "SDKTests",
       [
-        "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "CUserDefaults", "ChartRules", "Charts", "CombineAPI",
+        "ActivityKit", "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "CUserDefaults", "ChartRules", "Charts",
+        "CombineAPI",
         "CoreGraphicsAPI", "CoreLocation", "DefaultsLog", "FidelityRules", "FoundationAdditions", "HTTPRules",
         "Intents", "Localization", "MessageBus", "Messages", "OSAPI", "OwnedTasks", "SwiftUI", "UIKit", "URLSessionAPI",
         "UserDefaultsAPI", "WidgetKit", openCombine,
@@ -531,6 +542,7 @@ let package = Package(
       "PushServerTests",
       ["APNs", "BusTesting", "ClockTesting", "FidelityRules", "Messages", "PushServer", "PushDelivery", grdb]),
     tests("DeviceFleetTests", ["Cluster", "DeviceFleet", "Messages"]),
+    tests("ActivitiesTests", ["Activities", "FidelityRules", "LiveActivities", "Messages"]),
     tests(
       "AppsTests", ["Apps", "BusTesting", "ClockTesting", "MessageBus", "Messages", "ProcessActions", "Timekeeping"]),
     tests(

@@ -102,6 +102,13 @@ private let everything = """
   request intent.describe    host > extension
   request intent.perform     host > app extension
   event   app.open-from-widget host > app
+  request activity.request   app operator > host
+  request activity.change    app extension operator > host
+  request activity.list      app extension operator > host
+  request activity.allow     operator > host
+  event   activity.changed   host > app extension
+  request activity.archive   host > extension
+  notice  activity.moved     host > journal
   request push.token.issue   host > push-server
   request push.token.release host > push-server
   event   push.token.replaced push-server > host

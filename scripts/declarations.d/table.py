@@ -14,8 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIST = ROOT / "scripts/declarations.d/declarations.txt"
 PAGE = ROOT / "Documentation/declarations.md"
 MODULES = [
-    "AppIntents", "Charts", "CombineAPI", "CoreGraphicsAPI", "CoreLocation", "FoundationAdditions", "Intents", "Localization", "MapKit",
-    "OSAPI", "SwiftUI", "UIKit", "UserNotifications", "WidgetKit",
+    "ActivityKit", "AppIntents", "Charts", "CombineAPI", "CoreGraphicsAPI", "CoreLocation", "FoundationAdditions", "Intents",
+    "Localization", "MapKit", "OSAPI", "SwiftUI", "UIKit", "UserNotifications", "WidgetKit",
 ]
 HEAD = """# Declarations
 

@@ -16,6 +16,7 @@ extension PushTokenUse {
     case .widgets: "the widgets of"
     case .control: "a control of"
     case .liveActivity: "a Live Activity of"
+    case .liveActivityStarts: "the start of Live Activities of"
     case .fleet(.mdm): "a managed device with the topic"
     case .fleet(let use): "\(use.rawValue) of"
     }

@@ -212,6 +212,8 @@ package struct ShowScreen: Request {
     package var settings = DeviceSettings()
     /// The settings that the user changed.
     package var changedSettings: [SettingName] = []
+    /// The Live Activities of the device, the most relevant first; `nil` for none.
+    package var activities: [LiveActivity]?
     package init(state: DeviceScreen, location: WidgetLocationName, tint: TintName? = nil, tiles: [Tile]) {
       self.state = state
       self.location = location

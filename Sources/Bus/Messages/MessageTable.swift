@@ -3,7 +3,7 @@
 /// All message types, with the roles that may send and receive them. The broker refuses all others, and the protocol
 /// page is generated from this table.
 package enum MessageTable {
-  private static let spawned: [Role] = [.app, .widgetExtension]
+  static let spawned: [Role] = [.app, .widgetExtension]
   private static let standing: [Role] = [.host, .agent, .provider, .pushServer, .fleet]
   private static let speaking: [Role] = spawned + standing + [.operator, .watcher]
   private static let listening: [Role] = [.messageBus] + standing + spawned
@@ -13,7 +13,7 @@ package enum MessageTable {
   }
 
   package static let all: [MessageEntry] =
-    peers + processes + device + sessions + transfers + timelines + gallery + pushes + fleets
+    peers + processes + device + sessions + transfers + timelines + gallery + activities + pushes + fleets
 
   static let peers: [MessageEntry] = [
     .request(

@@ -287,6 +287,8 @@ package struct ProcessReady: Request {
   /// The extension's widgets; empty for an app.
   package let widgets: [WidgetDeclaration]
   package var widgetKinds: [String] { widgets.map(\.kind) }
+  /// The extension's Live Activities; `nil` for none.
+  package var activities: [ActivityDeclaration]?
   package init(pid: Int32, executable: String, widgets: [WidgetDeclaration]) {
     self.pid = pid
     self.executable = executable

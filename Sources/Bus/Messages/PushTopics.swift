@@ -27,7 +27,7 @@ extension PushTokenUse {
     case .app: .alert
     case .widgets: .widgets
     case .control: .controls
-    case .liveActivity, .fleet(.liveActivityStart): .liveactivity
+    case .liveActivity, .liveActivityStarts, .fleet(.liveActivityStart): .liveactivity
     case .fleet(.complication): .complication
     case .fleet(.fileprovider): .fileprovider
     case .fleet(.location): .location

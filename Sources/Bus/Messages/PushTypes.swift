@@ -4,7 +4,8 @@ package import Foundation
 
 // Pushes: tokens and notifications, as used on both sides of the push server.
 
-/// The use of a device token, which determines its topic. Written `app`, `widgets`, `control-3` or `voip`. Suffixes of the
+/// The use of a device token, which determines its topic. Written `app`, `widgets`, `control-3`, `liveactivity-1`,
+/// `liveactivity-start-RideAttributes` or `voip`. Suffixes of the
 /// topics: Apple's *Sending notification requests to APNs*.
 package enum PushTokenUse: RawRepresentable, Codable, Hashable, Sendable {
   /// The containing app's, from `registerForRemoteNotifications()`: its topic is the app's bundle identifier.
@@ -16,11 +17,14 @@ package enum PushTokenUse: RawRepresentable, Codable, Hashable, Sendable {
   case control(Int)
   /// That of the app's Live Activity with this number, from `pushTokenUpdates`.
   case liveActivity(Int)
+  /// That by which a backend starts an app's Live Activities of one type of attributes, from `pushToStartTokenUpdates`.
+  case liveActivityStarts(String)
   /// One that only a device of a fleet has.
   case fleet(FleetTokenUse)
 
   private static let control = "control-"
   private static let liveActivity = "liveactivity-"
+  private static let liveActivityStarts = "liveactivity-start-"
 
   package init?(rawValue: String) {
     func number(after prefix: String) -> Int? {
@@ -36,6 +40,8 @@ package enum PushTokenUse: RawRepresentable, Codable, Hashable, Sendable {
         self = .control(placement)
       } else if let activity = number(after: Self.liveActivity) {
         self = .liveActivity(activity)
+      } else if rawValue.hasPrefix(Self.liveActivityStarts), rawValue != Self.liveActivityStarts {
+        self = .liveActivityStarts(String(rawValue.dropFirst(Self.liveActivityStarts.count)))
       } else {
         return nil
       }
@@ -48,6 +54,7 @@ package enum PushTokenUse: RawRepresentable, Codable, Hashable, Sendable {
     case .widgets: "widgets"
     case .control(let placement): "\(Self.control)\(placement)"
     case .liveActivity(let activity): "\(Self.liveActivity)\(activity)"
+    case .liveActivityStarts(let type): "\(Self.liveActivityStarts)\(type)"
     case .fleet(let use): use.rawValue
     }
   }

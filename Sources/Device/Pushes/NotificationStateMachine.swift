@@ -35,7 +35,7 @@ package struct NotificationStateMachine: Sendable {
     var reloads: Bool {
       switch key.use {
       case .widgets, .control: true
-      case .app, .liveActivity, .fleet: false
+      case .app, .liveActivity, .liveActivityStarts, .fleet: false
       }
     }
   }
@@ -51,6 +51,8 @@ package struct NotificationStateMachine: Sendable {
     case expect(UUID)
     /// The system showed the notification to the user, and the app does not receive it.
     case shown(UUID)
+    /// A Live Activity took the notification, or did not.
+    case performed(UUID, PushStep.Name, String)
     case discarded(UUID, String)
     case awake(Address)
     case instanceEnded(Address)
@@ -100,6 +102,7 @@ package struct NotificationStateMachine: Sendable {
       if notification(id) != nil { expected.insert(id) }
       return []
     case .shown(let id): return close(id, .handled, "shown")
+    case .performed(let id, let step, let detail): return close(id, step, detail)
     case .discarded(let id, let reason): return close(id, .discarded, reason)
     case .awake(let address): return notify(address)
     case .instanceEnded(let address): return instanceEnded(address)
@@ -115,7 +118,7 @@ package struct NotificationStateMachine: Sendable {
     let id = notification.uniqueID
     guard self.notification(id) == nil else { return [] }
     switch notification.subject.use {
-    case .app, .liveActivity, .fleet:
+    case .app, .liveActivity, .liveActivityStarts, .fleet:
       open.append(Open(notification: notification))
       return offer(id)
     case .widgets, .control:
@@ -135,6 +138,10 @@ package struct NotificationStateMachine: Sendable {
 
   private mutating func offer(_ id: UUID) -> [Action] {
     guard let open = notification(id) else { return [] }
+    switch open.key.use {
+    case .liveActivity, .liveActivityStarts: return [.output(.activity(open.notification))]
+    case .app, .widgets, .control, .fleet: break
+    }
     let address = Address.app(device, open.app)
     let payload = PushPayload(open.notification.payload)
     switch open.notification.type {

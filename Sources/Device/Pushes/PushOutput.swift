@@ -10,6 +10,10 @@ package enum PushOutput: Sendable, Equatable {
   case reload(UUID, placements: [Int])
   /// A notification is for the app. `wakes`: also in the background. Call `expect`, `shown` or `discarded`.
   case offer(UUID, to: Address, wakes: Bool)
+  /// A notification is for a Live Activity, or starts one. Call `performed`.
+  case activity(PushedNotification)
+  /// The token of a Live Activity, or one that starts Live Activities, lower-case hexadecimal; `nil` for none.
+  case activityToken(TokenKey, String?)
   /// The database can no longer be written: the host must stop.
   case broken(String)
 }

@@ -77,8 +77,12 @@ package actor PushService {
   /// - Parameters:
   ///   - widgets: of each extension, by its bundle identifier.
   ///   - reloads: the results of pushes that Timelines has.
-  package func begin(_ widgets: [String: PushWidgets], reloads: [PlacementReloadReport], isOnline: Bool) {
+  ///   - activities: the tokens that Live Activities need.
+  package func begin(
+    _ widgets: [String: PushWidgets], reloads: [PlacementReloadReport], activities: Set<TokenKey> = [], isOnline: Bool
+  ) {
     self.isOnline = isOnline
+    handle(TokenStateMachine.Event.activities(activities))
     handle(TokenStateMachine.Event.widgets(widgets))
     notifications.placements = placed
     handle(TokenStateMachine.Event.began)
@@ -107,6 +111,9 @@ package actor PushService {
     notifications.placements = placed
     handle(NotificationStateMachine.Event.placed)
   }
+
+  /// The tokens that Live Activities need, and those that start them.
+  package func setActivities(_ activities: Set<TokenKey>) { handle(TokenStateMachine.Event.activities(activities)) }
 
   private var placed: [TokenKey: [Int: String]] {
     tokens.reloadedPlacements.mapValues { Dictionary(uniqueKeysWithValues: $0.map { ($0.id, $0.kind) }) }
@@ -146,6 +153,11 @@ package actor PushService {
 
   /// The system showed the notification, and the app does not receive it.
   package func shown(_ push: UUID) { handle(NotificationStateMachine.Event.shown(push)) }
+
+  /// A Live Activity took the notification, or did not.
+  package func performed(_ push: UUID, _ step: PushStep.Name, _ detail: String) {
+    handle(NotificationStateMachine.Event.performed(push, step, detail))
+  }
 
   /// The notification is dropped, and no process receives it.
   package func discarded(_ push: UUID, _ reason: String) {

@@ -43,6 +43,8 @@ package struct TokenStateMachine: Sendable {
     case began
     /// The widgets of each extension, by its bundle identifier.
     case widgets([String: PushWidgets])
+    /// The tokens that Live Activities need, and those that start them.
+    case activities(Set<TokenKey>)
     case issued(TokenKey, String)
     case released(TokenKey)
     /// `push.token.replaced`.
@@ -84,6 +86,8 @@ package struct TokenStateMachine: Sendable {
   /// How many process instances ended during a call that was not completed since.
   private var exits: [Address: [TokenNotice: Int]] = [:]
   private var withheld: Set<PushWithheld> = []
+  /// The tokens of Live Activities that are wanted.
+  private var activities: Set<TokenKey> = []
 
   package init(products: [PushProduct], hasWidgetPushes: Bool = true, state: State = State()) {
     self.products = products
@@ -170,8 +174,9 @@ package struct TokenStateMachine: Sendable {
     case .app: return state.registered.contains(key.bundle) ? app(key.bundle)?.environment : nil
     case .widgets: return environment(of: placements(ofApp: key.bundle).first)
     case .control(let id): return environment(of: controls(ofApp: key.bundle).first { $0.id == id })
+    case .liveActivity, .liveActivityStarts: return activities.contains(key) ? app(key.bundle)?.environment : nil
     // This device has no code that needs one.
-    case .liveActivity, .fleet: return nil
+    case .fleet: return nil
     }
   }
 
@@ -219,10 +224,14 @@ package struct TokenStateMachine: Sendable {
 
   package mutating func handle(_ event: Event) -> [Action] {
     switch event {
-    case .began: return reconcile() + state.notifiedApps.keys.sorted().flatMap(notifyApp)
+    case .began:
+      return reconcile() + state.notifiedApps.keys.sorted().flatMap(notifyApp) + state.tokens.keys.flatMap(passOn)
     case .widgets(let widgets):
       self.widgets = widgets
       return withhold() + reconcile()
+    case .activities(let keys):
+      activities = keys
+      return withholdFromActivities() + reconcile()
     case .issued(let key, let token): return issued(key, token)
     case .released(let key):
       guard state.tokens[key]?.phase == .releasing else { return [] }
@@ -259,7 +268,15 @@ package struct TokenStateMachine: Sendable {
     guard state.tokens[key]?.phase == .asking else { return [] }
     state.tokens[key]?.phase = .held
     state.tokens[key]?.token = token
-    return replyRegistered(key) + reconcile()
+    return replyRegistered(key) + passOn(key) + reconcile()
+  }
+
+  /// Passes on the token of a Live Activity, or that it has none.
+  private func passOn(_ key: TokenKey) -> [Action] {
+    switch key.use {
+    case .liveActivity, .liveActivityStarts: [.output(.activityToken(key, token(key)))]
+    case .app, .widgets, .control, .fleet: []
+    }
   }
 
   private mutating func replaced(_ key: TokenKey, _ token: String?) -> [Action] {
@@ -267,7 +284,7 @@ package struct TokenStateMachine: Sendable {
     if let token {
       state.tokens[key]?.token = token
       if kept.phase == .asking { state.tokens[key]?.phase = .held }
-      return replyRegistered(key) + (key.use == .app ? notifyApp(key.bundle) : []) + reconcile()
+      return replyRegistered(key) + (key.use == .app ? notifyApp(key.bundle) : []) + passOn(key) + reconcile()
     }
     state.tokens[key] = nil
     // The app requests a token again at its next launch. Source: "Registering your app with APNs".
@@ -275,7 +292,7 @@ package struct TokenStateMachine: Sendable {
       state.registered.remove(key.bundle)
       state.notifiedApps[key.bundle] = nil
     }
-    return [.tokensChanged] + reconcile()
+    return [.tokensChanged] + passOn(key) + reconcile()
   }
 
   private mutating func register(_ bundle: String) -> [Action] {
@@ -318,12 +335,22 @@ package struct TokenStateMachine: Sendable {
     .map(Action.withheld)
   }
 
+  /// Reports apps whose activities were requested with a token, and get none.
+  private mutating func withholdFromActivities() -> [Action] {
+    activities.compactMap { key -> PushWithheld? in
+      guard case .liveActivity = key.use, let app = app(key.bundle), app.environment == nil else { return nil }
+      return PushWithheld(address: app.address, reason: .noEntitlement, handlers: ["pushTokenUpdates"])
+    }
+    .filter { withheld.insert($0).inserted }
+    .map(Action.withheld)
+  }
+
   // MARK: Consequences
 
   /// Adapts the tokens and the calls to what is wanted.
   private mutating func reconcile() -> [Action] {
     var isChanged = false
-    let possible = apps.map { TokenKey($0, .app) } + reloadedPlacements.keys
+    let possible = apps.map { TokenKey($0, .app) } + reloadedPlacements.keys + activities
     for key in Set(possible).union(state.tokens.keys) {
       let environment = environment(key)
       switch (state.tokens[key], environment) {

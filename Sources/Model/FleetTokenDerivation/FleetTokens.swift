@@ -61,7 +61,7 @@ extension PushTokenUse {
   package var tokenLength: Int {
     switch self {
     case .app, .fleet: 32
-    case .widgets, .control, .liveActivity: 80
+    case .widgets, .control, .liveActivity, .liveActivityStarts: 80
     }
   }
 }

@@ -60,6 +60,22 @@ extension ViewArchive {
 }
 
 extension ViewArchive {
+  /// The size that the view chooses without a canvas.
+  ///
+  /// - Parameters:
+  ///   - width: the width that it is proposed, in points; `nil`: its ideal width.
+  ///   - style: what the view inherits from the device.
+  package func size(
+    proposedWidth width: Double?, style: ViewStyle = ViewStyle(), isRightToLeft: Bool = false, scale: Double = 3,
+    measuring measure: any TextMeasure, limits: LayoutLimits = LayoutLimits()
+  ) -> Size {
+    let canvas = LayoutCanvas(size: .zero, scale: scale, isRightToLeft: isRightToLeft, family: .systemMedium)
+    let builder = LayoutBuilder(context: LayoutContext(canvas, measure: measure, limits: limits))
+    let nodes = builder.nodes(of: self, style, axis: nil, depth: 0)
+    guard let root = builder.joined(nodes, .stack(.vertical), style) else { return .zero }
+    return root.size(Proposal(width: width, height: nil))
+  }
+
   /// The first image and the first text, in one line: what accessoryInline shows. Other views that draw are noted.
   fileprivate func inline(_ context: LayoutContext) -> ViewArchive {
     var found: [String: ViewArchive] = [:]

@@ -77,6 +77,11 @@ extension ClusterConfiguration {
     /// A widget push reloads all widgets of the app, and not only those with a push handler.
     package var pushReloadsAllWidgets = false
 
+    /// How many Live Activities an app has at a time.
+    package var activityLimit = 5
+    /// How many pushes of priority 10 a Live Activity shows in an hour.
+    package var activityPushBudget = 20
+
     /// Settings of the gallery and the screen.
     package var gallery = GallerySettings()
 
@@ -171,6 +176,10 @@ extension ClusterConfiguration.Settings {
   private mutating func readTimelines(_ reader: inout ConfigurationReader) throws(ClusterError) {
     developerMode = try reader.boolean("developerMode") ?? developerMode
     pushReloadsAllWidgets = try reader.boolean("pushReloadsAllWidgets") ?? pushReloadsAllWidgets
+    activityLimit = try reader.integer("activityLimit") ?? activityLimit
+    activityPushBudget = try reader.integer("activityPushBudget") ?? activityPushBudget
+    guard (1...100).contains(activityLimit) else { throw reader.error("activityLimit", "must be 1 to 100") }
+    guard activityPushBudget >= 1 else { throw reader.error("activityPushBudget", "must be at least 1") }
     budget = try reader.string("budget").map(reader.beside)
     timelineBackoffFirst = try reader.seconds("timelineBackoffFirst") ?? timelineBackoffFirst
     timelineBackoffMax = try reader.seconds("timelineBackoffMax") ?? timelineBackoffMax

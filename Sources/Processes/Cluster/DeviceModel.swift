@@ -16,6 +16,16 @@ package struct DeviceModel: Sendable, Hashable {
       || ["iPhone 14 Pro", "iPhone 15 Pro", "iPhone 16 Pro"].contains { name == $0 || name == "\($0) Max" }
   }
 
+  /// Source: the technical specifications of each model, "Dynamic Island".
+  package var hasDynamicIsland: Bool {
+    ["iPhone 14 Pro", "iPhone 15", "iPhone 16", "iPhone 17"].contains { name.hasPrefix($0) } && name != "iPhone 16e"
+  }
+  /// The width of a Live Activity on the Lock Screen, in points. Source: Human Interface Guidelines, *Live Activities*:
+  /// 371 of 393 and 408 of 430 points; other screens have the same margins (ours).
+  package var activityWidth: Double { isPad ? 425 : width - 22 }
+  /// The greatest height of a Live Activity, in points. Source: the same.
+  package static let activityHeight = 160.0
+
   /// Returns the model with a name, spelt as Apple spells it; `nil` for an unknown one.
   package static func named(_ name: String) -> DeviceModel? { all.first { $0.name == name } }
 

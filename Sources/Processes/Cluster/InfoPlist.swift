@@ -10,6 +10,8 @@ package struct InfoPlist: Sendable, Hashable {
 
   /// `NSWidgetWantsLocation`: the widgets receive the device's location.
   package let wantsLocation: Bool
+  /// `NSSupportsLiveActivities`: the app may have Live Activities.
+  package let supportsLiveActivities: Bool
 
   /// Reads a property list in XML or in binary form.
   ///
@@ -27,6 +29,11 @@ package struct InfoPlist: Sendable, Hashable {
       throw ClusterError(.configuration, "\(file): NSWidgetWantsLocation: expected true or false")
     }
     wantsLocation = wants as? Bool ?? false
+    let supports = keys["NSSupportsLiveActivities"]
+    guard supports == nil || supports is Bool else {
+      throw ClusterError(.configuration, "\(file): NSSupportsLiveActivities: expected true or false")
+    }
+    supportsLiveActivities = supports as? Bool ?? false
   }
 
   /// The longest file, in bytes.

@@ -269,7 +269,7 @@ struct FleetStateMachine: Sendable {
       let key = nextActivity(device)
       return .success(perform(live.receiveStart(push.payload, key, now: now), key))
     case .app, .widgets, .control: return .success(Self.outcome(of: push))
-    case .liveActivity, .fleet: return .success(PushStep.Name.handled.rawValue)
+    case .liveActivity, .liveActivityStarts, .fleet: return .success(PushStep.Name.handled.rawValue)
     }
   }
 

@@ -3,6 +3,7 @@
 import Cluster
 import Foundation
 import HeapModule
+import LiveActivities
 import Messages
 
 /// Decides the states of Live Activities, in the sense of a backend: start, update, end, staleness, dismissal, the eight
@@ -17,19 +18,7 @@ struct LiveActivityStateMachine: Sendable {
     let number: UInt16
   }
 
-  struct Activity: Sendable, Hashable, Codable {
-    let startedAt: Date
-    /// `aps.timestamp` of the newest content.
-    var timestamp: Double = 0
-    var staleAt: Date?
-    var isStale = false
-    /// When it ended; it stays on the Lock Screen until `dismissAt`.
-    var endedAt: Date?
-    var dismissAt: Date?
-    /// Updates of priority 10 that it may still show, as of `budgetAt`.
-    var budget: Double
-    var budgetAt: Date
-  }
+  typealias Activity = ActivityLifetime
 
   /// The result of a notification, or what happened with time. The names are in the report.
   enum Outcome: String, Sendable, CaseIterable {
@@ -69,6 +58,7 @@ struct LiveActivityStateMachine: Sendable {
   }
 
   let rules: FleetProfile.LiveActivities
+  private var limits: ActivityLimits { rules.limits }
   private(set) var activities: [Key: Activity] = [:]
   /// How many activities each device has.
   private var numbers: [UInt32: Int] = [:]
@@ -105,8 +95,7 @@ struct LiveActivityStateMachine: Sendable {
   private mutating func begin(_ key: Key, _ payload: LiveActivityPayload, _ now: Date) -> (Outcome, [Action]) {
     guard numbers[key.device, default: 0] < rules.limit else { return (.tooMany, []) }
     let activity = Activity(
-      startedAt: now, timestamp: payload.timestamp ?? 0, staleAt: payload.staleDate, budget: rules.priority10PerHour,
-      budgetAt: now)
+      startedAt: now, timestamp: payload.timestamp ?? 0, staleAt: payload.staleDate, limits)
     activities[key] = activity
     numbers[key.device, default: 0] += 1
     note(key, activity)
@@ -119,28 +108,20 @@ struct LiveActivityStateMachine: Sendable {
     guard let payload = LiveActivityPayload(payload), payload.event == .update || payload.event == .end else {
       return (.ignored, [])
     }
-    if let timestamp = payload.timestamp {
-      guard timestamp >= activity.timestamp else { return (.outOfOrder, []) }
-      activity.timestamp = timestamp
-    }
-    if payload.event == .end {
-      end(&activity, now, dismissAt: payload.dismissalDate)
-      activities[key] = activity
-      note(key, activity)
-      return (.ended, [.ended(key)])
-    }
-    if priority == 10 {
-      let earned = max(0, now.timeIntervalSince(activity.budgetAt)) / 3_600 * rules.priority10PerHour
-      activity.budget = min(rules.priority10PerHour, activity.budget + earned)
-      activity.budgetAt = now
-      guard activity.budget >= 1 else {
+    do throws(ActivityLifetime.Refusal) {
+      try activity.take(timestamp: payload.timestamp)
+      if payload.event == .end {
+        activity.end(now, dismissAt: payload.dismissalDate, limits)
         activities[key] = activity
-        return (.throttled, [])
+        note(key, activity)
+        return (.ended, [.ended(key)])
       }
-      activity.budget -= 1
+      if priority == 10 { try activity.pay(now: now, limits) }
+    } catch {
+      if error == .throttled { activities[key] = activity }
+      return (error == .throttled ? .throttled : .outOfOrder, [])
     }
-    activity.staleAt = payload.staleDate
-    activity.isStale = false
+    activity.update(staleAt: payload.staleDate)
     activities[key] = activity
     note(key, activity)
     return (.updated, [])
@@ -162,30 +143,22 @@ struct LiveActivityStateMachine: Sendable {
     while let first = instants.min, first.at <= now {
       instants.removeMin()
       guard var activity = activities[first.key] else { continue }
-      if let dismissAt = activity.dismissAt {
-        guard dismissAt <= now else { continue }
+      switch activity.advance(to: now, limits) {
+      case nil: continue
+      case .dismissed:
         remove(first.key)
         results.append((.dismissed, [.removed(first.key)]))
-      } else if activity.startedAt.addingTimeInterval(rules.hours * 3_600) <= now {
-        end(&activity, now, dismissAt: nil)
+      case .endedBySystem:
         activities[first.key] = activity
         note(first.key, activity)
         results.append((.endedBySystem, [.ended(first.key)]))
-      } else if let staleAt = activity.staleAt, staleAt <= now, !activity.isStale {
-        activity.isStale = true
+      case .stale:
         activities[first.key] = activity
         note(first.key, activity)
         results.append((.stale, []))
       }
     }
     return results
-  }
-
-  /// An ended activity stays on the Lock Screen until its dismissal date, and four hours at most.
-  private func end(_ activity: inout Activity, _ now: Date, dismissAt: Date?) {
-    let latest = now.addingTimeInterval(rules.hoursOnLockScreen * 3_600)
-    activity.endedAt = now
-    activity.dismissAt = min(dismissAt ?? latest, latest)
   }
 
   private mutating func remove(_ key: Key) {
@@ -196,51 +169,13 @@ struct LiveActivityStateMachine: Sendable {
 
   /// Notes the next date at which something is due. An entry that is no longer true is harmless.
   private mutating func note(_ key: Key, _ activity: Activity) {
-    if let dismissAt = activity.dismissAt { return instants.insert(Instant(at: dismissAt, key: key)) }
-    let end = activity.startedAt.addingTimeInterval(rules.hours * 3_600)
-    let stale = activity.isStale ? nil : activity.staleAt
-    instants.insert(Instant(at: min(end, stale ?? end), key: key))
+    instants.insert(Instant(at: activity.next(limits), key: key))
   }
 }
 
-/// The fields of a payload that decide about a Live Activity. Source: *Generating a remote notification*.
-struct LiveActivityPayload: Sendable {
-  enum Event: String, Decodable { case start, update, end }
-  private(set) var event: Event?
-  private(set) var timestamp: Double?
-  private(set) var staleDate: Date?
-  private(set) var dismissalDate: Date?
-  private(set) var hasAttributes = false
-
-  init() {}
-
-  /// - Returns: `nil` when it is not JSON with `aps`.
-  init?(_ text: String) {
-    guard let aps = try? JSONDecoder().decode(Payload.self, from: Data(text.utf8)).aps else { return nil }
-    self = aps.payload
-  }
-
-  private struct Payload: Decodable { let aps: Aps }
-
-  private struct Aps: Decodable {
-    enum Key: String, CodingKey {
-      case event, timestamp
-      case staleDate = "stale-date"
-      case dismissalDate = "dismissal-date"
-      case attributesType = "attributes-type"
-    }
-    var payload = LiveActivityPayload()
-
-    init(from decoder: any Decoder) throws {
-      let values = try decoder.container(keyedBy: Key.self)
-      payload.event = (try? values.decodeIfPresent(String.self, forKey: .event)).flatMap { $0.flatMap(Event.init) }
-      payload.timestamp = try? values.decode(Double.self, forKey: .timestamp)
-      func date(_ key: Key) -> Date? {
-        (try? values.decode(Double.self, forKey: key)).map { Date(timeIntervalSince1970: $0) }
-      }
-      payload.staleDate = date(.staleDate)
-      payload.dismissalDate = date(.dismissalDate)
-      payload.hasAttributes = values.contains(.attributesType)
-    }
+extension FleetProfile.LiveActivities {
+  fileprivate var limits: ActivityLimits {
+    ActivityLimits(
+      atATime: limit, priority10PerHour: priority10PerHour, hours: hours, hoursOnLockScreen: hoursOnLockScreen)
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Activities
 import Apps
 import Archive
 import Cluster
@@ -32,7 +33,10 @@ extension Device {
       ListPlacements.Reply(placements: gallery.stateMachine.placements(askedBy: from.source.bundleIdentifier ?? ""))
     }
     bus.onRequest(ShowScreen.self) { [weak self] request, _ in try await requireDevice(self).show(request) }
-    bus.onRequest(ReadImage.self) { [timelines] request, _ in try await timelines.image(request) }
+    bus.onRequest(ReadImage.self) { [timelines, activities] request, _ in
+      if let image = await activities.image(request) { return image }
+      return try await timelines.image(request)
+    }
     bus.onRequest(ChangeScreen.self) { [weak self] request, from in
       try await requireDevice(self).change(request.change, from.context)
     }
@@ -175,6 +179,7 @@ extension Device {
     let failures = await failedExtensions()
     var reply = try ShowScreen.Reply(state: screen, location: location, tint: tint, tiles: tiles).fitting()
     if !failures.isEmpty { reply.failures = failures }
+    reply.activities = await shownActivities(at: location, isLocked: screen.isLocked)
     reply.settings = conditions.settings
     reply.changedSettings = conditions.changedSettings
     return reply
@@ -256,7 +261,9 @@ extension WidgetDevice {
 extension ShowScreen.Reply {
   /// Shortens the largest views if all together exceed the size of a message.
   fileprivate func fitting() throws -> ShowScreen.Reply {
-    let room = Wire.bodyLimit / max(1, tiles.count) - 2048
+    let activities = try activities.map { all in try all.map { try $0.fitting(in: 65_536 / all.count) } }
+    let used = try BodyCoding.data(activities ?? []).count
+    let room = (Wire.bodyLimit - used) / max(1, tiles.count) - 2048
     let fitting = try tiles.map { tile in
       guard try BodyCoding.data(tile.view).count > room else { return tile }
       var short = ShowScreen.Tile(
@@ -268,6 +275,17 @@ extension ShowScreen.Reply {
       short.size = tile.size
       return short
     }
-    return ShowScreen.Reply(state: state, location: location, tint: tint, tiles: fitting)
+    var reply = ShowScreen.Reply(state: state, location: location, tint: tint, tiles: fitting)
+    reply.activities = activities
+    return reply
+  }
+}
+
+extension ShowScreen.LiveActivity {
+  /// Leaves out views that exceed a size in bytes.
+  fileprivate func fitting(in room: Int) throws -> ShowScreen.LiveActivity {
+    guard let views, try BodyCoding.data(views).count > room else { return self }
+    return ShowScreen.LiveActivity(
+      activity: activity, place: place, views: nil, note: note ?? "its views are too large to show here")
   }
 }

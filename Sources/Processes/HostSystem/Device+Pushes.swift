@@ -24,7 +24,8 @@ extension Device {
   /// Resumes after a host restart.
   func beginPushes() async {
     await pushes.begin(
-      pushWidgets, reloads: await timelines.pushReports, isOnline: await conditions.network.path != .off)
+      pushWidgets, reloads: await timelines.pushReports, activities: await activityTokens,
+      isOnline: await conditions.network.path != .off)
   }
 
   /// Passes on that declarations or placements have changed.

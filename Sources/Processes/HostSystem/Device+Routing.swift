@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Activities
 import Apps
 import Cluster
 import Conditions
@@ -31,6 +32,7 @@ extension Device {
     tasks.start { [self, transfers] in for await output in transfers.outputs { await route(output) } }
     tasks.start { [self, timelines] in for await output in timelines.outputs { await route(output) } }
     tasks.start { [self, gallery] in for await output in gallery.outputs { await route(output) } }
+    tasks.start { [self, activities] in for await output in activities.outputs { await route(output) } }
     tasks.start { [self, pushes] in for await output in pushes.outputs { await route(output) } }
   }
 
@@ -57,6 +59,7 @@ extension Device {
       if address.role == .app { await apps.ended(address, isQuit: await launcher.isQuit(address)) }
       if address.role == .widgetExtension { await timelines.ended(address) }
       await pushes.ended(address)
+      await activities.ended(address)
       await endedOnScreen(address)
     case .launchesPrevented(let address): await apps.launchesPrevented(address)
     case .broken(let reason): broken(reason)
@@ -103,6 +106,8 @@ extension Device {
     switch output {
     case .reload(let push, let placements): await reload(placements, because: push)
     case .offer(let push, let app, let wakes): await offer(push, to: app, wakes: wakes)
+    case .activity(let notification): await take(notification)
+    case .activityToken(let key, let token): await setActivityToken(key, token)
     case .broken(let reason): broken(reason)
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Activities
 import Archive
 import Cluster
 import Conditions
@@ -28,6 +29,7 @@ extension Device {
     if name == .locale { await launcher.evictAll(why: "the language or region of the device changed") }
     // Where the device is changes no view: `device moved` requests the reloads.
     if name.isOfLocation { return await conditions.announced(change) }
+    await activities.settingsChanged()
     guard await sendSystemChanged(name.rawValue) else { return }
     await conditions.announced(change)
   }

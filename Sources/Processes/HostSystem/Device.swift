@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Activities
 import Apps
 import Archive
 package import Cluster
@@ -8,10 +9,12 @@ import Foundation
 package import GRDB
 import Gallery
 import Launching
+import LiveActivities
 package import MessageBus
 import Messages
 import OwnedTasks
 import Pushes
+import Synchronization
 import Timekeeping
 import Timelines
 import Transfers
@@ -29,6 +32,7 @@ package actor Device {
   let timelines: TimelineService
   let gallery: GalleryService
   let pushes: PushService
+  let activities: ActivityService
   let intents = IntentService()
   let defaults: DefaultsDomains
   /// Extensions whose widgets use the location.
@@ -105,6 +109,16 @@ package actor Device {
     self.pushes = try PushService(
       device: device, products: configuration.pushProducts, hasWidgetPushes: configuration.hasWidgetPushes,
       database: database, bus: bus, clock: clock)
+    let asked = AskedDevice()
+    self.activities = try ActivityService(
+      apps: try configuration.activityApps(), limits: ActivityLimits(settings),
+      hasStartTokens: configuration.hasActivityStartTokens, database: database, bus: bus, clock: clock,
+      backoff: Backoff(first: settings.crashBackoffFirst.seconds, limit: settings.crashBackoffMax.seconds),
+      environment: {
+        WidgetEnvironment(
+          ofActivityOn: configuration.device, conditions.settings(of: .widgetExtension(device, $0)))
+      },
+      archiveViews: { bundle, request in await asked.archive(request, by: bundle) })
     self.timelines = try TimelineService(
       extensions: configuration.extensions.map { $0.address(on: device) },
       apps: configuration.apps.map { .app(device, $0.bundle) }, database: database, bus: bus, clock: clock,
@@ -115,6 +129,7 @@ package actor Device {
       },
       container: { $0.bundleIdentifier.flatMap(containers.path) },
       closureSizes: { [layout = ClosureLayout()] in await layout.sizes(in: $0, $1) })
+    asked.set(self)
   }
 
   /// Resumes after a host restart: the downloads at once, without the bus.
@@ -125,6 +140,7 @@ package actor Device {
     listenForLaunches()
     listenForTimelines()
     listenForPushes()
+    listenForActivities()
     listenForDefaults()
     await sendWithheld()
     await routeOutputs()
@@ -134,6 +150,7 @@ package actor Device {
     // No process is launched before its container has been moved.
     await apps.outputs.passed()
     try await passOnPlacements()
+    await activities.begin()
     await beginPushes()
     await timelines.begin()
     await sendRelevances()
@@ -146,6 +163,7 @@ package actor Device {
   package func leave() async {
     await transfers.leave()
     await timelines.leave()
+    await activities.leave()
     await pushes.leave()
     await apps.leave()
     await gallery.leave()
@@ -171,9 +189,12 @@ package actor Device {
     bus.onEvent(ProcessExited.self) { [launcher] event, _ in try await launcher.exited(event) }
     bus.onEvent(MemoryExceeded.self) { [launcher] event, _ in try await launcher.exceededMemory(event) }
     bus.onEvent(LocksHeld.self) { [launcher] event, _ in try await launcher.heldLocks(event) }
-    bus.onRequest(ProcessReady.self) { [weak self, launcher, conditions] request, from in
+    bus.onRequest(ProcessReady.self) { [weak self, launcher, conditions, activities] request, from in
       await conditions.runs(from.source, generation: from.sourceGeneration)
-      if from.source.role == .widgetExtension { try await self?.learned(request.widgets, from) }
+      if from.source.role == .widgetExtension {
+        try await activities.learned(from.source.bundleIdentifier ?? "", request.activities ?? [])
+        try await self?.learned(request.widgets, from)
+      }
       try await launcher.ready(from.source, generation: from.sourceGeneration)
       return Done()
     }
@@ -189,6 +210,21 @@ package actor Device {
     DeviceStatus.Reply(
       device: configuration.device.name, processes: await launcher.status, sessions: try await transfers.status(),
       timelines: await timelines.status())
+  }
+}
+
+/// The device that a service asks, which exists only after its services.
+private final class AskedDevice: Sendable {
+  private struct Reference: Sendable { weak var device: Device? }
+  private let reference = Mutex(Reference())
+
+  func set(_ device: Device) { reference.withLock { $0.device = device } }
+
+  func archive(_ request: ArchiveActivity, by bundle: String) async -> Result<ActivityViews, BusError> {
+    guard let device = reference.withLock({ $0.device }) else {
+      return .failure(BusError(.closed, "the device is shutting down", isDefinite: false))
+    }
+    return await device.archive(request, by: bundle)
   }
 }
 

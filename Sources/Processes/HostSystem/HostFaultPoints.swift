@@ -23,7 +23,9 @@ extension StoreFaultPoints {
       ),
       (
         StoreFaultPoints(before: .hostBeforeScreenSaved, after: .hostAfterScreenSaved),
-        ["declarations", "placements", "metKinds", "launchedApps", "screen", "stacks"]
+        [
+          "declarations", "placements", "metKinds", "launchedApps", "screen", "stacks", "activities", "activityViews",
+        ]
       ),
       (
         StoreFaultPoints(before: .hostBeforePushesSaved, after: .hostAfterPushesSaved),

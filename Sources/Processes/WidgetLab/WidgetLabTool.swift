@@ -61,7 +61,7 @@ struct WidgetLabTool: AsyncParsableCommand {
         name: "Widgets",
         subcommands: [
           GalleryCommand.self, AddCommand.self, EditCommand.self, RemoveCommand.self, TurnCommand.self,
-          ScreenCommand.self, TapCommand.self, ReloadCommand.self, SnapshotCommand.self,
+          ScreenCommand.self, LiveActivityCommand.self, TapCommand.self, ReloadCommand.self, SnapshotCommand.self,
         ]),
       CommandGroup(
         name: "Device",

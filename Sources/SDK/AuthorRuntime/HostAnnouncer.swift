@@ -77,7 +77,9 @@ extension HostedProcess {
     async throws(BusError)
   {
     let pid = ProcessInfo.processInfo.processIdentifier
-    let ready = ProcessReady(pid: pid, executable: executablePath(), widgets: widgets)
+    var ready = ProcessReady(pid: pid, executable: executablePath(), widgets: widgets)
+    let activities = declaredActivities
+    if !activities.isEmpty { ready.activities = activities }
     let announcer = HostAnnouncer(self, ready)
     let (host, tasks) = (host, tasks)
     connection.onRequest(Ping.self) { _, _ in

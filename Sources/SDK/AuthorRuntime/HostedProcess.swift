@@ -26,6 +26,7 @@ package final class HostedProcess: Sendable {
     /// Callers that wait for some of these events.
     var settling: [(outstanding: Set<UUID>, continuation: CheckedContinuation<Void, Never>)] = []
     var introductions: [@Sendable () async -> Void] = []
+    var activities: [ActivityDeclaration] = []
   }
 
   @TaskLocal private static var ambient: Ambient?
@@ -161,6 +162,14 @@ package final class HostedProcess: Sendable {
   func introduceAgain() async {
     for introduce in state.withLock({ $0.introductions }) { await introduce() }
   }
+
+  // MARK: Live Activities
+
+  /// The Live Activities that an extension shows. Call before the process is announced.
+  package func declare(_ activities: [ActivityDeclaration]) { state.withLock { $0.activities = activities } }
+
+  /// The Live Activities that this extension shows.
+  var declaredActivities: [ActivityDeclaration] { state.withLock { $0.activities } }
 
   /// Writes a line to standard error, which the agent adds to the journal. Any thread.
   package func log(_ text: String) {

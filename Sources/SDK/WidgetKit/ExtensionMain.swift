@@ -90,8 +90,28 @@ extension [DeclaredKind] {
     }
     return await process.asCurrent(received.context) { await configuration(request.searches) }
   }
+  serveActivities(descriptions, in: process)
   PushHandlers(descriptions).serve(process)
   IntentPerformer.serve(process)
   CurlPerformer.serve(process)
   SessionRegistry.of(process).serve(descriptions.flatMap(\.handlers))
+}
+
+/// Registers the handler for the views of Live Activities, if the extension shows any.
+@MainActor private func serveActivities(_ descriptions: [WidgetDescription], in process: HostedProcess) {
+  let shown = descriptions.compactMap(\.activity)
+  guard !shown.isEmpty else { return }
+  process.declare(shown)
+  var archivers: [String: @Sendable (ArchiveActivity) async throws -> ActivityViews] = [:]
+  for description in descriptions {
+    if let type = description.activity?.attributesType { archivers[type] = description.activityViews }
+  }
+  let known = archivers
+  process.connection.onRequest(ArchiveActivity.self) { request, received in
+    guard let archive = known[request.attributesType] else {
+      throw BusError(
+        .badActivityContent, "this extension has no ActivityConfiguration for \(request.attributesType)")
+    }
+    return try await process.asCurrent(received.context) { try await archive(request) }
+  }
 }

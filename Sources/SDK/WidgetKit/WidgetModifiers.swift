@@ -2,6 +2,7 @@
 
 import Archive
 import Foundation
+import Messages
 public import SwiftUI
 import URLSessionAPI
 
@@ -98,7 +99,10 @@ extension WidgetConfiguration {
   @MainActor @preconcurrency public func supplementalActivityFamilies(
     _ families: [ActivityFamily]
   ) -> some WidgetConfiguration {
-    declaring { $0.supplementalActivityFamilies = families.map(\.description) }
+    ModifiedConfiguration(content: self) { description in
+      description.activity?.supplementalFamilies = families.map(\.description)
+      description.declaration?.supplementalActivityFamilies = families.map(\.description)
+    }
   }
 
   /// The kind that this one replaces. Source: the macOS 27 SDK; only on watchOS.

@@ -46,7 +46,7 @@ enum NoteTable {
   /// All entries, one per message type or reply.
   static let entries =
     ProcessNotes.all + BusNotes.all + SessionNotes.all + DeviceNotes.all + TimelineNotes.all + GalleryNotes.all
-    + DefaultsNotes.all
+    + DefaultsNotes.all + ActivityNotes.all
     + PushNotes.all + FleetNotes.all
 
   private static let byKind = Dictionary(entries.map { ($0.kind, $0) }) { first, _ in first }

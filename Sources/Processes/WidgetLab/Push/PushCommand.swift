@@ -37,6 +37,8 @@ struct PushSendCommand: AsyncParsableCommand {
         widgetlab push --type alert --collapse-id drink
         widgetlab push --type controls --control 3           to the control with the placement number 3
         widgetlab push --payload - < payload.json
+        widgetlab push --type liveactivity --activity 1 --payload update.json
+        widgetlab push --type liveactivity --starts RideAttributes --payload start.json
         widgetlab push --priority 5 --expiration 0           one attempt
         widgetlab push --token 00ff… --topic com.example.Other.push-type.widgets
       """)
@@ -51,6 +53,12 @@ struct PushSendCommand: AsyncParsableCommand {
 
   @Option(help: "For --type controls: the control's placement number (default: the only control with a token).")
   var control: Int?
+
+  @Option(help: "For --type liveactivity: the number of the Live Activity (default: the only one with a token).")
+  var activity: Int?
+
+  @Option(help: "For --type liveactivity: the type of attributes of which the push starts an activity.")
+  var starts: String?
 
   @Option(help: "A file with the payload; - for standard input.", completion: .file())
   var payload: String?
@@ -75,6 +83,11 @@ struct PushSendCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard control == nil || type == .controls else { throw ValidationError("--control needs --type controls") }
+    guard activity == nil && starts == nil || type == .liveactivity else {
+      throw ValidationError("--activity and --starts need --type liveactivity")
+    }
+    guard activity == nil || starts == nil else { throw ValidationError("give --activity or --starts, not both") }
+    guard type != .liveactivity || payload != nil else { throw ValidationError("--type liveactivity needs --payload") }
   }
 
   func run() async throws {
@@ -120,6 +133,17 @@ struct PushSendCommand: AsyncParsableCommand {
             : "choose one with --control; see `widgetlab token`")
       }
       return controls[0]
+    case .liveactivity:
+      if let activity { return .liveActivity(activity) }
+      if let starts { return .liveActivityStarts(starts) }
+      let active = try await session.tokens(activeOn: session.cluster.device).filter { $0.subject.bundle == bundle }
+      let numbers = active.map(\.subject.use).filter { if case .liveActivity = $0 { true } else { false } }
+      guard numbers.count == 1 else {
+        throw CommandError(
+          Exit.usage, "\(numbers.count) Live Activities of \(bundle) have a device token",
+          at: session.cluster.configurationPath, advice: "choose one with --activity, or a type with --starts")
+      }
+      return numbers[0]
     default: return .app
     }
   }

@@ -12,7 +12,8 @@ struct TokenCommand: AsyncParsableCommand {
     abstract: "Shows the device tokens of the push server, and rotates, expires or unregisters them.",
     discussion: """
       A device token belongs to a device, an app and a use: `widgets` for WidgetPushHandler, `app` for \
-      registerForRemoteNotifications(), and for ControlPushHandler `control-` with the control's placement number. One \
+      registerForRemoteNotifications(), for ControlPushHandler `control-` with the control's placement number, and \
+      `liveactivity-` with the number of a Live Activity, or `liveactivity-start-` with a type of attributes. One \
       of each is active. The others get status 410, like the response of APNs, \
       but without its delay.
 

@@ -13,7 +13,8 @@ struct ScreenCommand: AsyncParsableCommand {
     commandName: "screen",
     abstract: "Shows the widgets on a screen of the device, with their views as indented text.",
     discussion: """
-      The default location is the visible screen. ▒▒▒ marks hidden content: placeholders, and on a locked device \
+      The default location is the visible screen. Live Activities are listed before the widgets, on the Lock Screen and \
+      in the Dynamic Island. ▒▒▒ marks hidden content: placeholders, and on a locked device \
       privacySensitive() content. Exit code 78, and the cause, while an extension cannot be started.
 
       --picture draws the widgets as a browser shows them, in the order in which they were placed. The picture is near \
@@ -41,7 +42,8 @@ struct ScreenCommand: AsyncParsableCommand {
   @Argument(help: "The location (default: the visible one).")
   var location: ScreenLocation?
 
-  @Flag(help: "Print one JSON object: state, settings, location, tint, and widgets with their numbers and contents.")
+  @Flag(
+    help: "Print one JSON object: state, settings, location, tint, widgets and activities, with numbers and contents.")
   var json = false
 
   @Option(help: ArgumentHelp("Also draw the widgets, into an SVG or a PNG file.", valueName: "FILE"))
@@ -84,7 +86,7 @@ struct ScreenPrint {
   let reply: ShowScreen.Reply
   /// The bytes of the images of its views by their SHA-256, for a picture.
   var images: [String: Data] = [:]
-  private let appearance: ScreenAppearance
+  let appearance: ScreenAppearance
 
   /// - Parameter now: the device's time.
   init(reply: ShowScreen.Reply, now: Date, hidesSensitiveContent: Bool = true) {
@@ -99,9 +101,16 @@ struct ScreenPrint {
     let tint = reply.tint.map { ", tinted \($0.rawValue)" } ?? ""
     let head = ["\(reply.location.rawValue), \(reply.state.text)\(tint)"] + settings
     guard !reply.tiles.isEmpty else {
-      return head + ["no widgets; `widgetlab add KIND --location \(reply.location.rawValue)` places a widget"]
+      return head + activityLines + [
+        "no widgets; `widgetlab add KIND --location \(reply.location.rawValue)` places a widget"
+      ]
     }
-    return head + reply.tiles.flatMap { [""] + lines($0) }
+    return head + activityLines + reply.tiles.flatMap { [""] + lines($0) }
+  }
+
+  /// The Live Activities that have a place on the screen.
+  private var activityLines: [String] {
+    (reply.activities ?? []).filter { $0.place != nil }.flatMap { [""] + ActivityPrint($0, appearance).lines }
   }
 
   /// What the user changed, and the direction of the layout if it is not the usual one.
@@ -178,6 +187,8 @@ struct ScreenPrint {
     /// `red`, or `nil`.
     let tint: String?
     let widgets: [Widget]
+    /// The Live Activities of the device; `place` is missing where the screen does not show one.
+    let activities: [ActivityPrint.Facts]
   }
 
   var facts: Facts {
@@ -190,6 +201,6 @@ struct ScreenPrint {
           content: tile.content.rawValue, background: tile.background.rawValue,
           renderingMode: tile.renderingMode.rawValue, date: tile.date?.timeIntervalSince1970, views: views(tile),
           note: tile.note, covers: tile.covers.map(\.placement))
-      })
+      }, activities: (reply.activities ?? []).map { ActivityPrint($0, appearance).facts })
   }
 }

@@ -10,7 +10,8 @@ extension OperatorSession {
   /// replaced in the meantime is left out.
   func images(of screen: ShowScreen.Reply) async throws -> [String: Data] {
     var images: [String: Data] = [:]
-    for digest in screen.tiles.flatMap(\.view.imageDigests) where images[digest] == nil {
+    let activities = (screen.activities ?? []).flatMap { $0.views?.items ?? [] }.flatMap(\.form.imageDigests)
+    for digest in screen.tiles.flatMap(\.view.imageDigests) + activities where images[digest] == nil {
       images[digest] = try await image(digest)
     }
     return images
@@ -29,4 +30,9 @@ extension OperatorSession {
       if reply.piece.isEmpty || data.count >= reply.count { return data }
     }
   }
+}
+
+extension ArchivedEntry.Form {
+  /// The images of the views, by their SHA-256.
+  var imageDigests: [String] { view.imageDigests + (darkView?.imageDigests ?? []) }
 }

@@ -26,7 +26,9 @@ extension ScreenCommand {
     }
     for notice in notices { Output.printError("widgetlab: \(notice)") }
     let count = screen.reply.tiles.count
-    if !json { Output.print("\(path): \(count) \(count == 1 ? "widget" : "widgets")") }
+    let activities = (screen.reply.activities ?? []).filter { $0.place != nil }.count
+    let more = activities == 0 ? "" : ", \(activities) Live \(activities == 1 ? "Activity" : "Activities")"
+    if !json { Output.print("\(path): \(count) \(count == 1 ? "widget" : "widgets")\(more)") }
   }
 }
 
@@ -68,7 +70,7 @@ struct ScreenPicture {
   func picture(with font: InterFont) -> Picture {
     var drawings: [Drawing] = []
     var notices: [String] = []
-    let (places, size) = places
+    let (places, occupied) = places
     for place in places {
       let widget = picture(of: place.tile, place.size, with: font)
       var group = Drawing.Group()
@@ -77,11 +79,34 @@ struct ScreenPicture {
       drawings.append(.group(group, widget.drawings))
       notices += widget.notices.map { "\(name(place.tile)): \($0)" }
     }
+    let below = activities(with: font, below: occupied.height)
+    drawings += below.drawings
+    notices += below.notices
+    let size = Size(width: occupied.width, height: below.size.height)
     let isDark = screen.reply.state.colorScheme == .dark
     let wall = Drawing.fill(
       Path(Rect(origin: Point(x: 0, y: 0), size: size)),
       .color(isDark ? RGBA(0.24, 0.26, 0.31) : RGBA(0.8, 0.84, 0.9)), isEvenOdd: false)
     return Picture(size: size, drawings: [wall] + drawings, notices: notices)
+  }
+
+  /// The Live Activities that have a place on the screen, one below the other. Ours: on a phone, the Dynamic Island is
+  /// at the top of the screen.
+  private func activities(with font: InterFont, below top: Double) -> Picture {
+    var whole = Picture(size: Size(width: 0, height: top), drawings: [], notices: [])
+    let shown = (screen.reply.activities ?? []).filter { $0.place != nil }
+    for activity in shown {
+      guard let place = activity.place, activity.views != nil else { continue }
+      let maker = ActivityPicture(activity, screen, device)
+      let picture = maker.picture(of: ActivityPresentation(place), with: font)
+      var group = Drawing.Group()
+      group.label = "\(activity.activity.number) \(activity.activity.attributesType) \(place.rawValue)"
+      group.offset = Point(x: (device.screen.width - picture.size.width) / 2, y: whole.size.height)
+      whole.drawings.append(.group(group, picture.drawings))
+      whole.notices += picture.notices.map { "Live Activity \(activity.activity.number): \($0)" }
+      whole.size.height += picture.size.height + Self.gap
+    }
+    return whole
   }
 
   private func name(_ tile: ShowScreen.Tile) -> String {

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Foundation
+package import LiveActivities
+package import Messages
+
+/// An app of the device, as far as Live Activities are concerned.
+package struct ActivityApp: Sendable, Hashable {
+  package let bundle: String
+  /// The bundle identifiers of its extensions.
+  package let extensions: [String]
+  /// Whether its `Info.plist` permits Live Activities.
+  package let supportsActivities: Bool
+  package init(bundle: String, extensions: [String], supportsActivities: Bool = true) {
+    self.bundle = bundle
+    self.extensions = extensions
+    self.supportsActivities = supportsActivities
+  }
+}
+
+/// The state machine of the device's Live Activities. A plain value without clock or I/O.
+///
+/// An activity has a version, which increases with each content and when it becomes stale: the extension archives the
+/// views of each version once. What happened is in `moved`, in order.
+package struct ActivityStateMachine: Sendable {
+  package struct Kept: Codable, Sendable, Hashable {
+    package internal(set) var record: ActivityRecord
+    package internal(set) var life: ActivityLifetime
+    package internal(set) var version = 1
+    /// The version that the extension has archived, or could not archive.
+    package internal(set) var archived: Int?
+    /// Why the views are not those of the newest version.
+    package internal(set) var note: String?
+    /// The notification that changed it last, which can arrive again after a restart of the host.
+    var lastPush: UUID?
+    package var number: Int { record.number }
+  }
+
+  /// The persistent state.
+  package struct State: Codable, Sendable, Equatable {
+    /// In the order of their start.
+    package internal(set) var activities: [Kept] = []
+    var lastNumber = 0
+    package internal(set) var revision = 0
+    /// The types of attributes that each extension shows, by its bundle identifier.
+    package internal(set) var declarations: [String: [ActivityDeclaration]] = [:]
+    /// The apps whose activities the user forbids.
+    var forbidden: Set<String> = []
+    /// The tokens that start activities, by app and by type of attributes.
+    var startTokens: [String: [String: String]] = [:]
+    /// The notifications that started an activity, the newest last.
+    var starts: [UUID] = []
+    package init() {}
+  }
+
+  /// The largest attributes and content together, in bytes. Source: *Displaying live data with Live Activities*, 4 KB.
+  static let largest = 4_096
+  /// How many notifications that started an activity are remembered.
+  static let rememberedStarts = 100
+
+  let apps: [ActivityApp]
+  let limits: ActivityLimits
+  /// Whether the system has tokens that start activities.
+  private let hasStartTokens: Bool
+  package internal(set) var state: State
+  /// What happened since the service read it last.
+  package var moved: [ActivityMoved] = []
+
+  package init(
+    apps: [ActivityApp], limits: ActivityLimits = ActivityLimits(), hasStartTokens: Bool = true, state: State = State()
+  ) {
+    self.apps = apps
+    self.limits = limits
+    self.hasStartTokens = hasStartTokens
+    self.state = state
+  }
+
+  // MARK: Queries
+
+  /// The activities of an app, as its processes see them.
+  package func activities(of app: String) -> AppActivities {
+    AppActivities(
+      revision: state.revision, areEnabled: refusal(app) == nil,
+      activities: state.activities.map(\.record).filter { $0.app == app }, startTokens: state.startTokens[app] ?? [:])
+  }
+
+  /// The activities of all apps.
+  package var all: AppActivities {
+    AppActivities(revision: state.revision, activities: state.activities.map(\.record))
+  }
+
+  package func activity(_ number: Int) -> Kept? { state.activities.first { $0.number == number } }
+
+  /// The app of a product: an app itself, or that of an extension.
+  package func app(of bundle: String) -> String? {
+    apps.first { $0.bundle == bundle || $0.extensions.contains(bundle) }?.bundle
+  }
+
+  /// The extension that shows an app's activities of a type.
+  package func widgetExtension(of app: String, showing type: String) -> String? {
+    apps.first { $0.bundle == app }?.extensions.first { bundle in
+      state.declarations[bundle]?.contains { $0.attributesType == type } == true
+    }
+  }
+
+  /// The activities that need tokens.
+  package var withToken: [ActivityRecord] {
+    state.activities.map(\.record).filter { $0.usesToken && $0.phase != .ended }
+  }
+
+  /// The types of attributes whose activities a backend may start, by app.
+  package var startable: [String: [String]] {
+    guard hasStartTokens else { return [:] }
+    return apps.reduce(into: [:]) { found, app in
+      guard refusal(app.bundle) == nil else { return }
+      let types = app.extensions.flatMap { state.declarations[$0] ?? [] }.map(\.attributesType)
+      if !types.isEmpty { found[app.bundle] = Set(types).sorted() }
+    }
+  }
+
+  /// The next date at which something is due; `nil` without activities.
+  package var next: Date? { state.activities.map { $0.life.next(limits) }.min() }
+
+  /// Why an app may have no activities; `nil` if it may.
+  func refusal(_ bundle: String) -> String? {
+    guard let app = apps.first(where: { $0.bundle == bundle }) else { return "the device has no app \(bundle)" }
+    guard app.supportsActivities else { return "the Info.plist of \(bundle) has no NSSupportsLiveActivities" }
+    return state.forbidden.contains(bundle) ? "the user does not allow Live Activities of \(bundle)" : nil
+  }
+
+  // MARK: The app, the extension and the user
+
+  /// An activity is requested. One with the same id is returned as it is.
+  ///
+  /// - Throws: `activities-denied`, `activity-too-large`, `too-many-activities`, `bad-activity-content` (definite).
+  package mutating func request(
+    _ request: RequestActivity, app: String, because cause: ActivityMoved.Cause, now: Date
+  ) throws(BusError) {
+    guard !state.activities.contains(where: { $0.record.id == request.id }) else { return }
+    if let refusal = refusal(app) { throw BusError(.activitiesDenied, refusal) }
+    try check(request.content, attributes: request.attributes)
+    let own = state.activities.filter { $0.record.app == app }
+    guard own.count < limits.atATime else {
+      throw BusError(.tooManyActivities, "\(app) has \(own.count) Live Activities, and the limit is \(limits.atATime)")
+    }
+    state.lastNumber += 1
+    let record = ActivityRecord(
+      number: state.lastNumber, id: request.id, app: app, attributesType: request.attributesType,
+      attributes: request.attributes, content: request.content, startedAt: now, style: request.style,
+      usesToken: request.usesToken)
+    let life = ActivityLifetime(startedAt: now, staleAt: request.content.staleDate, limits)
+    state.activities.append(Kept(record: record, life: life))
+    changed(.started, cause, record)
+    advance(to: now)
+  }
+
+  /// Updates, ends or dismisses an activity.
+  ///
+  /// - Parameters:
+  ///   - id: its id, or its number.
+  ///   - app: only an activity of this app; `nil`: of any.
+  /// - Returns: the activity's app.
+  /// - Throws: `no-such-activity`, `activity-too-large`, `bad-activity-content` (definite).
+  @discardableResult
+  package mutating func change(
+    _ id: String, _ change: ChangeActivity.Change, of app: String?, because cause: ActivityMoved.Cause, now: Date
+  ) throws(BusError) -> String {
+    let index = state.activities.firstIndex {
+      ($0.record.id == id || "\($0.number)" == id) && (app == nil || $0.record.app == app)
+    }
+    guard let index else { throw BusError(.noSuchActivity, "no Live Activity has the id \(id)") }
+    var kept = state.activities[index]
+    let owner = kept.record.app
+    switch change {
+    case .update(let content, _, let timestamp):
+      guard kept.record.phase != .ended else { return owner }
+      try check(content, attributes: kept.record.attributes)
+      guard (try? kept.life.take(timestamp: timestamp?.timeIntervalSince1970)) != nil else { return owner }
+      kept.take(content)
+      state.activities[index] = kept
+      changed(.updated, cause, kept.record)
+    case .end(let content, let dismissal, let timestamp):
+      guard kept.record.phase != .ended else { return owner }
+      if let content { try check(content, attributes: kept.record.attributes) }
+      guard (try? kept.life.take(timestamp: timestamp?.timeIntervalSince1970)) != nil else { return owner }
+      if let content { kept.take(content) }
+      let date: Date? =
+        switch dismissal {
+        case .standard: nil
+        case .immediate: now
+        case .after(let date): date
+        }
+      kept.end(now, dismissAt: date, limits)
+      state.activities[index] = kept
+      changed(.ended, cause, kept.record)
+    case .dismiss:
+      if kept.record.phase != .ended {
+        kept.end(now, dismissAt: now, limits)
+        state.activities[index] = kept
+        changed(.ended, cause, kept.record)
+      }
+      state.activities.remove(at: index)
+      changed(.dismissed, cause, kept.record)
+    }
+    advance(to: now)
+    return owner
+  }
+
+  /// Activities of a forbidden app end at once.
+  package mutating func allow(_ app: String, _ isAllowed: Bool, now: Date) {
+    guard state.forbidden.contains(app) == isAllowed else { return }
+    if isAllowed { state.forbidden.remove(app) } else { state.forbidden.insert(app) }
+    state.revision += 1
+    guard !isAllowed else { return }
+    for index in state.activities.indices where state.activities[index].record.app == app {
+      guard state.activities[index].record.phase != .ended else { continue }
+      state.activities[index].end(now, dismissAt: now, limits)
+      changed(.ended, .user, state.activities[index].record)
+    }
+    advance(to: now)
+  }
+
+  // MARK: The extension
+
+  /// The types of attributes that an extension shows.
+  package mutating func declare(_ widgetExtension: String, _ declarations: [ActivityDeclaration]) {
+    guard state.declarations[widgetExtension] ?? [] != declarations else { return }
+    state.declarations[widgetExtension] = declarations.isEmpty ? nil : declarations
+    // Activities that no extension could show are archived now.
+    let types = Set(declarations.map(\.attributesType))
+    for index in state.activities.indices where types.contains(state.activities[index].record.attributesType) {
+      state.activities[index].archived = nil
+    }
+  }
+
+  /// The views of a version are stored, or the reason why they cannot be made.
+  package mutating func archived(_ number: Int, version: Int, note: String?, text: [String]) {
+    guard let index = state.activities.firstIndex(where: { $0.number == number }) else { return }
+    state.activities[index].archived = version
+    state.activities[index].note = note
+    let change: ActivityMoved.Change = note == nil ? .archived : .notArchived
+    moved.append(
+      ActivityMoved(change, because: .extension, state.activities[index].record, text: note.map { [$0] } ?? text))
+  }
+
+  /// The views depend on settings that changed.
+  package mutating func archiveAgain() {
+    for index in state.activities.indices { state.activities[index].version += 1 }
+  }
+
+  // MARK: Tokens
+
+  /// The token of an activity.
+  package mutating func setToken(_ number: Int, _ token: String?) {
+    guard let index = state.activities.firstIndex(where: { $0.number == number }),
+      state.activities[index].record.token != token
+    else { return }
+    state.activities[index].record.token = token
+    changed(.token, .system, state.activities[index].record)
+  }
+
+  /// The token by which a backend starts activities of a type.
+  package mutating func setStartToken(_ app: String, _ type: String, _ token: String?) {
+    guard state.startTokens[app]?[type] != token else { return }
+    state.startTokens[app, default: [:]][type] = token
+    state.revision += 1
+  }
+
+  // MARK: Time
+
+  /// Handles what is due.
+  package mutating func advance(to now: Date) {
+    for number in state.activities.map(\.number) {
+      while let index = state.activities.firstIndex(where: { $0.number == number }),
+        let instant = state.activities[index].life.advance(to: now, limits)
+      {
+        switch instant {
+        case .stale:
+          state.activities[index].version += 1
+          state.activities[index].agree()
+          changed(.stale, .system, state.activities[index].record)
+        case .endedBySystem:
+          state.activities[index].agree()
+          changed(.ended, .system, state.activities[index].record)
+        case .dismissed: changed(.dismissed, .system, state.activities.remove(at: index).record)
+        }
+      }
+    }
+  }
+
+  // MARK: Changes
+
+  /// - Throws: `activity-too-large`, `bad-activity-content` (definite).
+  private func check(_ content: ActivityContentRecord, attributes: String) throws(BusError) {
+    let size = attributes.utf8.count + content.state.utf8.count
+    guard size <= Self.largest else {
+      throw BusError(
+        .activityTooLarge, "attributes and content are \(size) bytes as JSON, and the limit is \(Self.largest)")
+    }
+    for (name, text) in [("the attributes", attributes), ("the content", content.state)] {
+      guard (try? JSONSerialization.jsonObject(with: Data(text.utf8))) is [String: Any] else {
+        throw BusError(.badActivityContent, "\(name) are not a JSON object: \(text.prefix(200))")
+      }
+    }
+  }
+
+  mutating func changed(
+    _ change: ActivityMoved.Change, _ cause: ActivityMoved.Cause, _ record: ActivityRecord
+  ) {
+    state.revision += 1
+    moved.append(ActivityMoved(change, because: cause, record))
+  }
+}

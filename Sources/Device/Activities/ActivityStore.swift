@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import Messages
+import Stores
+
+/// Persists the activities, and the views that the extensions archived.
+struct ActivityStore: Sendable {
+  /// The archived views of one version of an activity.
+  struct Views: Codable, Sendable {
+    let version: Int
+    let views: ActivityViews
+  }
+
+  let database: any DatabaseWriter
+
+  init(_ database: any DatabaseWriter) throws {
+    self.database = database
+    try database.createTables(
+      of: "activities",
+      """
+      CREATE TABLE activities (id INTEGER PRIMARY KEY, state BLOB NOT NULL);
+      CREATE TABLE activityViews (number INTEGER PRIMARY KEY, views BLOB NOT NULL);
+      """)
+  }
+
+  func state() throws -> ActivityStateMachine.State? {
+    try database.read { db in
+      try Data.fetchOne(db, sql: "SELECT state FROM activities").map { try ActivityStateMachine.State(stored: $0) }
+    }
+  }
+
+  /// The views by the number of their activity.
+  func views() throws -> [Int: Views] {
+    try database.read { db in
+      var all: [Int: Views] = [:]
+      for row in try Row.fetchAll(db, sql: "SELECT * FROM activityViews") {
+        all[row["number"]] = try row.decoded("views")
+      }
+      return all
+    }
+  }
+
+  /// Writes the state, and deletes the views of activities that are gone, in one transaction.
+  ///
+  /// - Parameter views: new views, by the number of their activity.
+  func save(_ state: ActivityStateMachine.State, views: [Int: Views] = [:]) throws {
+    let left = state.activities.map(\.number)
+    try database.write { db in
+      try db.run("INSERT OR REPLACE INTO activities (id, state) VALUES (1, ?)", [try BodyCoding.data(state)])
+      for (number, views) in views {
+        try db.run(
+          "INSERT OR REPLACE INTO activityViews (number, views) VALUES (?, ?)", [number, try BodyCoding.data(views)])
+      }
+      for number in try Int.fetchAll(db, sql: "SELECT number FROM activityViews") where !left.contains(number) {
+        try db.run("DELETE FROM activityViews WHERE number = ?", [number])
+      }
+    }
+  }
+}

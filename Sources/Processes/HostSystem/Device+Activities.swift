@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Activities
+import Archive
+import Cluster
+import Conditions
+import Foundation
+import Gallery
+import Launching
+import LiveActivities
+import MessageBus
+import Messages
+import OwnedTasks
+import ProcessActions
+import Pushes
+import Timekeeping
+
+// Live Activities: messages of apps, extensions and the operator, and routing of the service's requests.
+
+extension Device {
+  nonisolated func listenForActivities() {
+    bus.onRequest(RequestActivity.self) { [weak self] request, from in
+      try await requireDevice(self).request(request, from)
+    }
+    bus.onRequest(ChangeActivity.self) { [weak self] request, from in
+      try await requireDevice(self).change(request, from)
+    }
+    bus.onRequest(ListActivities.self) { [weak self] request, from in
+      try await requireDevice(self).list(request, from)
+    }
+    bus.onRequest(AllowActivities.self) { [activities] request, from in
+      try await activities.allow(request, from.context)
+      return Done()
+    }
+  }
+
+  /// The app that a process belongs to; `nil`: the operator.
+  private func app(of process: Address) async -> String? {
+    guard process.role != .operator else { return nil }
+    let bundle = process.bundleIdentifier ?? ""
+    return await activities.stateMachine.app(of: bundle) ?? bundle
+  }
+
+  /// Only an app in the foreground starts an activity. Source: *Displaying live data with Live Activities*.
+  private func request(_ request: RequestActivity, _ from: Received) async throws -> AppActivities {
+    let own = await app(of: from.source)
+    let app = try own ?? request.app ?? onlyApp()
+    if own != nil, await !launcher.isInFront(from.source) {
+      throw BusError(.appNotVisible, "\(app) is not in the foreground, and only then it can start a Live Activity")
+    }
+    await learnActivities()
+    return try await activities.request(
+      request, app: app, because: own == nil ? .user : .app, from.context)
+  }
+
+  private func onlyApp() throws(BusError) -> String {
+    guard let app = configuration.apps.first, configuration.apps.count == 1 else {
+      throw BusError(.activitiesDenied, "the device has \(configuration.apps.count) apps: name one")
+    }
+    return app.bundle
+  }
+
+  private func change(_ request: ChangeActivity, _ from: Received) async throws -> AppActivities {
+    let cause: ActivityMoved.Cause =
+      switch from.source.role {
+      case .app: .app
+      case .widgetExtension: .extension
+      default: .user
+      }
+    return try await activities.change(request, of: await app(of: from.source), because: cause, from.context)
+  }
+
+  private func list(_ request: ListActivities, _ from: Received) async throws -> AppActivities {
+    if let own = await app(of: from.source) {
+      let known = await activities.follow(from.source, app: own)
+      return known
+    }
+    let all = await activities.stateMachine
+    return request.app.map { all.activities(of: $0) } ?? all.all
+  }
+
+  /// An extension that never ran may show the activity.
+  private func learnActivities() async {
+    _ = await gallery.learn(configuration.extensions.map { $0.address(on: configuration.device.name) })
+  }
+
+  // MARK: Views
+
+  /// Launches an extension, and asks it for the views of an activity.
+  func archive(_ request: ArchiveActivity, by bundle: String) async -> Result<ActivityViews, BusError> {
+    let address = Address.widgetExtension(configuration.device.name, bundle)
+    do throws(BusError) {
+      return .success(
+        try await withLaunched(address, because: "live activity") { () async throws(BusError) in
+          try await bus.request(
+            request, to: address, within: configuration.settings.timelineDeadline, whenUnreachable: .wait)
+        })
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// The Live Activities as a screen of the device shows them, the most relevant first. Source: Human Interface
+  /// Guidelines, *Live Activities*: all on the Lock Screen; in the Dynamic Island the active ones, one compact or two
+  /// minimal.
+  func shownActivities(at location: WidgetLocationName, isLocked: Bool) async -> [ShowScreen.LiveActivity]? {
+    let all = await activities.shown
+    guard !all.isEmpty else { return nil }
+    let island = configuration.device.screen.hasDynamicIsland && !isLocked && location != .lockScreen
+    let active = all.filter { $0.activity.phase != .ended }
+    let inIsland = island ? active.prefix(2).map(\.activity.number) : []
+    return all.map { shown in
+      var place: ShowScreen.LiveActivity.Place?
+      if location == .lockScreen || isLocked {
+        place = .lockScreen
+      } else if inIsland.contains(shown.activity.number) {
+        place = inIsland.count == 1 ? .compact : .minimal
+      }
+      return ShowScreen.LiveActivity(activity: shown.activity, place: place, views: shown.views, note: shown.note)
+    }
+  }
+
+  // MARK: Outputs
+
+  func route(_ output: ActivityOutput) async {
+    switch output {
+    case .tokensChanged: await pushes.setActivities(await activityTokens)
+    case .startedByPush(let app):
+      let address = Address.app(configuration.device.name, app)
+      // Not awaited: the author's code may take its time.
+      tasks.start { [self] in await launchForToken(address, app) }
+    case .broken(let reason): broken(reason)
+    }
+  }
+
+  /// The app that a push started an activity of is launched, and receives the token of the activity. Source: *Starting
+  /// and updating Live Activities with ActivityKit push notifications*. One that the user force-quit is not (ours).
+  private func launchForToken(_ address: Address, _ app: String) async {
+    guard await !launcher.isQuit(address) else { return }
+    let limit = Duration.seconds(30)
+    do throws(BusError) {
+      try await withLaunched(address, because: "live activity") { () async throws(BusError) in
+        await activities.awaitTokens(ofApp: app, within: limit)
+      }
+    } catch {
+      // It cannot be launched, which `widgetlab ps` shows.
+    }
+  }
+
+  /// The tokens that activities need, and those that start them.
+  var activityTokens: Set<TokenKey> {
+    get async {
+      let machine = await activities.stateMachine
+      let own = machine.withToken.map { TokenKey($0.app, .liveActivity($0.number)) }
+      let starts = machine.startable.flatMap { app, types in types.map { TokenKey(app, .liveActivityStarts($0)) } }
+      return Set(own + starts)
+    }
+  }
+
+  /// A notification for a Live Activity. Pushes keeps it until `performed`.
+  func take(_ notification: PushedNotification) async {
+    do throws(BusError) {
+      let result = try await activities.receive(notification)
+      await pushes.performed(notification.uniqueID, result.step, result.detail)
+    } catch {
+      // The service has reported that it is broken, or the host ends.
+    }
+  }
+
+  func setActivityToken(_ key: TokenKey, _ token: String?) async {
+    do throws(BusError) {
+      try await activities.setToken(key.bundle, key.use, token)
+    } catch {
+      // The same.
+    }
+  }
+}
+
+extension ClusterConfiguration {
+  /// The apps of the device, as far as Live Activities are concerned. An app without `infoPlist` in `widgetlab.yaml`
+  /// may have them.
+  func activityApps() throws(ClusterError) -> [ActivityApp] {
+    var found: [ActivityApp] = []
+    for app in apps {
+      found.append(
+        ActivityApp(
+          bundle: app.bundle, extensions: extensions(ofApp: app.bundle).filter(\.isExtension).map(\.bundle),
+          supportsActivities: try app.readInfoPlist()?.supportsLiveActivities ?? true))
+    }
+    return found
+  }
+
+  /// Source: the availability of `pushToStartTokenUpdates`, iOS 17.2.
+  var hasActivityStartTokens: Bool { device.majorVersion >= 18 || device.version.hasPrefix("17.") && minorVersion >= 2 }
+
+  private var minorVersion: Int { device.version.split(separator: ".").dropFirst().first.flatMap { Int($0) } ?? 0 }
+}
+
+extension ActivityLimits {
+  init(_ settings: ClusterConfiguration.Settings) {
+    self.init(
+      atATime: settings.activityLimit,
+      priority10PerHour: settings.developerMode ? .greatestFiniteMagnitude : Double(settings.activityPushBudget))
+  }
+}
+
+extension WidgetEnvironment {
+  /// That of the Lock Screen presentation of a Live Activity.
+  init(ofActivityOn device: ClusterConfiguration.Device, _ settings: DeviceSettings) {
+    self.init(
+      family: .systemMedium, width: device.screen.activityWidth, height: DeviceModel.activityHeight,
+      contentMargins: Insets(0), displayScale: device.screen.scale, settings: settings)
+  }
+}

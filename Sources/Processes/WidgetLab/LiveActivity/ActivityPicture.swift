@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import Cluster
+import Foundation
+import Layout
+import Messages
+import Pictures
+
+/// The picture of a presentation of a Live Activity.
+///
+/// Source of the sizes: Human Interface Guidelines, *Live Activities*; the corners of the Lock Screen presentation, and
+/// the distances within the expanded one, are ours.
+struct ActivityPicture {
+  /// The height of the Dynamic Island, and the least width of the minimal presentation, in points.
+  private static let islandHeight = 36.67
+  private static let minimalWidth = 45.0
+  /// The least height of the Lock Screen and of the expanded presentation, in points.
+  private static let leastHeight = 84.0
+  private static let expandedRadius = 44.0
+  private static let lockScreenRadius = 24.0
+  /// The width of the camera, in points.
+  private static let camera = 125.0
+
+  private let shown: ShowScreen.LiveActivity
+  private let screen: ScreenPrint
+  private let device: ClusterConfiguration.Device
+
+  init(_ shown: ShowScreen.LiveActivity, _ screen: ScreenPrint, _ device: ClusterConfiguration.Device) {
+    self.shown = shown
+    self.screen = screen
+    self.device = device
+  }
+
+  /// The width that each side of the compact presentation may have, in points.
+  private var sideWidth: Double { device.screen.width >= 428 ? 62.33 : 52.33 }
+
+  func picture(of presentation: ActivityPresentation, with font: InterFont) -> Picture {
+    switch presentation {
+    case .lockScreen: lockScreen(font)
+    case .compact: compact(font)
+    case .minimal: minimal(font)
+    case .expanded: expanded(font)
+    }
+  }
+
+  private func view(_ part: ActivityViews.Part, _ scheme: ColorSchemeName) -> ViewArchive? {
+    guard let form = shown.views?[part] else { return nil }
+    var appearance = screen.appearance
+    // The Dynamic Island hides nothing: it is not shown on a locked device.
+    appearance.hidesPrivate = appearance.hidesPrivate && part == .lockScreen
+    return (scheme == .dark ? form.darkView ?? form.view : form.view).shown(appearance)
+  }
+
+  // MARK: Presentations
+
+  private func lockScreen(_ font: InterFont) -> Picture {
+    let scheme = screen.reply.state.colorScheme
+    guard let archived = view(.lockScreen, scheme) else { return Picture(size: .zero, drawings: [], notices: []) }
+    var view = archived.withoutActivityModifiers
+    if let tint = archived.activityBackgroundTint {
+      view.modifiers.append(ViewArchive.Modifier("containerBackground", ["placement": "widget", "style": tint]))
+    }
+    let width = device.screen.activityWidth
+    let height = fitting(view, width, scheme, font).height
+    return drawn(
+      view, Size(width: width, height: min(max(height, Self.leastHeight), DeviceModel.activityHeight)), scheme, font,
+      radius: Self.lockScreenRadius, showsBackground: true)
+  }
+
+  private func compact(_ font: InterFont) -> Picture {
+    let sides = [ActivityViews.Part.compactLeading, .compactTrailing].map { part -> Picture in
+      guard let view = view(part, .dark)?.withoutActivityModifiers else {
+        return Picture(size: Size(width: 0, height: Self.islandHeight), drawings: [], notices: [])
+      }
+      let width = min(fitting(view, nil, .dark, font).width, sideWidth)
+      return drawn(view, Size(width: max(width, 1), height: Self.islandHeight), .dark, font)
+    }
+    // The island is as wide on both sides of the camera.
+    let side = min(sides.map(\.size.width).max() ?? 0, sideWidth) + 8
+    let size = Size(width: Self.camera + 2 * side, height: Self.islandHeight)
+    return island(
+      size, radius: Self.islandHeight / 2,
+      [
+        (sides[0], Point(x: 8, y: 0)),
+        (sides[1], Point(x: size.width - 8 - sides[1].size.width, y: 0)),
+      ])
+  }
+
+  private func minimal(_ font: InterFont) -> Picture {
+    guard let view = view(.minimal, .dark)?.withoutActivityModifiers else {
+      return island(Size(width: Self.islandHeight, height: Self.islandHeight), radius: Self.islandHeight / 2, [])
+    }
+    let width = min(max(fitting(view, nil, .dark, font).width + 8, Self.islandHeight), Self.minimalWidth)
+    let size = Size(width: width, height: Self.islandHeight)
+    return island(size, radius: Self.islandHeight / 2, [(drawn(view, size, .dark, font), Point(x: 0, y: 0))])
+  }
+
+  /// The regions leading, center and trailing in a row, and the region bottom below it.
+  private func expanded(_ font: InterFont) -> Picture {
+    func region(_ part: ActivityViews.Part) -> [ViewArchive] {
+      view(part, .dark).map { [$0.withoutActivityModifiers] } ?? []
+    }
+    let spacer = ViewArchive("Spacer", ["minLength": 0])
+    let row = ViewArchive(
+      "HStack", ["spacing": 8],
+      children: region(.expandedLeading) + [spacer] + region(.expandedCenter) + [spacer] + region(.expandedTrailing))
+    let whole = ViewArchive("VStack", ["spacing": 8], children: [row] + region(.expandedBottom))
+    let own = shown.views?.margins?["expanded"] ?? WidgetEnvironment.Insets(16)
+    let margins = Insets(top: own.top, leading: own.leading, bottom: own.bottom, trailing: own.trailing)
+    let width = device.screen.activityWidth
+    let height =
+      fitting(whole, width - margins.leading - margins.trailing, .dark, font).height + margins.top + margins.bottom
+    let size = Size(width: width, height: min(max(height, Self.leastHeight), DeviceModel.activityHeight))
+    return island(
+      size, radius: Self.expandedRadius, [(drawn(whole, size, .dark, font, margins: margins), Point(x: 0, y: 0))])
+  }
+
+  // MARK: Drawing
+
+  /// The black shape with what is in it.
+  private func island(_ size: Size, radius: Double, _ parts: [(Picture, Point)]) -> Picture {
+    let shape = Path(
+      roundedRect: Rect(origin: Point(x: 0, y: 0), size: size), radii: Array(repeating: radius, count: 4),
+      isContinuous: radius * 2 < size.height)
+    let content = parts.map { picture, origin in
+      var group = Drawing.Group()
+      group.offset = origin
+      return Drawing.group(group, picture.drawings)
+    }
+    return Picture(
+      size: size, drawings: [.fill(shape, .color(RGBA(0, 0, 0)), isEvenOdd: false)] + content,
+      notices: parts.flatMap(\.0.notices))
+  }
+
+  private func fitting(_ view: ViewArchive, _ width: Double?, _ scheme: ColorSchemeName, _ font: InterFont) -> Size {
+    let settings = screen.reply.settings
+    let style = ViewStyle(textSize: settings.textSize, colorScheme: scheme, isTextBold: settings.isTextBold)
+    return view.size(
+      proposedWidth: width, style: style, isRightToLeft: settings.isRightToLeft, scale: device.screen.scale,
+      measuring: font)
+  }
+
+  private func drawn(
+    _ view: ViewArchive, _ size: Size, _ scheme: ColorSchemeName, _ font: InterFont, margins: Insets = Insets(0),
+    radius: Double = 0, showsBackground: Bool = false
+  ) -> Picture {
+    let settings = screen.reply.settings
+    let canvas = LayoutCanvas(
+      size: size, margins: margins, scale: device.screen.scale, isRightToLeft: settings.isRightToLeft,
+      family: .systemMedium)
+    let style = PictureStyle(
+      colorScheme: scheme, settings: settings, usesIOS26Colors: device.majorVersion >= 26, cornerRadius: radius,
+      showsBackground: showsBackground)
+    return view.picture(in: canvas, style, with: font, images: screen.images)
+  }
+}
+
+extension ViewArchive {
+  /// The colour of the outermost `activityBackgroundTint(_:)`.
+  fileprivate var activityBackgroundTint: ArchivedValue? {
+    all { view in view.modifiers.contains { $0.name == "activityBackgroundTint" } }.first?
+      .modifiers.last { $0.name == "activityBackgroundTint" }?.arguments["color"]
+  }
+
+  /// The view without the modifiers that only the system reads.
+  fileprivate var withoutActivityModifiers: ViewArchive {
+    var view = self
+    view.modifiers = view.modifiers.filter {
+      !["activityBackgroundTint", "activitySystemActionForegroundColor", "dynamicIsland"].contains($0.name)
+    }
+    view.children = view.children.map(\.withoutActivityModifiers)
+    return view
+  }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import JournalAnalysis
+import MessageBus
+import Messages
+
+/// `widgetlab activity`.
+struct LiveActivityCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "activity",
+    abstract: "Lists, starts, updates and ends Live Activities, and shows their presentations.",
+    discussion: """
+      An app starts its Live Activities with ActivityKit, and a backend with pushes of the type liveactivity. These \
+      commands do the same from outside, for an app whose code does not run here.
+
+      EXAMPLES
+        widgetlab activity list
+        widgetlab activity start RideAttributes --attributes '{"rider":"Ada"}' --state '{"minutes":5}' --token
+        widgetlab activity update 1 --state '{"minutes":4}' --stale-in 10m
+        widgetlab activity show 1 --picture ride.png
+        widgetlab activity end 1 --dismiss-in 1h
+        widgetlab push --type liveactivity --activity 1 --payload update.json
+      """,
+    subcommands: [
+      LiveActivityListCommand.self, LiveActivityStartCommand.self, LiveActivityUpdateCommand.self,
+      LiveActivityEndCommand.self, LiveActivityDismissCommand.self, LiveActivityShowCommand.self,
+      LiveActivityAllowCommand.self,
+    ], defaultSubcommand: LiveActivityListCommand.self)
+}
+
+/// `widgetlab activity list`.
+struct LiveActivityListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "Lists the Live Activities of the device, in the order of their start.")
+
+  @OptionGroup var options: InstanceOptions
+
+  @Flag(help: "Print one JSON object: activities, each with number, id, phase, content and token.")
+  var json = false
+
+  func run() async throws {
+    try await reporting {
+      let reply = try await OperatorSession.with(options) { try await $0.ask(ListActivities()) }
+      if json {
+        return Output.print(String(decoding: try BodyCoding.data(reply), as: UTF8.self))
+      }
+      guard !reply.activities.isEmpty else { return Output.print("the device has no Live Activity") }
+      for activity in reply.activities { for line in activity.lines { Output.print(line) } }
+    }
+  }
+}
+
+/// `widgetlab activity start`.
+struct LiveActivityStartCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "start", abstract: "Starts a Live Activity, as the app does with Activity.request.",
+    discussion: """
+      The JSON is that of the author's Codable types, as JSONEncoder writes it: a Date is a number of seconds since \
+      2001. An activity that an extension cannot decode is kept, and its views are not shown: see `widgetlab activity \
+      show`. Unlike the app itself, this command does not need the app to be in the foreground.
+      """)
+
+  @OptionGroup var options: InstanceOptions
+
+  @Argument(help: "The name of the type of ActivityAttributes.")
+  var attributesType: String
+
+  @Option(help: "The attributes, JSON.")
+  var attributes = "{}"
+
+  @OptionGroup var content: ActivityContentOptions
+
+  @Option(help: "The app's bundle identifier (default: the only app).")
+  var app: String?
+
+  @Flag(help: "Request a device token for updates: pushType: .token.")
+  var token = false
+
+  func run() async throws {
+    try await reporting {
+      try await OperatorSession.with(options) { session in
+        let bundle = try session.cluster.bundle(ofApp: app)
+        let id = UUID().uuidString
+        let reply = try await session.ask(
+          RequestActivity(
+            id: id, app: bundle, attributesType: attributesType, attributes: attributes,
+            content: try await content.record(session), usesToken: token), within: .seconds(60))
+        guard let activity = reply.activities.first(where: { $0.id == id }) else { return }
+        Output.print("Live Activity \(activity.number) of \(attributesType) is \(activity.phase.rawValue)")
+      }
+    }
+  }
+}
+
+/// `widgetlab activity update`.
+struct LiveActivityUpdateCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "update", abstract: "Shows other content, as the app does with Activity.update.")
+
+  @OptionGroup var options: InstanceOptions
+  @Argument(help: "The number or the id of the activity.") var activity: String
+  @OptionGroup var content: ActivityContentOptions
+
+  func run() async throws {
+    try await reporting {
+      try await OperatorSession.with(options) { session in
+        let record = try await content.record(session)
+        _ = try await session.ask(ChangeActivity(id: activity, .update(record)))
+        Output.print("Live Activity \(activity) is updated")
+      }
+    }
+  }
+}
+
+/// `widgetlab activity end`.
+struct LiveActivityEndCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "end", abstract: "Ends an activity, as the app does with Activity.end.",
+    discussion: """
+      An ended activity leaves the Dynamic Island at once, and the Lock Screen after four hours, or after --dismiss-in.
+      """)
+
+  @OptionGroup var options: InstanceOptions
+  @Argument(help: "The number or the id of the activity.") var activity: String
+  @Option(help: "The last content, JSON (default: the present one).") var state: String?
+  @Option(help: "It leaves the Lock Screen after this time of the device, such as 0 or 10m.", transform: seconds)
+  var dismissIn: Double?
+
+  func run() async throws {
+    try await reporting {
+      try await OperatorSession.with(options) { session in
+        let now = try await session.ask(SetClock(change: .ask)).now
+        let dismissal = dismissIn.map { ChangeActivity.Dismissal.after(now.addingTimeInterval($0)) }
+        let content = state.map { ActivityContentRecord(state: $0) }
+        _ = try await session.ask(ChangeActivity(id: activity, .end(content, dismissal ?? .standard)))
+        Output.print("Live Activity \(activity) has ended")
+      }
+    }
+  }
+}
+
+/// `widgetlab activity dismiss`.
+struct LiveActivityDismissCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "dismiss", abstract: "Removes an activity from the Lock Screen, as the user does with a swipe.")
+
+  @OptionGroup var options: InstanceOptions
+  @Argument(help: "The number or the id of the activity.") var activity: String
+
+  func run() async throws {
+    try await reporting {
+      try await OperatorSession.with(options) { session in
+        _ = try await session.ask(ChangeActivity(id: activity, .dismiss))
+        Output.print("Live Activity \(activity) is dismissed")
+      }
+    }
+  }
+}
+
+/// `widgetlab activity allow`.
+struct LiveActivityAllowCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "allow", abstract: "Allows the Live Activities of an app, or forbids them, as in Settings.",
+    discussion: """
+      EXAMPLES
+        widgetlab activity allow no      the activities of the only app end, and it can start none
+        widgetlab activity allow yes
+      """)
+
+  @OptionGroup var options: InstanceOptions
+  @Argument(help: "yes or no.") var isAllowed: Answer
+  @Argument(help: "The app's bundle identifier (default: the only app).") var app: String?
+
+  enum Answer: String, ExpressibleByArgument, CaseIterable { case yes, no }
+
+  func run() async throws {
+    try await reporting {
+      try await OperatorSession.with(options) { session in
+        let bundle = try session.cluster.bundle(ofApp: app)
+        _ = try await session.ask(AllowActivities(app: bundle, isAllowed: isAllowed == .yes))
+        Output.print("Live Activities of \(bundle) are \(isAllowed == .yes ? "allowed" : "forbidden")")
+      }
+    }
+  }
+}
+
+/// Reads a duration.
+private func seconds(_ text: String) throws -> Double {
+  guard let seconds = text == "0" ? 0 : Amount.seconds(text) else {
+    throw ValidationError("'\(text)' is not a duration; use 0, 90s, 5m or 2h.")
+  }
+  return seconds
+}
+
+/// The content of an activity, as options.
+struct ActivityContentOptions: ParsableArguments {
+  @Option(help: "The content state, JSON.")
+  var state = "{}"
+
+  @Option(help: "The content becomes stale after this time of the device, such as 10m.", transform: seconds)
+  var staleIn: Double?
+
+  @Option(help: "The relevance score: the highest is first.")
+  var relevance = 0.0
+
+  func record(_ session: OperatorSession) async throws -> ActivityContentRecord {
+    let now = try await session.ask(SetClock(change: .ask)).now
+    return ActivityContentRecord(
+      state: state, staleDate: staleIn.map { now.addingTimeInterval($0) }, relevanceScore: relevance)
+  }
+}
+
+extension ActivityRecord {
+  /// The activity as `widgetlab activity list` prints it.
+  var lines: [String] {
+    var facts = [phase.rawValue, "started \(startedAt.formatted(.iso8601))"]
+    if let staleDate = content.staleDate, phase == .active { facts.append("stale \(staleDate.formatted(.iso8601))") }
+    if let endedAt { facts.append("ended \(endedAt.formatted(.iso8601))") }
+    if let dismissAt { facts.append("dismissed \(dismissAt.formatted(.iso8601))") }
+    var lines = ["\(number)  \(attributesType)  of \(app)  \(facts.joined(separator: ", "))", "   id \(id)"]
+    if usesToken { lines.append("   token \(token ?? "none yet")") }
+    return lines + ["   attributes \(attributes)", "   state \(content.state)"]
+  }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ActivityKit
+import Archive
+import MessageBus
+import Messages
+public import SwiftUI
+
+// Source of all: `WidgetKit` of the iOS 18 SDK.
+
+/// What the views of a Live Activity show. Source: `WidgetKit.ActivityViewContext`.
+public struct ActivityViewContext<Attributes: ActivityAttributes> {
+  public let activityID: String
+  public let attributes: Attributes
+  public let state: Attributes.ContentState
+  public let isStale: Bool
+}
+
+/// The views of a Live Activity. Source: `WidgetKit.ActivityConfiguration`.
+@MainActor @preconcurrency
+public struct ActivityConfiguration<Attributes: ActivityAttributes>: WidgetConfiguration, DescribedConfiguration,
+  Sendable
+{
+  private let source: ActivitySource
+
+  /// - Parameters:
+  ///   - attributesType: the attributes of the activities that it shows.
+  ///   - content: the view on the Lock Screen.
+  ///   - dynamicIsland: the views in the Dynamic Island.
+  @MainActor @preconcurrency public init<Content: View>(
+    for attributesType: Attributes.Type,
+    @ViewBuilder content: @escaping (ActivityViewContext<Attributes>) -> Content,
+    dynamicIsland: @escaping (ActivityViewContext<Attributes>) -> DynamicIsland
+  ) {
+    source = ActivitySource(attributesType: "\(attributesType)") { request in
+      let context = ActivityViewContext(
+        activityID: request.id, attributes: try Self.decoded(Attributes.self, request.attributes),
+        state: try Self.decoded(Attributes.ContentState.self, request.state), isStale: request.isStale)
+      return GivenActivity(content: { content(context) }, island: { dynamicIsland(context) })
+    }
+  }
+
+  /// - Throws: `bad-activity-content` (definite).
+  private static func decoded<T: Decodable>(_ type: T.Type, _ text: String) throws(BusError) -> T {
+    do {
+      return try JSONDecoder().decode(type, from: Data(text.utf8))
+    } catch {
+      throw BusError(.badActivityContent, "\(text.prefix(200)) is no JSON of \(type): \(error)")
+    }
+  }
+
+  public var body: Never { fatalError("ActivityConfiguration has no body") }
+
+  package func describe(_ description: inout WidgetDescription) {
+    description.activity = ActivityDeclaration(attributesType: source.attributesType)
+    description.activityViews = { [source] in try await source.views($0) }
+  }
+}
+
+/// The author's closures for one content.
+struct GivenActivity {
+  let content: () -> any View
+  let island: () -> DynamicIsland
+}
+
+/// Archives the views of a Live Activity in an environment.
+final class ActivitySource: Sendable {
+  let attributesType: String
+  // Created and called only on the main actor.
+  private nonisolated(unsafe) let read: (ArchiveActivity) throws -> GivenActivity
+
+  init(attributesType: String, read: @escaping (ArchiveActivity) throws -> GivenActivity) {
+    self.attributesType = attributesType
+    self.read = read
+  }
+
+  /// - Throws: `bad-activity-content`, `archive-too-large` (definite).
+  @MainActor func views(_ request: ArchiveActivity) throws -> ActivityViews {
+    try ActivityArchiver(request, try read(request)).views()
+  }
+}
+
+/// Archives each part of each presentation.
+@MainActor private final class ActivityArchiver {
+  private let request: ArchiveActivity
+  private let given: GivenActivity
+  private let images = ArchivedImages()
+  private var items: [ActivityViews.Item] = []
+
+  init(_ request: ArchiveActivity, _ given: GivenActivity) {
+    self.request = request
+    self.given = given
+  }
+
+  func views() throws -> ActivityViews {
+    try add(.lockScreen, .medium, given.content)
+    // The same closure, in the family of a watch or of CarPlay.
+    try add(.small, .small, given.content)
+    let island = EnvironmentValues(request.environment, .dark).during { given.island() }
+    for (part, view) in island.parts { try add(part, .medium, view) }
+    let own = items.first { $0.part == .lockScreen }?.form
+    // Most views do not read the family.
+    items.removeAll { $0.part == .small && $0.form == own }
+    var views = ActivityViews(items: items)
+    views.keylineTint = island.tint
+    views.islandURL = island.url
+    views.margins = island.margins.isEmpty ? nil : island.margins
+    views.images = images.bytes.isEmpty ? nil : images.bytes
+    let size = try BodyCoding.data(views).count
+    guard size <= request.limits.bytes else {
+      throw BusError(
+        .archiveTooLarge,
+        "the views of \(request.attributesType) take \(size) bytes, images included: the limit is \(request.limits.bytes)"
+      )
+    }
+    return views
+  }
+
+  private func add(_ part: ActivityViews.Part, _ family: ActivityFamily, _ view: () -> any View) throws {
+    let reads = EnvironmentReads()
+    // The Dynamic Island is always dark.
+    guard part == .lockScreen || part == .small else {
+      items.append(.init(part, ArchivedEntry.Form(view: try archived(view, family, .dark, reads))))
+      return
+    }
+    let light = try archived(view, family, .light, reads)
+    let dark = reads.containsColorScheme ? try archived(view, family, .dark, reads) : light
+    items.append(.init(part, ArchivedEntry.Form(view: light, darkView: dark == light ? nil : dark)))
+  }
+
+  private func archived(
+    _ view: () -> any View, _ family: ActivityFamily, _ scheme: ColorSchemeName, _ reads: EnvironmentReads
+  ) throws -> ViewArchive {
+    var environment = EnvironmentValues(request.environment, scheme)
+    environment.activityFamily = family
+    environment.reads = reads
+    environment.images = images
+    do {
+      let view = environment.during { view() }
+      return try view.archived(in: environment, limits: request.limits)
+    } catch {
+      throw BusError(.archiveTooLarge, "the views of \(request.attributesType): \(error)")
+    }
+  }
+}
+
+private struct ActivityFamilyKey: EnvironmentKey {
+  static var defaultValue: ActivityFamily { .medium }
+}
+
+private struct ActivityFullscreenKey: EnvironmentKey {
+  static var defaultValue: Bool { false }
+}
+
+private struct ActivityUpdateReducedKey: EnvironmentKey {
+  static var defaultValue: Bool { false }
+}
+
+extension EnvironmentValues {
+  /// The size family of the Live Activity.
+  public internal(set) var activityFamily: ActivityFamily {
+    get { self[ActivityFamilyKey.self] }
+    set { self[ActivityFamilyKey.self] = newValue }
+  }
+  /// Whether the Live Activity fills the display, as in StandBy. Always `false`: StandBy shows no Live Activities here.
+  public internal(set) var isActivityFullscreen: Bool {
+    get { self[ActivityFullscreenKey.self] }
+    set { self[ActivityFullscreenKey.self] = newValue }
+  }
+  /// Whether the system updates the Live Activity less often. Always `false`.
+  public internal(set) var isActivityUpdateReduced: Bool {
+    get { self[ActivityUpdateReducedKey.self] }
+    set { self[ActivityUpdateReducedKey.self] = newValue }
+  }
+}
+
+extension View {
+  /// The background colour of a Live Activity on the Lock Screen. A picture shows it; `nil`: the system's.
+  @MainActor @preconcurrency public func activityBackgroundTint(_ color: Color?) -> some View {
+    modified("activityBackgroundTint", ["color": color.map(\.archived)])
+  }
+
+  /// The text colour of the system's button beside a Live Activity; without effect: no such button is shown.
+  @MainActor @preconcurrency public func activitySystemActionForegroundColor(_ color: Color?) -> some View {
+    modified("activitySystemActionForegroundColor", ["color": color.map(\.archived)])
+  }
+
+  /// Where a view of the expanded presentation is when it does not fit beside the camera.
+  @MainActor @preconcurrency public func dynamicIsland(
+    verticalPlacement: DynamicIslandExpandedRegionVerticalPlacement
+  ) -> some View {
+    modified("dynamicIsland", ["verticalPlacement": .string(verticalPlacement.name)])
+  }
+}
