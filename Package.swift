@@ -281,7 +281,7 @@ let package = Package(
     .macro(
       name: "PreviewsMacros", path: "Sources/SDK/PreviewsMacros", swiftSettings: strict),
     module(
-      "ActivityKit", in: "SDK", ["AuthorRuntime", "Localization", "MessageBus", "Messages", "URLSessionAPI"]),
+      "ActivityKit", in: "SDK", ["AuthorRuntime", "MessageBus", "Messages", "URLSessionAPI"]),
     module(
       "WidgetKit", in: "SDK",
       [
@@ -457,7 +457,7 @@ let package = Package(
     process("FixtureTimelines", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureDay", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureMistakes", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
-    process("FixtureActivities", in: "Testing", ["ActivityKit", "SwiftUI", "WidgetKit"], isAuthored: true),
+    process("FixtureActivities", in: "Testing", ["ActivityKit", "SwiftUI", "UIKit", "WidgetKit"], isAuthored: true),
     process("FixturePushes", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("PictureTimes", in: "Testing", ["Archive", "Layout", "Messages", "Pictures"]),
     process(

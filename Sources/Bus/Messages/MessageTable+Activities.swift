@@ -10,7 +10,7 @@ extension MessageTable {
       "Updates, ends or dismisses a Live Activity.", failure: "When indefinite, a retry is safe."),
     .request(
       ListActivities.self, [Route(spawned + [.operator], to: .host)],
-      "Returns the Live Activities of an app; the sender is told of changes from then on.",
+      "Returns the Live Activities of an app; the sender receives changes from then on.",
       failure: "Nothing changed; retry."),
     .request(
       AllowActivities.self, [Route([.operator], to: .host)], "The user allows or forbids an app's Live Activities.",

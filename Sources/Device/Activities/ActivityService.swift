@@ -37,7 +37,7 @@ package actor ActivityService {
   private let backoff: Backoff
   private var activities: ActivityStateMachine
   private var views: [Int: ActivityStore.Views]
-  /// The processes that are told of changes, with the revision that each was told last.
+  /// The processes that receive changes, with what each received last.
   private var followers: [Address: AppActivities] = [:]
   private var waiting: [String: [UUID: CheckedContinuation<Void, Never>]] = [:]
   private var archiving: Set<Int> = []
@@ -163,7 +163,7 @@ package actor ActivityService {
     }
   }
 
-  /// `activity.list` of a process, which is told of changes from now on.
+  /// `activity.list` of a process, which receives changes from now on.
   package func follow(_ process: Address, app: String) -> AppActivities {
     let now = activities.activities(of: app)
     followers[process] = now
@@ -213,8 +213,8 @@ package actor ActivityService {
   /// A process instance ended.
   package func ended(_ process: Address) { followers[process] = nil }
 
-  /// Returns when the app has asked for its activities, and has been told the tokens of all of them; or after `limit`, by
-  /// the machine's clock.
+  /// Returns when the app has asked for its activities and all of them have a token; or after `limit`, by the machine's
+  /// clock.
   package func awaitTokens(ofApp app: String, within limit: Duration) async {
     guard !hasTokens(app) else { return }
     let id = UUID()
@@ -284,11 +284,11 @@ package actor ActivityService {
   }
 
   private func tellFollowers(_ context: MessageContext) {
-    for (process, told) in followers {
+    for (process, sent) in followers {
       guard let app = activities.app(of: process.bundleIdentifier ?? "") else { continue }
       var now = activities.activities(of: app)
       // The revision counts the changes of all apps.
-      var same = told
+      var same = sent
       same.revision = now.revision
       guard same != now else { continue }
       followers[process] = now

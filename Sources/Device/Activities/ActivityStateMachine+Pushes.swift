@@ -54,8 +54,8 @@ extension ActivityStateMachine {
     } catch {
       return PushResult(step: .discarded, detail: "\(error)")
     }
-    if let timestamp = payload.timestamp, let last = self.state.activities.indices.last {
-      self.state.activities[last].life.timestamp = timestamp
+    if let timestamp = payload.timestamp, let newest = self.state.activities.indices.last {
+      self.state.activities[newest].life.timestamp = timestamp
     }
     self.state.starts.append(push.uniqueID)
     self.state.starts = self.state.starts.suffix(Self.rememberedStarts)

@@ -5,6 +5,7 @@ import Archive
 import Cluster
 import Conditions
 import Foundation
+import GRDB
 import Gallery
 import Launching
 import LiveActivities
@@ -13,6 +14,7 @@ import Messages
 import OwnedTasks
 import ProcessActions
 import Pushes
+import Synchronization
 import Timekeeping
 
 // Live Activities: messages of apps, extensions and the operator, and routing of the service's requests.
@@ -210,5 +212,42 @@ extension WidgetEnvironment {
     self.init(
       family: .systemMedium, width: device.screen.activityWidth, height: DeviceModel.activityHeight,
       contentMargins: Insets(0), displayScale: device.screen.scale, settings: settings)
+  }
+}
+
+extension ActivityService {
+  /// The service with the settings of `widgetlab.yaml`.
+  ///
+  /// - Throws: `configuration` with the file of an app; errors of the database.
+  init(
+    _ configuration: ClusterConfiguration, _ conditions: DeviceConditionsService, _ asked: AskedDevice,
+    database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock
+  ) throws {
+    let settings = configuration.settings
+    try self.init(
+      apps: try configuration.activityApps(), limits: ActivityLimits(settings),
+      hasStartTokens: configuration.hasActivityStartTokens, database: database, bus: bus, clock: clock,
+      backoff: Backoff(first: settings.crashBackoffFirst.seconds, limit: settings.crashBackoffMax.seconds),
+      environment: {
+        WidgetEnvironment(
+          ofActivityOn: configuration.device,
+          conditions.settings(of: .widgetExtension(configuration.device.name, $0)))
+      },
+      archiveViews: { bundle, request in await asked.archive(request, by: bundle) })
+  }
+}
+
+/// The device that a service asks, which exists only after its services.
+final class AskedDevice: Sendable {
+  private struct Reference: Sendable { weak var device: Device? }
+  private let reference = Mutex(Reference())
+
+  func set(_ device: Device) { reference.withLock { $0.device = device } }
+
+  func archive(_ request: ArchiveActivity, by bundle: String) async -> Result<ActivityViews, BusError> {
+    guard let device = reference.withLock({ $0.device }) else {
+      return .failure(BusError(.closed, "the device is shutting down", isDefinite: false))
+    }
+    return await device.archive(request, by: bundle)
   }
 }

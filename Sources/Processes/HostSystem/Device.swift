@@ -9,12 +9,10 @@ import Foundation
 package import GRDB
 import Gallery
 import Launching
-import LiveActivities
 package import MessageBus
 import Messages
 import OwnedTasks
 import Pushes
-import Synchronization
 import Timekeeping
 import Timelines
 import Transfers
@@ -71,17 +69,7 @@ package actor Device {
       settings: try DeviceSettingsStateMachine(configuration, store), bus: bus, clock: clock,
       storage: DeviceConditionsService.Storage(store))
     self.conditions = conditions
-    let programs = configuration.products.map { product in
-      Program(
-        address: product.address(on: device), agent: .agent(device, product.agent), executable: product.executable,
-        container: { containers.path(of: product.bundle) ?? "" }, groups: groups,
-        memory: product.isExtension ? settings.extensionMemory : nil, rules: settings.processRules,
-        environment: {
-          try containers.make(product.bundle)
-          return try configuration.environment(of: product, in: instance, conditions.settings)
-            .merging([DeviceFolder.clockPageVariable: folder.clockPage]) { $1 }
-        })
-    }
+    let programs = configuration.programs(groups: groups, containers, conditions, in: instance)
     self.configuration = configuration
     self.bus = bus
     self.defaults = DefaultsDomains(
@@ -111,14 +99,7 @@ package actor Device {
       database: database, bus: bus, clock: clock)
     let asked = AskedDevice()
     self.activities = try ActivityService(
-      apps: try configuration.activityApps(), limits: ActivityLimits(settings),
-      hasStartTokens: configuration.hasActivityStartTokens, database: database, bus: bus, clock: clock,
-      backoff: Backoff(first: settings.crashBackoffFirst.seconds, limit: settings.crashBackoffMax.seconds),
-      environment: {
-        WidgetEnvironment(
-          ofActivityOn: configuration.device, conditions.settings(of: .widgetExtension(device, $0)))
-      },
-      archiveViews: { bundle, request in await asked.archive(request, by: bundle) })
+      configuration, conditions, asked, database: database, bus: bus, clock: clock)
     self.timelines = try TimelineService(
       extensions: configuration.extensions.map { $0.address(on: device) },
       apps: configuration.apps.map { .app(device, $0.bundle) }, database: database, bus: bus, clock: clock,
@@ -210,21 +191,6 @@ package actor Device {
     DeviceStatus.Reply(
       device: configuration.device.name, processes: await launcher.status, sessions: try await transfers.status(),
       timelines: await timelines.status())
-  }
-}
-
-/// The device that a service asks, which exists only after its services.
-private final class AskedDevice: Sendable {
-  private struct Reference: Sendable { weak var device: Device? }
-  private let reference = Mutex(Reference())
-
-  func set(_ device: Device) { reference.withLock { $0.device = device } }
-
-  func archive(_ request: ArchiveActivity, by bundle: String) async -> Result<ActivityViews, BusError> {
-    guard let device = reference.withLock({ $0.device }) else {
-      return .failure(BusError(.closed, "the device is shutting down", isDefinite: false))
-    }
-    return await device.archive(request, by: bundle)
   }
 }
 

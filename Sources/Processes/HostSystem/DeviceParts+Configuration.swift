@@ -3,6 +3,7 @@
 import Apps
 import Cluster
 import Conditions
+import Launching
 import Messages
 
 // What the device's services get from `widgetlab.yaml`, from the database and from the containers.
@@ -42,6 +43,30 @@ extension ClusterConfiguration {
       InstalledApp(
         address: app.address(on: device.name),
         extensions: extensions(ofApp: app.bundle).map { $0.address(on: device.name) })
+    }
+  }
+}
+
+extension ClusterConfiguration {
+  /// What the launch service runs: apps and extensions, each with the environment that it has at its start.
+  ///
+  /// - Parameter groups: the folders of the app groups, by identifier.
+  func programs(
+    groups: [String: String], _ containers: Containers, _ conditions: DeviceConditionsService,
+    in instance: InstanceFolder
+  ) -> [Program] {
+    let (name, settings) = (device.name, self.settings)
+    let clockPage = instance.device(name).clockPage
+    return products.map { product in
+      Program(
+        address: product.address(on: name), agent: .agent(name, product.agent), executable: product.executable,
+        container: { containers.path(of: product.bundle) ?? "" }, groups: groups,
+        memory: product.isExtension ? settings.extensionMemory : nil, rules: settings.processRules,
+        environment: {
+          try containers.make(product.bundle)
+          return try environment(of: product, in: instance, conditions.settings)
+            .merging([DeviceFolder.clockPageVariable: clockPage]) { $1 }
+        })
     }
   }
 }

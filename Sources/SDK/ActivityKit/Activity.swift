@@ -192,7 +192,7 @@ public final class Activity<Attributes: ActivityAttributes>: Identifiable, Senda
     return registry.now.activities.compactMap { Self($0, registry) }
   }
 
-  /// The token by which a backend starts activities of this type; `nil` while there is none.
+  /// The token by which a backend starts activities of this type; `nil` until it exists.
   public static var pushToStartToken: Data? {
     ActivityRegistry.current.now.startTokens[typeName].flatMap { Data(hexadecimal: $0) }
   }

@@ -6,7 +6,7 @@ import MessageBus
 import Messages
 import Synchronization
 
-/// The Live Activities of this process's app, as the host told them last. Any thread.
+/// The Live Activities of this process's app, as the host sent them last. Any thread.
 ///
 /// The host is asked at the first use, so that a process without Live Activities sends and receives nothing.
 final class ActivityRegistry: Sendable {
@@ -29,7 +29,7 @@ final class ActivityRegistry: Sendable {
     return process.part(ActivityRegistry.self) { ActivityRegistry($0) }
   }
 
-  /// What the host told last. Blocks at the first use until the host has replied; without a reply, there are none.
+  /// What the host sent last. Blocks at the first use until the host has replied; without a reply, there are none.
   var now: AppActivities {
     if let known = state.withLock({ $0.known }) { return known }
     follow()
@@ -44,7 +44,7 @@ final class ActivityRegistry: Sendable {
     let (stream, continuation) = AsyncStream.makeStream(of: AppActivities.self, bufferingPolicy: .unbounded)
     let id = UUID()
     continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.readers[id] = nil } }
-    // A newer state than `now` may have been taken meanwhile. Within the lock, so that the order of the states is kept.
+    // A newer state than `now` may have arrived during that time. Within the lock, so that the order of the states is kept.
     state.withLock { state in
       state.readers[id] = continuation
       continuation.yield(state.known ?? now)

@@ -11,7 +11,7 @@ struct RidesApp: App {
   var body: some Scene { WindowGroup { Text(verbatim: "Rides") } }
 }
 
-/// Requests an activity when it is opened, if `TRIAL_REQUESTS` is set and there is none. Pushes for the app itself tell
+/// Requests an activity when it is opened, if `TRIAL_REQUESTS` is set and the app has no activity. Pushes for the app itself tell
 /// it what to do. Prints what it sees.
 final class RidesDelegate: NSObject, UIApplicationDelegate {
   func application(
