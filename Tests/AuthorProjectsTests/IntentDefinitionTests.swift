@@ -96,9 +96,10 @@ import Testing
   }
 
   @Test func `a target with a definition has its classes as a source, and imports Intents`() throws {
-    var files = FilesInMemory()
-    files.texts["/p/Widget/Main.swift"] = "import WidgetKit\n@main struct A: Widget {}\n"
-    files.texts["/p/Widget/City.intentdefinition"] = Self.text
+    let files = FilesInMemory(texts: [
+      "/p/Widget/Main.swift": "import WidgetKit\n@main struct A: Widget {}\n",
+      "/p/Widget/City.intentdefinition": Self.text,
+    ])
     let project = try AuthorProject.read("/p", files: files)
     let plan = PackagePlan(
       project,
@@ -106,7 +107,8 @@ import Testing
         output: "/p-WidgetLab", widgetLab: "/lab", modules: ["Intents", "WidgetKit"], taken: [], omitted: [:]),
       files: files)
     let path = "Sources/Widget/City.intentdefinition.swift"
-    #expect(plan.items[path] == .view(Data(try definition.swift.utf8), of: "/p/Widget/City.intentdefinition"))
+    let view = PackagePlan.Item.view(Data(try definition.swift.utf8), of: "/p/Widget/City.intentdefinition")
+    #expect(plan.items[path] == view)
     guard case .text(let manifest) = plan.items["Package.swift"] else { return #expect(Bool(false), "no manifest") }
     #expect(manifest.contains(".product(name: \"Intents\", package: \"widgetlab\")"))
     #expect(plan.notes.contains { $0.subject == "ChooseCityIntent.city" })

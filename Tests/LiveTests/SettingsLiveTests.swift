@@ -109,7 +109,7 @@ import WidgetLabTesting
 
 extension GalleryFixture {
   /// Waits until the first widget shows a text.
-  fileprivate func shows(_ text: String) async throws {
+  func shows(_ text: String) async throws {
     try await cluster.eventually("the widget shows \(text)") {
       try await screen().first { $0.content == "entry" }?.texts.contains(text) == true
     }

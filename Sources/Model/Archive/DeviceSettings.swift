@@ -86,7 +86,7 @@ package struct DeviceSettings: Codable, Hashable, Sendable {
     }
   }
 
-  /// The value of the location when there is none.
+  /// The value of a location that the device does not know.
   private static let unknown = "unknown"
 
   /// Changes a setting.

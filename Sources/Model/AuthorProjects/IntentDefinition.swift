@@ -59,7 +59,7 @@ package struct IntentDefinition {
   static func caseName(_ name: String) -> String {
     let name = identifier(name)
     let capitals = name.prefix { $0.isUppercase }
-    let isWord = capitals.count > 1 && capitals.count < name.count && name.dropFirst(capitals.count).first!.isLetter
+    let isWord = capitals.count > 1 && name.dropFirst(capitals.count).first?.isLetter == true
     let lowered = isWord ? capitals.dropLast() : capitals
     return lowered.lowercased() + name.dropFirst(lowered.count)
   }

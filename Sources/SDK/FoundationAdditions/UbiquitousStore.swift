@@ -6,7 +6,7 @@ public import Foundation
 /// The key-value store of iCloud. Source: `Foundation.NSUbiquitousKeyValueStore`. The values are kept on the device, in
 /// the user defaults of the process: there is no iCloud, which the diagnosis `not-simulated` names.
 open class NSUbiquitousKeyValueStore: NSObject {
-  // Without changing state of its own.
+  // Its values are in the user defaults, which are safe on any thread.
   nonisolated(unsafe) public static let `default` = NSUbiquitousKeyValueStore()
   public static let didChangeExternallyNotification = Notification.Name(
     "NSUbiquitousKeyValueStoreDidChangeExternallyNotification")

@@ -3,10 +3,9 @@
 import CombineAPI
 import Foundation
 import OpenCombine
-import SwiftUI
 import Testing
 
-/// Combine with Foundation and SwiftUI.
+/// Combine with what Foundation has for it.
 @Suite(.timeLimit(.minutes(1))) struct `Combine of an author` {
   private final class Model: ObservableObject {
     @Published var name = "a"

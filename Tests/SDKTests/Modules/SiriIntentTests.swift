@@ -11,19 +11,19 @@ import Testing
 @testable import WidgetKit
 
 /// As it is generated from an `.intentdefinition`.
-private enum Unit: Int {
+private enum SiriUnit: Int {
   case unknown = 0
   case celsius = 1
 }
 
-private final class City: INObject {}
+private final class SiriCity: INObject {}
 
-private final class CityIntent: INIntent {
-  var unit: Unit {
+private final class SiriCityIntent: INIntent {
+  var unit: SiriUnit {
     get { _value("unit") ?? .unknown }
     set { _set("unit", newValue) }
   }
-  var city: City? {
+  var city: SiriCity? {
     get { _value("city") }
     set { _set("city", newValue) }
   }
@@ -35,10 +35,10 @@ private final class CityIntent: INIntent {
     _INDefinition(
       title: "Choose a city",
       parameters: [
-        _INParameter("city", title: "City", .object(City.self)),
+        _INParameter("city", title: "City", .object(SiriCity.self)),
         _INParameter(
           "unit", title: "Unit",
-          .enumeration([("unknown", "unknown", 0), ("celsius", "Degrees", 1)], { Unit(rawValue: $0) }),
+          .enumeration([("unknown", "unknown", 0), ("celsius", "Degrees", 1)], { SiriUnit(rawValue: $0) }),
           standard: .string("celsius")),
         _INParameter("days", title: "Days", .integer, standard: .number(3)),
         _INParameter("inner", title: "Inner", .boolean, isConfigurable: false),
@@ -46,25 +46,25 @@ private final class CityIntent: INIntent {
   }
 }
 
-private struct CityProvider: IntentTimelineProvider {
-  func placeholder(in context: Context) -> PlainEntry { PlainEntry(text: "a placeholder") }
-  func getSnapshot(for configuration: CityIntent, in context: Context, completion: @escaping (PlainEntry) -> Void) {
+private struct SiriCityProvider: IntentTimelineProvider {
+  func placeholder(in context: Context) -> SiriEntry { SiriEntry(text: "a placeholder") }
+  func getSnapshot(for configuration: SiriCityIntent, in context: Context, completion: @escaping (SiriEntry) -> Void) {
     completion(placeholder(in: context))
   }
   func getTimeline(
-    for configuration: CityIntent, in context: Context, completion: @escaping (Timeline<PlainEntry>) -> Void
+    for configuration: SiriCityIntent, in context: Context, completion: @escaping (Timeline<SiriEntry>) -> Void
   ) {
     let text = "\(configuration.city?.identifier ?? "none") \(configuration.unit) \(configuration.days ?? 0)"
-    completion(Timeline(entries: [PlainEntry(text: text)], policy: .never))
+    completion(Timeline(entries: [SiriEntry(text: text)], policy: .never))
   }
-  func recommendations() -> [IntentRecommendation<CityIntent>] {
-    let intent = CityIntent()
-    intent.city = City(identifier: "rome", display: "Rome")
+  func recommendations() -> [IntentRecommendation<SiriCityIntent>] {
+    let intent = SiriCityIntent()
+    intent.city = SiriCity(identifier: "rome", display: "Rome")
     return [IntentRecommendation(intent: intent, description: "Rome")]
   }
 }
 
-private struct PlainEntry: TimelineEntry {
+private struct SiriEntry: TimelineEntry {
   var date = Date(timeIntervalSince1970: 0)
   var text: String
 }
@@ -72,8 +72,10 @@ private struct PlainEntry: TimelineEntry {
 @Suite(.timeLimit(.minutes(1))) @MainActor struct `An intent of a definition` {
   private func description() throws -> WidgetDescription {
     var description = WidgetDescription()
-    IntentConfiguration(kind: "City", intent: CityIntent.self, provider: CityProvider()) { Text(verbatim: $0.text) }
-      .describe(&description)
+    IntentConfiguration(kind: "City", intent: SiriCityIntent.self, provider: SiriCityProvider()) {
+      Text(verbatim: $0.text)
+    }
+    .describe(&description)
     return description
   }
 
@@ -89,11 +91,11 @@ private struct PlainEntry: TimelineEntry {
   }
 
   @Test func `its values are restored, and a value of another type is refused`() throws {
-    let intent = try CityIntent.restored(["city": "rome", "days": 5])
+    let intent = try SiriCityIntent.restored(["city": "rome", "days": 5])
     #expect(intent.city?.identifier == "rome")
     #expect(intent.unit == .celsius)
     #expect(intent.days == 5)
     #expect(intent.archivedParameters == ["city": "rome", "unit": "celsius", "days": 5])
-    #expect(throws: INValueRefusal.self) { try CityIntent.restored(["unit": "kelvin"]) }
+    #expect(throws: INValueRefusal.self) { try SiriCityIntent.restored(["unit": "kelvin"]) }
   }
 }

@@ -4,9 +4,9 @@ import Archive
 import CoreGraphicsAPI
 import Foundation
 import Testing
-import UIKit
 
 @testable import SwiftUI
+@testable import UIKit
 
 @MainActor @Suite(.timeLimit(.minutes(1))) struct `Parts of UIKit and CoreGraphics` {
   @Test func `transforms are combined and inverted`() {

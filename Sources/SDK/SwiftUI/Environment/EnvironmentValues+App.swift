@@ -8,7 +8,7 @@ public enum ContentSizeCategory: Hashable, CaseIterable, Comparable, Sendable {
   public var isAccessibilityCategory: Bool { self >= .accessibilityMedium }
 }
 
-/// Closes a screen. Source: `SwiftUI.DismissAction`. There is none here.
+/// Closes a screen. Source: `SwiftUI.DismissAction`. A widget is on no screen of an app.
 public struct DismissAction: Sendable {
   /// Does nothing.
   @MainActor @preconcurrency public func callAsFunction() {}
