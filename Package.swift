@@ -541,7 +541,7 @@ let package = Package(
     tests(
       "PushServerTests",
       ["APNs", "BusTesting", "ClockTesting", "FidelityRules", "Messages", "PushServer", "PushDelivery", grdb]),
-    tests("DeviceFleetTests", ["Cluster", "DeviceFleet", "Messages"]),
+    tests("DeviceFleetTests", ["Cluster", "DeviceFleet", "LiveActivities", "Messages"]),
     tests("ActivitiesTests", ["Activities", "FidelityRules", "LiveActivities", "Messages"]),
     tests(
       "AppsTests", ["Apps", "BusTesting", "ClockTesting", "MessageBus", "Messages", "ProcessActions", "Timekeeping"]),

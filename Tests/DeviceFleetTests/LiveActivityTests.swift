@@ -2,6 +2,7 @@
 
 import Cluster
 import Foundation
+import LiveActivities
 import Testing
 
 @testable import DeviceFleet

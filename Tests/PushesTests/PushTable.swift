@@ -68,6 +68,8 @@ extension PushOutput {
     switch self {
     case .reload(let push, _): "reload \(push.short)"
     case .offer(let push, _, let wakes): "offer \(push.short)\(wakes ? ", waking" : "")"
+    case .activity(let notification): "activity \(notification.uniqueID.short)"
+    case .activityToken(let key, let token): "token of \(key.use.rawValue): \(token ?? "none")"
     case .broken: "broken"
     }
   }

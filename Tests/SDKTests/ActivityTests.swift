@@ -110,8 +110,8 @@ private struct FamilyView: View {
 
     let found = await fixture.blocking { Activity<Ride>.activities.map(\.content.state.minutes) }
     #expect(found == [5])
-    let states = await fixture.process.asCurrent { Activity<Ride>.activities.first?.activityStateUpdates }
-    let contents = await fixture.process.asCurrent { Activity<Ride>.activities.first?.contentUpdates }
+    let states = fixture.process.asCurrent { Activity<Ride>.activities.first?.activityStateUpdates }
+    let contents = fixture.process.asCurrent { Activity<Ride>.activities.first?.contentUpdates }
     var state = try #require(states).makeAsyncIterator()
     var content = try #require(contents).makeAsyncIterator()
     #expect(await state.next() == .active)
