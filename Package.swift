@@ -237,7 +237,7 @@ let package = Package(
         "OwnedTasks", "ZeroMQ",
       ]),
     module("Localization", in: "SDK", ["Archive"]),
-    module("FoundationAdditions", in: "SDK", ["AuthorRuntime", "Localization"]),
+    module("FoundationAdditions", in: "SDK", ["AuthorRuntime"]),
     module("OSAPI", in: "SDK"),
     module("OSLogAPI", in: "SDK", ["OSAPI"]),
     module("CombineAPI", in: "SDK", ["URLSessionAPI", openCombine, openCombineDispatch]),
