@@ -88,7 +88,8 @@ struct ModuleProvider: IntentTimelineProvider {
     completion(placeholder(in: context))
   }
   func getTimeline(
-    for configuration: ChooseCityIntent, in context: Context, completion: @escaping (Timeline<ModuleEntry>) -> Void
+    for configuration: ChooseCityIntent, in context: Context,
+    completion: @escaping @Sendable (Timeline<ModuleEntry>) -> Void
   ) {
     let weather = Weather()
     var seen: [Int] = []
