@@ -25,7 +25,9 @@ private struct PushServiceFixture {
   init() throws { database = try DatabaseQueue() }
 
   /// Starts a host process whose extension has one placed widget.
-  func host(_ widgets: [String: PushWidgets] = widgets([1]), isOnline: Bool = true) async throws -> PushService {
+  func host(
+    _ widgets: [String: PushWidgets] = widgets([1]), activities: Set<TokenKey> = [], isOnline: Bool = true
+  ) async throws -> PushService {
     let connection = kept.connection(.host(device), bus)
     let service = try PushService(
       device: device, products: products(), hasWidgetPushes: true, database: database, bus: connection,
@@ -35,7 +37,7 @@ private struct PushServiceFixture {
     connection.onRequest(AskPushInfo.self) { _, from in await service.info(from) }
     connection.onRequest(RegisterForPushes.self) { request, from in try await service.register(request, from) }
     _ = try await connection.start()
-    await service.begin(widgets, reloads: [], isOnline: isOnline)
+    await service.begin(widgets, reloads: [], activities: activities, isOnline: isOnline)
     return service
   }
 
@@ -240,6 +242,19 @@ private func processAction(of service: PushService) async -> ProcessAction? {
     try await former.received(notification(1))
     let service = try await fixture.host()
     #expect(await output(of: service) { $0 == .reload(.push(1), placements: [1]) } != nil)
+  }
+
+  @Test func `the tokens of widgets and Live Activities are kept when the host starts again`() async throws {
+    let fixture = try PushServiceFixture()
+    let activities: Set = [TokenKey(coffee, .liveActivity(1)), TokenKey(coffee, .liveActivityStarts("Ride"))]
+    let former = try await fixture.host(activities: activities)
+    _ = try await fixture.pushServer("aa", "bb", "cc")
+    _ = await fixture.received(IssueToken.self, 3)
+    while await former.tokens.state.tokens.values.contains(where: { $0.phase != .held }) { await Task.yield() }
+    let service = try await fixture.host(activities: activities)
+    #expect(await service.tokens.state == former.tokens.state)
+    await service.setActivities([])
+    #expect(await fixture.received(ReleaseToken.self) != nil)
   }
 
   @Test func `an app that registers receives its reply when the token is issued`() async throws {

@@ -36,7 +36,7 @@ struct FuzzScript {
       // What follows the command on its line is of another one.
       let files = match.2.trimmingPrefix(/;.*/)
       // The pattern may be on the next line.
-      let next = lines.count > number ? lines[number] : ""
+      let next = files.contains("$(") && lines.count > number ? lines[number] : ""
       guard let pattern = (files + next).firstMatch(of: /import \(([\w|]+)\)/) else {
         return files.isEmpty ? (String(match.1), [], number) : nil
       }

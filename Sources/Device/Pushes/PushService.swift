@@ -82,7 +82,7 @@ package actor PushService {
     _ widgets: [String: PushWidgets], reloads: [PlacementReloadReport], activities: Set<TokenKey> = [], isOnline: Bool
   ) {
     self.isOnline = isOnline
-    handle(TokenStateMachine.Event.activities(activities))
+    tokens.activities = activities
     handle(TokenStateMachine.Event.widgets(widgets))
     notifications.placements = placed
     handle(TokenStateMachine.Event.began)

@@ -86,8 +86,8 @@ package struct TokenStateMachine: Sendable {
   /// How many process instances ended during a call that was not completed since.
   private var exits: [Address: [TokenNotice: Int]] = [:]
   private var withheld: Set<PushWithheld> = []
-  /// The tokens of Live Activities that are wanted.
-  private var activities: Set<TokenKey> = []
+  /// The tokens for Live Activities. Set before the first event, because each event releases what is not wanted.
+  package var activities: Set<TokenKey> = []
 
   package init(products: [PushProduct], hasWidgetPushes: Bool = true, state: State = State()) {
     self.products = products
@@ -225,7 +225,8 @@ package struct TokenStateMachine: Sendable {
   package mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .began:
-      return reconcile() + state.notifiedApps.keys.sorted().flatMap(notifyApp) + state.tokens.keys.flatMap(passOn)
+      return withholdFromActivities() + reconcile() + state.notifiedApps.keys.sorted().flatMap(notifyApp)
+        + state.tokens.keys.flatMap(passOn)
     case .widgets(let widgets):
       self.widgets = widgets
       return withhold() + reconcile()
@@ -341,8 +342,7 @@ package struct TokenStateMachine: Sendable {
       guard case .liveActivity = key.use, let app = app(key.bundle), app.environment == nil else { return nil }
       return PushWithheld(address: app.address, reason: .noEntitlement, handlers: ["pushTokenUpdates"])
     }
-    .filter { withheld.insert($0).inserted }
-    .map(Action.withheld)
+    .filter { withheld.insert($0).inserted }.map(Action.withheld)
   }
 
   // MARK: Consequences

@@ -34,7 +34,7 @@ package actor PostgresCluster {
   /// What a skipped test prints.
   package static let advice = "PostgreSQL is not installed: run scripts/prerequisites"
 
-  /// Whether a server can have a file system of its own. Only root can mount one.
+  /// Whether a server can have its own file system. Only root can mount one.
   package static var canMount: Bool { geteuid() == 0 && isInstalled }
 
   /// Creates the folder and the data of a server that is not started.

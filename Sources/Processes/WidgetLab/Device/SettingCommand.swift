@@ -17,7 +17,7 @@ struct SettingCommand: AsyncParsableCommand {
       when the language changes. Without arguments, all values are shown.
 
       SETTINGS
-        appearance            light, dark; it reloads nothing
+        appearance            light, dark; reloads nothing
         text-size             \(TextSizeName.allCases.prefix(7).map(\.rawValue).joined(separator: ", ")),
                               accessibility1 to accessibility5
         contrast              standard, increased
@@ -26,8 +26,8 @@ struct SettingCommand: AsyncParsableCommand {
                               off, on
         locale                language and region, such as de_DE or ar
         time-zone             such as Europe/Zurich; the budget's day is in it
-        location              latitude,longitude in degrees, such as 47.3769,8.5417, or unknown; it reloads nothing
-        location-access       allowed, denied; it reloads nothing
+        location              degrees, such as 47.4,8.5, or unknown; reloads nothing
+        location-access       allowed, denied; reloads nothing
       The value default restores that of widgetlab.yaml.
 
       CHANGES WITHOUT A VALUE

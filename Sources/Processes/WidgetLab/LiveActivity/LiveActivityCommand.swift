@@ -17,8 +17,8 @@ struct LiveActivityCommand: AsyncParsableCommand {
 
       EXAMPLES
         widgetlab activity list
-        widgetlab activity start RideAttributes --attributes '{"rider":"Ada"}' --state '{"minutes":5}' --token
-        widgetlab activity update 1 --state '{"minutes":4}' --stale-in 10m
+        widgetlab activity start Ride --attributes '{"to":"Bern"}' --state '{"km":5}'
+        widgetlab activity update 1 --state '{"km":4}' --stale-in 10m
         widgetlab activity show 1 --picture ride.png
         widgetlab activity end 1 --dismiss-in 1h
         widgetlab push --type liveactivity --activity 1 --payload update.json
