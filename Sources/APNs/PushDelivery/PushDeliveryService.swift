@@ -173,6 +173,7 @@ package actor PushDeliveryService {
   private func answer(_ batch: inout Batch) async {
     for then in batch.thens { then(false) }
     batch.thens = []
+    // Longer than a commit, so that a kill can fall between the answer and the commit.
     try? await Task.sleep(for: .milliseconds(100))
   }
 

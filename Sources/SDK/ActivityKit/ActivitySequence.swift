@@ -14,7 +14,7 @@ public struct ActivitySequence<Element>: AsyncSequence, Sendable {
   // Functions of this module, which capture only ids and types of the author. They are not closures of concurrent code,
   // which would require the author's conformances to be nonisolated.
   private nonisolated(unsafe) let isLast: (Element) -> Bool
-  // The same.
+  // For the same reason.
   nonisolated(unsafe) let make: () -> Next
 
   /// - Parameters:

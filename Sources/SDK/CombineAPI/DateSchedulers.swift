@@ -60,7 +60,7 @@ extension RunLoop: @retroactive Scheduler {
     after date: DateSchedulerTime, tolerance: DateSchedulerTime.Stride, options: SchedulerOptions?,
     _ action: @escaping () -> Void
   ) {
-    // The same.
+    // Called once, by this run loop.
     nonisolated(unsafe) let action = action
     let timer = Timer(fire: date.date, interval: 0, repeats: false) { _ in action() }
     timer.tolerance = tolerance.timeInterval
@@ -97,7 +97,7 @@ extension OperationQueue: @retroactive Scheduler {
     after date: DateSchedulerTime, tolerance: DateSchedulerTime.Stride, options: SchedulerOptions?,
     _ action: @escaping () -> Void
   ) {
-    // The same.
+    // Called once, by this queue.
     nonisolated(unsafe) let action = action
     DispatchQueue.global().asyncAfter(deadline: .now() + max(0, date.date.timeIntervalSinceNow)) {
       self.addOperation { action() }

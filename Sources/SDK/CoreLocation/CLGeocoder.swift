@@ -60,7 +60,7 @@ open class CLGeocoder: NSObject {
     // The author's closure and the result, used once, on the main thread.
     nonisolated(unsafe) let completionHandler = completionHandler
     do {
-      // The same.
+      // Used once, on the main thread.
       nonisolated(unsafe) let found = try find()
       DispatchQueue.main.async { completionHandler(found, nil) }
     } catch {
