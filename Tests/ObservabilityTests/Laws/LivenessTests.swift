@@ -99,6 +99,40 @@ import Testing
     #expect(ended.answer == .holds)
   }
 
+  @Test(arguments: ["", "disconnected", "not delivered", "another broker"])
+  func `an event that is sent again after its reply needs one while its destination stays`(end: String) throws {
+    let verdict = try verdict(after: 61) { work in
+      let id = UUID()
+      try work.exit(id: id)
+      try work.send(
+        ProcessExited(address: RecordedWork.widget, generation: 1, pid: 7, ending: .signalled(signal: 9)),
+        from: RecordedWork.agent, to: RecordedWork.host, id: id)
+      switch end {
+      case "disconnected":
+        try work.change(.disconnected, RecordedWork.host)
+        try work.connect(RecordedWork.host)
+      case "not delivered":
+        try work.send(
+          Undelivered(kindName: ProcessExited.kind.name, destination: RecordedWork.host, code: .unreachable),
+          from: .messageBus, to: RecordedWork.agent, cause: id)
+      case "another broker": try work.boot(2)
+      default: break
+      }
+    }
+    #expect(verdict.answer == (end.isEmpty ? .broken : .holds), "\(verdict.findings)")
+  }
+
+  @Test func `an event of a command is not owed a reply when the broker ends`() throws {
+    func restarted(_ source: Address) throws -> LawVerdict {
+      try verdict(after: 61) { work in
+        try work.send(ReloadTimelines(widgetKind: nil), from: source, to: RecordedWork.host)
+        try work.boot(2)
+      }
+    }
+    #expect(try restarted(.operator("1")).answer == .holds)
+    #expect(try restarted(RecordedWork.widget).answer == .broken)
+  }
+
   @Test func `the events of a session whose tasks have ended must be sent`() throws {
     #expect(try verdict(after: 61, downloaded).answer == .broken)
     #expect(try verdict(after: 1, downloaded).answer == .unknown)

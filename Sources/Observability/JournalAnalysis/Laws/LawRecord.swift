@@ -63,7 +63,7 @@ struct LawRecord: Sendable {
   }
 
   /// Whether a broker was started. A broker also begins a new segment when the last one is full.
-  private func isAnotherBroker(_ started: BusStarted) -> Bool {
+  func isAnotherBroker(_ started: BusStarted) -> Bool {
     busGeneration.map { $0 != started.generation } ?? false
   }
 

@@ -47,6 +47,8 @@ struct Liveness: Law {
     /// The processes that must run for it.
     let source: Address
     let destination: Address
+    /// A message that has its reply and was sent again, because its sender did not have the reply yet.
+    var isRepetition = false
   }
 
   /// Open work, in the order in which it began.
@@ -90,6 +92,8 @@ struct Liveness: Law {
 
   var findings = LawFindings()
   private var queue = Queue()
+  /// The latest messages that have their reply.
+  private var answered = Recent<Work, Bool>()
   private var transfers = Queue()
   /// Sessions whose owner wants no launch for their events.
   private var withoutLaunch: Set<LawSession> = []
@@ -103,7 +107,9 @@ struct Liveness: Law {
     let header = seen.header
     switch seen.body {
     case .registration(let changed): take(changed)
-    case .busStarted: left = []
+    case .busStarted(let started):
+      left = []
+      if record.isAnotherBroker(started) { takeBrokerEnd() }
     case .opened(let opened):
       let session = LawSession(owner: header.source, session: opened.identifier)
       if opened.configuration.sessionSendsLaunchEvents {
@@ -146,24 +152,38 @@ struct Liveness: Law {
     }
     if changed.change != .connected { queue.removeAll { $0.source == address } }
     if changed.change == .left { queue.removeAll { $0.destination == address } }
+    // The sender may have the reply by now. If not, it sends the message once more.
+    if changed.change != .registered { queue.removeAll { $0.isRepetition && $0.destination == address } }
+  }
+
+  /// Senders that are still there send their messages again. A command that ended with the broker does not.
+  private mutating func takeBrokerEnd() {
+    queue.removeAll { $0.isRepetition || $0.source.role.isPassing }
   }
 
   private mutating func takeReplies(_ seen: LawEnvelope) {
     let header = seen.header
     if Self.events.contains(header.kind) || Self.requests.contains(header.kind), !left.contains(header.destination) {
-      begin(
-        .reply(header.id, header.kind), seen, "a reply to \(header.kind.name)", by: header.source,
-        for: header.destination)
+      let work = Work.reply(header.id, header.kind)
+      queue.begin(
+        work,
+        Open(
+          began: header.sentAt, mark: Mark(header), what: "a reply to \(header.kind.name)", source: header.source,
+          destination: header.destination, isRepetition: answered[work] != nil))
     }
     guard let cause = header.cause else { return }
-    if header.kind.answer != nil { end(.reply(cause, header.kind.asked)) }
-    if let kind = seen.envelope.reading(Refused.self).flatMap({ Kind($0.kindName) }) { end(.reply(cause, kind)) }
-    // A request may fail then; an event is sent again.
-    if let kind = seen.envelope.reading(Undelivered.self).flatMap({ Kind($0.kindName) }),
-      MessageTable[kind]?.style == .request
-    {
-      _ = queue.end(.reply(cause, kind))
+    if header.kind.answer != nil { endReply(.reply(cause, header.kind.asked)) }
+    if let kind = seen.envelope.reading(Refused.self).flatMap({ Kind($0.kindName) }) { endReply(.reply(cause, kind)) }
+    if let kind = seen.envelope.reading(Undelivered.self).flatMap({ Kind($0.kindName) }) {
+      let work = Work.reply(cause, kind)
+      // A request may fail then; an event is sent again, unless its sender has the reply.
+      if MessageTable[kind]?.style == .request || queue.open[work]?.isRepetition == true { _ = queue.end(work) }
     }
+  }
+
+  private mutating func endReply(_ work: Work) {
+    answered[work] = true
+    end(work)
   }
 
   private mutating func takeTransfers(_ seen: LawEnvelope, _ record: LawRecord) {
