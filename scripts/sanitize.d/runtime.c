@@ -13,6 +13,9 @@
 //
 // Continuations: the runtime annotates each resumption, and a suspended task that continues. It does not annotate a
 // task that was resumed before it was suspended and so continues at once.
+//
+// Reference counts: a buffer that was copied is changed in place once the copies are released. The counts are in
+// libswiftCore, so ThreadSanitizer does not see that the change comes after a read of the last copy.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -75,6 +78,31 @@ __attribute__((swiftcall)) void *swift_continuation_init(struct context *continu
   continuation->parent = own;
   continuation->resume = resumed;
   return init_in_library(continuation, flags);
+}
+
+typedef void release_function(void *object);
+typedef size_t count_function(void *object);
+typedef _Bool unique_function(const void *object);
+
+static release_function *release_in_library;
+static count_function *count_in_library;
+static unique_function *unique_in_library;
+
+// Either may be called before the constructor of this file.
+void swift_release(void *object) {
+  if (!release_in_library) release_in_library = (release_function *)dlsym(RTLD_NEXT, "swift_release");
+  if (!count_in_library) count_in_library = (count_function *)dlsym(RTLD_NEXT, "swift_retainCount");
+  if (object && count_in_library(object) > 1) __tsan_release(object);
+  release_in_library(object);
+}
+
+#define UNIQUE "swift_isUniquelyReferenced_nonNull_native"
+
+_Bool swift_isUniquelyReferenced_nonNull_native(const void *object) {
+  if (!unique_in_library) unique_in_library = (unique_function *)dlsym(RTLD_NEXT, UNIQUE);
+  _Bool is_unique = unique_in_library(object);
+  if (is_unique) __tsan_acquire((void *)object);
+  return is_unique;
 }
 
 __attribute__((constructor)) static void find_libraries(void) {

@@ -14,6 +14,7 @@ actor Counter {
 
 final class Shared: Sendable {
   let numbers = Mutex<[Int]>([])
+  let set = Mutex<Set<Int>>([])
 }
 
 /// Exists until the program exits; its weak references are gone.
@@ -43,6 +44,22 @@ func readWithoutLength() {
           for turn in 0..<2000 {
             shared.numbers.withLock { $0.append(task &* turn) }
             if turn % 4 == 0 { await counter.add() }
+          }
+        }
+      }
+    }
+    // A copy is read and released before the original is changed in place.
+    await withTaskGroup(of: Void.self) { group in
+      for task in 0..<8 {
+        group.addTask {
+          for turn in 0..<2000 {
+            if turn % 7 == 0 {
+              let copy = shared.set.withLock { $0 }
+              for number in copy where number < 0 { print(number) }
+            }
+            shared.set.withLock { set in
+              if set.count < 16 { set.insert(task &* turn) } else { set.removeFirst() }
+            }
           }
         }
       }

@@ -48,13 +48,13 @@ import Testing
 
   @Test func `values are received on a queue, and decoded from JSON`() async throws {
     struct Answer: Decodable { var degrees: Int }
+    var subscription: AnyCancellable?
     let value = await withCheckedContinuation { continuation in
-      var kept: AnyCancellable?
-      kept = Just(Data(#"{"degrees": 21}"#.utf8)).decode(type: Answer.self, decoder: JSONDecoder())
+      subscription = Just(Data(#"{"degrees": 21}"#.utf8)).decode(type: Answer.self, decoder: JSONDecoder())
         .receive(on: DispatchQueue.main)
-        .sink(
-          receiveCompletion: { _ in kept?.cancel() }, receiveValue: { continuation.resume(returning: $0.degrees) })
+        .sink(receiveCompletion: { _ in }, receiveValue: { continuation.resume(returning: $0.degrees) })
     }
+    subscription?.cancel()
     #expect(value == 21)
   }
 }
