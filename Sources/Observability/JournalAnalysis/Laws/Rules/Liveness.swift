@@ -17,7 +17,8 @@ struct Liveness: Law {
     check: "each piece of work that was done, or was not done in time",
     limits: "What the author's code must do, such as call a completion. Work of a device without a network or with a "
       + "held clock, of an owner that was force quit, cannot be launched, does not want launch events or does not take "
-      + "the events, and of a process that has left. How long a transfer takes, without a limit for it.")
+      + "the events, and of a process that has left. How long a transfer takes, without a limit for it. A second "
+      + "reply to a message that is sent again, when the destination or the broker ends.")
 
   /// Events that are sent until they are acknowledged. Others may be replaced by newer ones.
   private static let events: Set<Kind> = [
