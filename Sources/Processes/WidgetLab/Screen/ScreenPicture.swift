@@ -68,18 +68,20 @@ struct ScreenPicture {
   }
 
   func picture(with font: InterFont) -> Picture {
-    var drawings: [Drawing] = []
-    var notices: [String] = []
+    let island = activities(isIsland: true, with: font, below: Self.gap)
+    var (drawings, notices) = (island.drawings, island.notices)
+    // How far the Dynamic Island moves the widgets down.
+    let shift = island.size.height - Self.gap
     let (places, occupied) = places
     for place in places {
       let widget = picture(of: place.tile, place.size, with: font)
       var group = Drawing.Group()
       group.label = name(place.tile)
-      group.offset = place.origin
+      group.offset = Point(x: place.origin.x, y: place.origin.y + shift)
       drawings.append(.group(group, widget.drawings))
       notices += widget.notices.map { "\(name(place.tile)): \($0)" }
     }
-    let below = activities(with: font, below: occupied.height)
+    let below = activities(isIsland: false, with: font, below: occupied.height + shift)
     drawings += below.drawings
     notices += below.notices
     let size = Size(width: occupied.width, height: below.size.height)
@@ -90,13 +92,11 @@ struct ScreenPicture {
     return Picture(size: size, drawings: [wall] + drawings, notices: notices)
   }
 
-  /// The Live Activities that have a place on the screen, one below the other. Ours: on a phone, the Dynamic Island is
-  /// at the top of the screen.
-  private func activities(with font: InterFont, below top: Double) -> Picture {
+  /// The Live Activities in the Dynamic Island, or those on the Lock Screen, one below the other.
+  private func activities(isIsland: Bool, with font: InterFont, below top: Double) -> Picture {
     var whole = Picture(size: Size(width: 0, height: top), drawings: [], notices: [])
-    let shown = (screen.reply.activities ?? []).filter { $0.place != nil }
-    for activity in shown {
-      guard let place = activity.place, activity.views != nil else { continue }
+    for activity in screen.reply.activities ?? [] {
+      guard let place = activity.place, isIsland != (place == .lockScreen), activity.views != nil else { continue }
       let maker = ActivityPicture(activity, screen, device)
       let picture = maker.picture(of: ActivityPresentation(place), with: font)
       var group = Drawing.Group()
