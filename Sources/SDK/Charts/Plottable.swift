@@ -49,7 +49,7 @@ extension Plottable {
     case let number as any BinaryFloatingPoint: .number(Double(number))
     case let number as any BinaryInteger: .number(Double(number))
     case let number as Decimal: .number(NSDecimalNumber(decimal: number).doubleValue)
-    default: preconditionFailure("\(PrimitivePlottable.self) is not plotted: a chart has numbers, dates and texts")
+    default: fatalError("\(PrimitivePlottable.self) is not plotted: a chart has numbers, dates and texts")
     }
   }
 

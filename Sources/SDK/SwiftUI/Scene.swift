@@ -20,7 +20,7 @@ extension Scene {
   /// The handlers of this scene, or of its body, in order.
   var allHandlers: [BackgroundEventsHandler] {
     if let described = self as? any DescribedScene { return described.handlers }
-    guard Body.self != Never.self else { preconditionFailure("\(Self.self) has neither a body nor a description") }
+    guard Body.self != Never.self else { fatalError("\(Self.self) has neither a body nor a description") }
     return body.allHandlers
   }
 }

@@ -16,7 +16,7 @@ public import OpenCombine
 
   public var wrappedValue: ObjectType {
     if let object = storage.object { return object }
-    guard let make = storage.make else { preconditionFailure("a StateObject has neither an object nor a closure") }
+    guard let make = storage.make else { fatalError("a StateObject has neither an object nor a closure") }
     let object = make()
     (storage.object, storage.make) = (object, nil)
     return object

@@ -52,7 +52,7 @@ extension WidgetConfiguration {
   package func add(to description: inout WidgetDescription) {
     if let described = self as? any DescribedConfiguration { return described.describe(&description) }
     guard Body.self != Never.self else {
-      preconditionFailure("\(Self.self) has neither a body nor a description")
+      fatalError("\(Self.self) has neither a body nor a description")
     }
     body.add(to: &description)
   }

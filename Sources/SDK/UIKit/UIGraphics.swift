@@ -70,7 +70,7 @@ extension UIImage {
   public convenience init(cgImage: CGImage) { self.init(cgImage: cgImage, scale: 1) }
   public convenience init(cgImage: CGImage, scale: CGFloat) {
     guard let image = UIImage(data: cgImage.file, scale: scale) else {
-      preconditionFailure("the bytes of a CGImage are those of an image file")
+      fatalError("the bytes of a CGImage are those of an image file")
     }
     self.init(image)
   }

@@ -58,7 +58,7 @@ public final class UIImage: Sendable, _ExpressibleByImageLiteral {
   /// The image of `#imageLiteral`. Ends the process, as on a phone, if no image has this name.
   public convenience init(imageLiteralResourceName name: String) {
     guard let image = UIImage(named: name) else {
-      preconditionFailure("#imageLiteral: the bundle has no image named \(name) that can be drawn")
+      fatalError("#imageLiteral: the bundle has no image named \(name) that can be drawn")
     }
     self.init(image.data, image.file, scale: image.scale, asset: image.asset)
   }

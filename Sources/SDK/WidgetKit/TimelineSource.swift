@@ -84,7 +84,7 @@ final class TimelineSource: Sendable {
     _ given: Any, _ request: RequestTimeline, _ process: HostedProcess?
   ) throws -> RequestTimeline.Reply {
     if let error = given as? BusError { throw error }
-    guard let timeline = read(given) else { preconditionFailure("\(provider) gave \(type(of: given))") }
+    guard let timeline = read(given) else { fatalError("\(provider) gave \(type(of: given))") }
     let archive = try TimelineArchive(timeline, request)
     process?.part(ViewFaults.self) { _ in ViewFaults() }
       .notice(

@@ -80,7 +80,7 @@ package struct ArchivingContext {
       if Content.self is any UIViewRepresentable.Type || Content.self is any UIViewControllerRepresentable.Type {
         return UnsupportedUIKitView(name: "\(Content.self)")
       }
-      preconditionFailure("\(Content.self) has neither a body nor an archive")
+      fatalError("\(Content.self) has neither a body nor an archive")
     }
     return environment.during { view.body }
   }

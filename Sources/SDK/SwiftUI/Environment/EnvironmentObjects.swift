@@ -26,7 +26,7 @@ extension EnvironmentValues {
   /// The object. Without one, the process terminates as in SwiftUI.
   public var wrappedValue: ObjectType {
     guard let object = EnvironmentValues.current.object(ObjectType.self) else {
-      preconditionFailure("no \(ObjectType.self): an enclosing view must set it with environmentObject(_:)")
+      fatalError("no \(ObjectType.self): an enclosing view must set it with environmentObject(_:)")
     }
     return object
   }

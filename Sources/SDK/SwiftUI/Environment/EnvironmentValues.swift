@@ -73,7 +73,7 @@ extension Environment {
   public init(_ objectType: Value.Type) where Value: AnyObject {
     read = { environment in
       guard let object = environment.object(objectType) else {
-        preconditionFailure("no \(objectType) in the environment: an enclosing view must set it with environment(_:)")
+        fatalError("no \(objectType) in the environment: an enclosing view must set it with environment(_:)")
       }
       return object
     }
