@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import Dispatch
 public import Foundation
 
 // What an author's file has on Apple's systems from Darwin, Dispatch and CoreFoundation.
@@ -16,6 +17,9 @@ public func autoreleasepool<Result, Failure: Error>(
 ) throws(Failure) -> Result {
   try body()
 }
+
+/// Without an executor for actors. Source: `Dispatch.DispatchSerialQueue`.
+public typealias DispatchSerialQueue = DispatchQueue
 
 public typealias CFAbsoluteTime = TimeInterval
 

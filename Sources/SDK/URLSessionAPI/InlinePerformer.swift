@@ -41,6 +41,15 @@ package enum InlineBody: Sendable {
   case data(Data)
   /// Sent in parts. A missing file fails with `fileDoesNotExist`.
   case file(URL)
+
+  /// The body as a class of the author reads it.
+  var stream: InputStream? {
+    switch self {
+    case .none: nil
+    case .data(let data): InputStream(data: data)
+    case .file(let url): InputStream(url: url)
+    }
+  }
 }
 
 /// One inline request. Any thread. Each call returns at once. A call after the end has no effect.
@@ -73,7 +82,7 @@ package protocol InlineObserver: AnyObject, Sendable {
   /// The next bytes of the response's body.
   func received(_ data: Data)
   /// The request has ended, with or without an error.
-  func ended(_ failure: URLError?, _ metrics: TransferMetrics)
+  func ended(_ failure: (any Error)?, _ metrics: TransferMetrics)
 }
 
 /// The configuration of a session that performs inline requests.

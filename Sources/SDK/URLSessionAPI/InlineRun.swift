@@ -78,12 +78,30 @@ final class InlineRun: InlineObserver {
 
   private func exchange(_ request: URLRequest, _ body: InlineBody, on connections: any InlineConnections) {
     request.cachePolicy.noticeUnsimulated(in: session.process)
-    let exchange = connections.exchange(request, body: body, self)
+    let exchange = makeExchange(request, body, on: connections)
     let (isHeld, isCancelled) = state.withLock { state in
       state.exchange = exchange
       return (state.isHeld, state.isCancelled)
     }
     if isCancelled { exchange.cancel() } else if !isHeld { exchange.resume() }
+  }
+
+  /// A request that a class of the author loads, if one wants to, or else one of the performer.
+  private func makeExchange(
+    _ request: URLRequest, _ body: InlineBody, on connections: any InlineConnections
+  ) -> any InlineExchange {
+    let (task, session, context) = (task, session, context)
+    guard let kind = session.process.asCurrent(context, { session.protocolClass(for: task) }) else {
+      return connections.exchange(request, body: body, self)
+    }
+    var loaded = request
+    loaded.httpBody = nil
+    loaded.httpBodyStream = body.stream
+    return ProtocolLoading(kind, loaded, of: task, self) { work in
+      session.process.asCurrent(context, work)
+    } following: { next in
+      self.makeExchange(next, next.httpBody.map { .data($0) } ?? .none, on: connections)
+    }
   }
 
   /// Reads a stream to its end before the request is sent.
@@ -189,6 +207,7 @@ final class InlineRun: InlineObserver {
         session.deliverCounts(of: task, received: 0, sent: 0, resumedAt: offset, context)
       }
     }
+    if case .bytes(let arrivals) = task.core.completion { arrivals.answered(response) }
     guard let task = task as? URLSessionDataTask, task.core.completion == nil else { return answer(true) }
     let (session, context) = (session, context)
     askAuthor {
@@ -221,9 +240,12 @@ final class InlineRun: InlineObserver {
     }
     room.wait()
     session.queue.addOperation { [session, context, room] in
-      defer { room.signal() }
       task.core.change { $0.bytesReceived += Int64(data.count) }
       task.core.measure()
+      if case .bytes(let arrivals) = task.core.completion {
+        return arrivals.received(data) { room.signal() }
+      }
+      defer { room.signal() }
       guard task.core.completion == nil else { return }
       if let task = task as? URLSessionDataTask {
         session.deliverData(data, of: task, context)
@@ -233,19 +255,19 @@ final class InlineRun: InlineObserver {
     }
   }
 
-  func ended(_ failure: URLError?, _ metrics: TransferMetrics) {
+  func ended(_ failure: (any Error)?, _ metrics: TransferMetrics) {
     let state = state.withLock { state in
       defer { (state.file, state.handler, state.exchange, state.hasEnded) = (nil, nil, nil, true) }
       return state
     }
     if let spool = state.spool { try? FileManager.default.removeItem(at: spool) }
     if state.isSilent { return }
-    let failure = state.reason.map { URLError($0) } ?? failure
+    let failure: (any Error)? = state.reason.map { URLError($0) } ?? failure
     session.queue.addOperation { [session, context] in
       let task = state.task
       let resumeData = failure == nil ? nil : state.file?.resumeData(of: task)
       if failure != nil, resumeData == nil { state.file?.remove() }
-      let error = failure?.reported(of: task.currentRequest?.url, resumeData)
+      let error = (failure as? URLError)?.reported(of: task.currentRequest?.url, resumeData) ?? failure
       if let handler = state.handler { session.process.asCurrent(context) { handler(resumeData) } }
       if error == nil, task.core.completion == nil, let file = state.file, let task = task as? URLSessionDownloadTask {
         session.deliverFile(file.url, of: task, context)
@@ -296,6 +318,7 @@ extension TaskCore.Completion {
     case .download(let keepsFile, let handler):
       handler(file, task.response, nil)
       if !keepsFile, let file { try? FileManager.default.removeItem(at: file) }
+    case .bytes(let arrivals): arrivals.ended(nil)
     }
   }
 }

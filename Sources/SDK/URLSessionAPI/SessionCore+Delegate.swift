@@ -194,6 +194,7 @@ extension TaskCore.Completion {
     switch self {
     case .data(let handler): handler(nil, nil, error)
     case .download(_, let handler): handler(nil, nil, error)
+    case .bytes(let arrivals): arrivals.ended(error)
     }
   }
 }

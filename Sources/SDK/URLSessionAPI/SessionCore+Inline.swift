@@ -39,6 +39,13 @@ extension SessionCore {
     run.begin(on: connections)
   }
 
+  /// The class of the author that loads a task's request; `nil` when the session loads it.
+  func protocolClass(for task: URLSessionTask) -> URLProtocol.Type? {
+    guard !isBackground else { return nil }
+    let registered = isShared ? URLProtocol.registeredClasses : []
+    return (configuration.protocolClasses + registered).first { $0.canInit(with: task) }
+  }
+
   /// Ends transfers that a suspension of the process interrupted: data tasks of background sessions end with -997
   /// (`URLError.backgroundSessionWasDisconnected`). Downloads and uploads belong to the host.
   func wasSuspended() {

@@ -27,6 +27,8 @@ final class TaskCore: Sendable {
     case data(@Sendable (Data?, URLResponse?, (any Error)?) -> Void)
     /// The file is deleted after the call unless `keepsFile`.
     case download(keepsFile: Bool, @Sendable (URL?, URLResponse?, (any Error)?) -> Void)
+    /// Also receives the response and the body, as they arrive.
+    case bytes(ByteArrivals)
   }
 
   struct Values: Sendable {

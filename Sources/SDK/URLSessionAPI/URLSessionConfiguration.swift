@@ -67,6 +67,7 @@ struct SessionValues: Sendable {
   var tlsMinimum = tls_protocol_version_t.TLSv12
   var tlsMaximum = tls_protocol_version_t.TLSv13
   var multipath = URLSessionConfiguration.MultipathServiceType.none
+  var protocolClasses: [URLProtocol.Type] = []
 
   /// How the transfers of a background session use the product's cookies; `nil`: not at all.
   var cookies: CookieUse? {
