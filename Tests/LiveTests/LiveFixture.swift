@@ -35,6 +35,8 @@ struct LiveFixture: Sendable {
 
   /// Whether the processes are built with a sanitizer.
   static let isSanitized = ProcessInfo.processInfo.environment["WIDGETLAB_SANITIZER"] != nil
+  /// The lines of the settings for such processes: a sanitizer's own memory exceeds the limit of an extension.
+  static let memory = isSanitized ? ["extensionMemoryLimit: 0"] : []
 
   init(_ cluster: LabCluster, path: String = Self.path) {
     self.cluster = cluster
@@ -90,8 +92,6 @@ struct LiveFixture: Sendable {
     _ name: String, environment: [String] = [], suspendAfter: Double = 0.5, settings: [String] = [],
     heldAt share: Double? = nil, with more: String = "", _ body: @Sendable (LiveFixture) async throws -> Void
   ) async throws {
-    // A sanitizer's own memory exceeds the limit of an extension.
-    let memory = isSanitized ? ["extensionMemoryLimit: 0"] : []
     let path = path + (share.map { "&holdAt=\(Int(Double(size) * $0))" } ?? "")
     let usual = configuration(path: path, appPath: appPath, suspendAfter: suspendAfter, adding: environment)
     let configuration = usual + (memory + settings).map { "\n  \($0)" }.joined()

@@ -97,9 +97,11 @@ import Testing
 
   @Test func `the clone is that of the executable, or the one that the installation names`() throws {
     let clone = folder + "/clone"
-    let built = try WidgetLabPackage.find(nil, own: clone + "/.build/debug/widgetlab", environment: [:])
-    #expect(built.folder == clone)
-    #expect(built.modules == ["SwiftUI", "UIKit", "WidgetKit"])
+    for scratch in [".build", ".build-thread"] {
+      let built = try WidgetLabPackage.find(nil, own: clone + "/\(scratch)/debug/widgetlab", environment: [:])
+      #expect(built.folder == clone)
+      #expect(built.modules == ["SwiftUI", "UIKit", "WidgetKit"])
+    }
     try write("prefix/libexec/widgetlab/source", clone + "\n")
     let installed = try WidgetLabPackage.find(
       nil, own: folder + "/prefix/libexec/widgetlab/widgetlab", environment: [:])

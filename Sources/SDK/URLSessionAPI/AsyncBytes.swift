@@ -89,6 +89,8 @@ final class ByteArrivals: Sendable {
   func ended(_ error: (any Error)?) {
     change { state in
       if state.end == nil { state.end = error.map { .failure($0) } ?? .success(()) }
+      // The task refers to this object.
+      state.task = nil
     }
   }
 

@@ -40,7 +40,6 @@ struct GalleryFixture: Sendable {
     _ body: @Sendable (GalleryFixture) async throws -> Void
   ) async throws {
     let other = second.isEmpty ? [] : ["  - bundle: \(Self.second)"] + second.map { "    \($0)" }
-    let memory = LiveFixture.isSanitized ? ["extensionMemoryLimit: 0"] : []
     let configuration = """
       device: { name: phone, \(device) }
       appGroups: [\(groups.joined(separator: ", "))]
@@ -53,7 +52,7 @@ struct GalleryFixture: Sendable {
       \((product.map { "    \($0)" } + other).joined(separator: "\n"))
       settings:
         suspendAfter: 0.5
-      \((settings + memory).map { "  \($0)" }.joined(separator: "\n"))
+      \((settings + LiveFixture.memory).map { "  \($0)" }.joined(separator: "\n"))
       """
     let rounds = LiveTrait.rounds
     for round in 1...rounds {

@@ -26,7 +26,6 @@ struct ActivitiesFixture: Sendable {
     _ name: String, settings: [String] = [], requests: Bool = true, diesOnce: Bool = false, isEntitled: Bool = true,
     model: String = "iPhone 16", suspendAfter: Double = 0.5, _ body: @Sendable (ActivitiesFixture) async throws -> Void
   ) async throws {
-    let memory = LiveFixture.isSanitized ? ["extensionMemoryLimit: 0"] : []
     let folder = FileManager.default.temporaryDirectory.path
     let rounds = LiveTrait.rounds
     for round in 1...rounds {
@@ -45,7 +44,7 @@ struct ActivitiesFixture: Sendable {
             environment: {TRIAL_NAME: rides\(diesOnce ? ", TRIAL_DIES: \(file)" : "")}
         pushServer: {priority5Interval: 0, backgroundInterval: 0}
         settings:
-        \((["suspendAfter: \(suspendAfter)", "callDeadline: 60"] + memory + settings).map { "  \($0)" }.joined(separator: "\n"))
+        \((["suspendAfter: \(suspendAfter)", "callDeadline: 60"] + LiveFixture.memory + settings).map { "  \($0)" }.joined(separator: "\n"))
         """
       do {
         try await LabCluster.with(name, configuration: configuration) { cluster in

@@ -21,7 +21,6 @@ struct BulkFixture: Sendable {
     _ name: String, count: Int, path: String, suspendAfter: Double = 0.3, settings: [String] = [],
     _ body: @Sendable (BulkFixture) async throws -> Void
   ) async throws {
-    let memory = LiveFixture.isSanitized ? ["extensionMemoryLimit: 0"] : []
     let configuration = """
       device:
         name: \(LiveFixture.device)
@@ -43,7 +42,7 @@ struct BulkFixture: Sendable {
         callDeadline: 60
         limiterFirst: 0
       """
-    let text = configuration + (memory + settings).map { "\n  \($0)" }.joined()
+    let text = configuration + (LiveFixture.memory + settings).map { "\n  \($0)" }.joined()
     let rounds = LiveTrait.rounds
     for _ in 1...(isLong ? 1 : rounds) {
       try await LabCluster.with(name, configuration: text) { cluster in

@@ -25,7 +25,6 @@ struct TimelinesFixture: Sendable {
     let environment =
       [only.map { "TRIAL_ONLY: \($0)" }, misbehaves.map { "TRIAL_MISBEHAVES: \($0)" }]
       .compactMap(\.self) + ["TRIAL_NAME: timelines"]
-    let memory = LiveFixture.isSanitized ? ["extensionMemoryLimit: 0"] : []
     let configuration = """
       device:
         name: \(LiveFixture.device)
@@ -39,7 +38,7 @@ struct TimelinesFixture: Sendable {
           environment:
       \(environment.map { "      \($0)" }.joined(separator: "\n"))
       settings:
-      \((["suspendAfter: 0.5"] + memory + settings).map { "  \($0)" }.joined(separator: "\n"))
+      \((["suspendAfter: 0.5"] + LiveFixture.memory + settings).map { "  \($0)" }.joined(separator: "\n"))
       """
     let rounds = LiveTrait.rounds
     for _ in 1...rounds {

@@ -29,7 +29,8 @@ struct WidgetLabPackage {
       places = [named]
     } else {
       if let home = environment[ExecutableSearch.homeVariable], !home.isEmpty { places.append(home) }
-      if let build = own.firstRange(of: "/.build/") { places.append(String(own[..<build.lowerBound])) }
+      // A scratch folder such as .build-thread, too.
+      if let build = own.firstRange(of: /\/\.build[^\/]*\//) { places.append(String(own[..<build.lowerBound])) }
       let folder = URL(fileURLWithPath: own).deletingLastPathComponent().path
       if let source = try? String(contentsOfFile: "\(folder)/\(sourceFile)", encoding: .utf8) {
         places.append(source.trimmingCharacters(in: .whitespacesAndNewlines))
