@@ -346,7 +346,7 @@ let package = Package(
       "Console", in: "Observability",
       [
         "Archive", "CConsolePage", "Journal", "JournalAnalysis", "Messages", "OwnedTasks", crypto, hummingbird,
-        hummingbirdCore, logging, nioCore,
+        hummingbirdCore, lifecycle, logging, nioCore,
       ],
       exclude: ["Resources"]),
 

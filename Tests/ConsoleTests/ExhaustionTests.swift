@@ -72,6 +72,17 @@ import WidgetLabTesting
     }
   }
 
+  @Test func `a console that stops while clients connect ends in order`() async throws {
+    // A connection that was dropped unused ended the process.
+    for _ in 0..<20 {
+      var sockets: [TestSocket] = []
+      try await ConsoleFixture.with { _, client in
+        for _ in 0..<50 { sockets.append(try TestSocket(port: client.port)) }
+      }
+      for socket in sockets { socket.close() }
+    }
+  }
+
   @Test func `a client that does not read costs bounded memory, is closed in the end, and delays no other`()
     async throws
   {

@@ -6,6 +6,7 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import OwnedTasks
+import ServiceLifecycle
 import Synchronization
 
 /// The web server of the console.
@@ -76,12 +77,35 @@ package struct ConsoleServer: Sendable {
     let background = TaskOwner()
     start(background, streams)
     do {
-      try await application.run()
+      try await serve(application, streams, logger)
     } catch {
       await end(background)
       throw error
     }
     await end(background)
+  }
+
+  /// How long the connections have to end when the server does.
+  private static let patience = Duration.seconds(1)
+
+  /// Serves until the task is cancelled. Then the server stops to listen before its task is cancelled: Hummingbird would
+  /// drop a connection that was accepted just before, and NIO ends the process for a connection that is dropped unused.
+  private func serve(_ application: some Service, _ streams: StreamRegister, _ logger: Logger) async throws {
+    let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
+    let serving = Task { try await group.run() }
+    let stopping = TaskOwner()
+    let result = await withTaskCancellationHandler {
+      await serving.result
+    } onCancel: {
+      stopping.start {
+        await group.triggerGracefulShutdown()
+        streams.closeAll()
+        try? await Task.sleep(for: Self.patience)
+        serving.cancel()
+      }
+    }
+    await stopping.end()
+    try result.get()
   }
 
   private func start(_ background: TaskOwner, _ streams: StreamRegister) {
@@ -153,6 +177,11 @@ final class StreamRegister: Sendable {
 
   func writing(_ id: UInt64, _ isWriting: Bool) {
     state.withLock { $0.streams[id]?.writingSince = isWriting ? .now : nil }
+  }
+
+  /// Closes the connections of all streams.
+  func closeAll() {
+    for channel in state.withLock({ $0.streams.values.map(\.channel) }) { channel.close(promise: nil) }
   }
 
   /// Closes the connections of clients that do not read.

@@ -14,7 +14,7 @@ extension URLSession {
 
     public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
 
-    /// Cancels the task when nobody can read its bytes any more.
+    /// Cancels the task when its bytes cannot be read any more.
     final class Reader: Sendable {
       let arrivals: ByteArrivals
       init(_ arrivals: ByteArrivals) { self.arrivals = arrivals }

@@ -9,8 +9,8 @@ import Synchronization
 /// the classes of its configuration's `protocolClasses` in their order, `URLSession.shared` those of `registerClass`.
 /// When none loads a request, the session loads it itself. Background sessions ask none (documented).
 ///
-/// `startLoading()` and `stopLoading()` of all instances run one after another on one queue of the process, which has
-/// no run loop. An initializer that a subclass overrides has to be `required`, as in the open source Foundation.
+/// `startLoading()` and `stopLoading()` of all instances run in sequence on one queue of the process, which has no run
+/// loop. An initializer that a subclass overrides has to be `required`, as in the open source Foundation.
 open class URLProtocol: NSObject {
   /// The canonical form of the request to load.
   public let request: URLRequest
@@ -46,7 +46,7 @@ open class URLProtocol: NSObject {
   /// Begins to load the request, and tells the client what was loaded. A subclass overrides it.
   open func startLoading() { fatalError("\(type(of: self)) does not override startLoading()") }
 
-  /// Ends the loading: after the client was told of the end, or when the task is cancelled. A subclass overrides it.
+  /// Ends the loading: after the client has received the end, or when the task is cancelled. A subclass overrides it.
   open func stopLoading() { fatalError("\(type(of: self)) does not override stopLoading()") }
 
   /// Makes `URLSession.shared` ask a class, before those that were registered earlier.

@@ -122,7 +122,7 @@ import Testing
     #expect(verdict.answer == (end.isEmpty ? .broken : .holds), "\(verdict.findings)")
   }
 
-  @Test func `an event of a command is not owed a reply when the broker ends`() throws {
+  @Test func `an event of a command needs no reply when the broker ends`() throws {
     func restarted(_ source: Address) throws -> LawVerdict {
       try verdict(after: 61) { work in
         try work.send(ReloadTimelines(widgetKind: nil), from: source, to: RecordedWork.host)
