@@ -88,7 +88,7 @@ package struct ConsoleServer: Sendable {
   /// How long the connections have to end when the server does.
   private static let patience = Duration.seconds(1)
 
-  /// Serves until the task is cancelled. Then the server stops to listen before its task is cancelled: Hummingbird would
+  /// Serves until the task is cancelled. Then the server stops listening before its task is cancelled: Hummingbird would
   /// drop a connection that was accepted just before, and NIO ends the process for a connection that is dropped unused.
   private func serve(_ application: some Service, _ streams: StreamRegister, _ logger: Logger) async throws {
     let group = ServiceGroup(configuration: .init(services: [application], logger: logger))

@@ -195,7 +195,8 @@ extension ProtocolLoading: URLProtocolClient {
   func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) { put(.ended(error)) }
 
   func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {
-    put(.ended(URLError(.userAuthenticationRequired)))
+    let reason = "\(kind): urlProtocol(_:didReceive:) for an authentication challenge is not simulated"
+    put(.ended(URLError(.userAuthenticationRequired, userInfo: [NSLocalizedDescriptionKey: reason])))
   }
 
   func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {}

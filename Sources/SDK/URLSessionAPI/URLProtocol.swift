@@ -84,7 +84,7 @@ public protocol URLProtocolClient: NSObjectProtocol {
   func urlProtocolDidFinishLoading(_ protocol: URLProtocol)
   /// The request failed. The task ends with this error.
   func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error)
-  /// Not simulated: the task fails with `userAuthenticationRequired`.
+  /// Not simulated: the task fails with `userAuthenticationRequired` and the reason.
   func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge)
   /// Not simulated: no challenge was passed on.
   func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge)

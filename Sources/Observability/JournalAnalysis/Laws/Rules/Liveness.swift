@@ -132,11 +132,14 @@ struct Liveness: Law {
   // MARK: Beginning and end of work
 
   private mutating func begin(
-    _ work: Work, _ seen: LawEnvelope, _ what: String, by address: Address, for other: Address
+    _ work: Work, _ seen: LawEnvelope, _ what: String, by address: Address, for other: Address,
+    isRepetition: Bool = false
   ) {
     queue.begin(
       work,
-      Open(began: seen.header.sentAt, mark: Mark(seen.header), what: what, source: address, destination: other))
+      Open(
+        began: seen.header.sentAt, mark: Mark(seen.header), what: what, source: address, destination: other,
+        isRepetition: isRepetition))
   }
 
   private mutating func end(_ work: Work) {
@@ -166,11 +169,9 @@ struct Liveness: Law {
     let header = seen.header
     if Self.events.contains(header.kind) || Self.requests.contains(header.kind), !left.contains(header.destination) {
       let work = Work.reply(header.id, header.kind)
-      queue.begin(
-        work,
-        Open(
-          began: header.sentAt, mark: Mark(header), what: "a reply to \(header.kind.name)", source: header.source,
-          destination: header.destination, isRepetition: answered[work] != nil))
+      begin(
+        work, seen, "a reply to \(header.kind.name)", by: header.source, for: header.destination,
+        isRepetition: answered[work] != nil)
     }
     guard let cause = header.cause else { return }
     if header.kind.answer != nil { endReply(.reply(cause, header.kind.asked)) }
