@@ -73,7 +73,15 @@ import Testing
 
   @Test(.timeLimit(.minutes(1))) func `a stall ends when it is disarmed`() async throws {
     let fault = try #require(page.arm(.stall(milliseconds: 600_000), at: .hostAfterScreenSaved, times: nil))
-    let stalled = Task.detached { FaultPoint.hostAfterScreenSaved.reached() }
+    // On its own thread: the tests that run beside this one need those of the pool.
+    let stalled = Task {
+      await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+          FaultPoint.hostAfterScreenSaved.reached()
+          continuation.resume()
+        }
+      }
+    }
     while page.performed(fault) == 0 { await Task.yield() }
     page.disarm(fault)
     await stalled.value
