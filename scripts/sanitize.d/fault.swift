@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Has one fault for each sanitizer, to check that the sanitizer reports it.
+// Has one fault for each sanitizer, to check that the sanitizer reports it, and a crash, which no sanitizer reports.
 
 import Foundation
 
@@ -25,6 +25,10 @@ func useAfterFree() {
 
 @main struct Fault {
   static func main() {
-    if CommandLine.arguments.last == "thread" { race() } else { useAfterFree() }
+    switch CommandLine.arguments.last {
+    case "thread": race()
+    case "address": useAfterFree()
+    default: fatalError("a crash")
+    }
   }
 }
