@@ -87,11 +87,11 @@ let author: [SwiftSetting] = [
 /// - Parameter libraries: those of the Swift runtime that an executable with the target links in addition.
 func module(
   _ name: String, in layer: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
-  resources: [Resource]? = nil, libraries: [String] = []
+  resources: [Resource]? = nil, settings: [SwiftSetting] = [], libraries: [String] = []
 ) -> Target {
   .target(
     name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", exclude: exclude, resources: resources,
-    swiftSettings: strict, linkerSettings: libraries.map { .linkedLibrary($0) })
+    swiftSettings: strict + settings, linkerSettings: libraries.map { .linkedLibrary($0) })
 }
 
 func runtime(isAuthored: Bool) -> [LinkerSetting] {
@@ -387,7 +387,8 @@ let package = Package(
         "Messages", "OwnedTasks", "Pictures", "ProcessActions", "Pushes", "StandingProcesses", "Stores", "Timekeeping",
         "Timelines",
         "Transfers", arguments, grdb, logging,
-      ]),
+      ],
+      settings: sanitizer == nil ? [] : [.define("SANITIZED")]),
     process("HostSystemMain", in: "Processes", ["HostSystem", "StandingProcesses"]),
     module(
       "PushServer", in: "Processes",

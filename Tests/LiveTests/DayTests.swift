@@ -15,7 +15,7 @@ import WidgetLabTesting
       - bundle: com.example.Day.Widget
         executable: FixtureDay
     settings:
-      extensionMemoryLimit: \(LiveFixture.isSanitized ? 0 : 30)
+      extensionMemoryLimit: 30
     """
 
   /// The events of the day that the host recorded.

@@ -305,7 +305,7 @@ private struct HandlersFixture {
       """
     let rounds = LiveTrait.rounds
     for _ in 1...rounds {
-      let text = configuration + (LiveFixture.memory + settings).map { "\n  \($0)" }.joined()
+      let text = configuration + settings.map { "\n  \($0)" }.joined()
       try await LabCluster.with(name, configuration: text) { cluster in
         try await body(HandlersFixture(cluster: cluster, journal: cluster.journal))
       }

@@ -96,7 +96,6 @@ struct LifecycleFixture: Sendable {
     _ name: String, executable: String, environment: [String] = [], settings: [String] = [],
     _ body: @Sendable (LifecycleFixture) async throws -> Void
   ) async throws {
-    let memory = LiveFixture.isSanitized ? ["extensionMemoryLimit: 0"] : []
     let configuration = """
       device:
         name: \(LiveFixture.device)
@@ -110,7 +109,7 @@ struct LifecycleFixture: Sendable {
       settings:
         developerMode: true
         suspendAfter: 0.2
-        callDeadline: 60\((memory + settings).map { "\n  \($0)" }.joined())
+        callDeadline: 60\(settings.map { "\n  \($0)" }.joined())
       """
     for _ in 1...LiveTrait.rounds {
       try await LabCluster.with(name, configuration: configuration) { try await body(LifecycleFixture(cluster: $0)) }

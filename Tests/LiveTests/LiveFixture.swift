@@ -35,8 +35,6 @@ struct LiveFixture: Sendable {
 
   /// Whether the processes are built with a sanitizer.
   static let isSanitized = ProcessInfo.processInfo.environment["WIDGETLAB_SANITIZER"] != nil
-  /// The lines of the settings for such processes: a sanitizer's own memory exceeds the limit of an extension.
-  static let memory = isSanitized ? ["extensionMemoryLimit: 0"] : []
 
   init(_ cluster: LabCluster, path: String = Self.path) {
     self.cluster = cluster

@@ -7,9 +7,7 @@ import WidgetLabTesting
 
 /// The operator's tool over real processes.
 @Suite(.live, .timeLimit(.live)) struct `The operator's commands` {
-  @Test(
-    .disabled(if: LiveFixture.isSanitized, "a sanitizer's own memory exceeds the limit of the sample's extension"),
-    arguments: ["extension", "host", "bus", "agent", "app", "none"])
+  @Test(arguments: ["extension", "host", "bus", "agent", "app", "none"])
   func `the demo completes with any process killed`(victim: String) async throws {
     let executables = try LabCluster.findExecutables()
     let folder = FileManager.default.temporaryDirectory.appending(path: "widgetlab-demo-test-\(UUID().uuidString)")

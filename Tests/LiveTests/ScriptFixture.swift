@@ -38,7 +38,6 @@ struct ScriptFixture: Sendable {
       let all = ["bundle: \(bundle)", "executable: FixtureScript", environment] + keys.filter { !$0.isEmpty }
       return "[{\(all.joined(separator: ", "))}]"
     }
-    let memory = LiveFixture.isSanitized ? "extensionMemoryLimit: 0" : "callDeadline: 60"
     let configuration = """
       device: {\((["name: \(LiveFixture.device)"] + [device].filter { !$0.isEmpty }).joined(separator: ", "))}
       appGroups: [\(LiveFixture.group)]
@@ -47,7 +46,7 @@ struct ScriptFixture: Sendable {
       settings:
         developerMode: true
         suspendAfter: 0.5
-        \(memory)
+        callDeadline: 60
       """
     for _ in 1...LiveTrait.rounds {
       try await LabCluster.with(name, configuration: configuration) { try await body(ScriptFixture(cluster: $0)) }

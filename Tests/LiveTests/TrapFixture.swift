@@ -65,7 +65,7 @@ struct TrapFixture: Sendable {
         \(extensions.joined(separator: "\n"))
         settings:
           developerMode: true
-        \((rules + LiveFixture.memory + settings).map { "  \($0)" }.joined(separator: "\n"))
+        \((rules + settings).map { "  \($0)" }.joined(separator: "\n"))
         """
       do {
         try await LabCluster.with("trap \(trap)", configuration: configuration) { cluster in

@@ -74,8 +74,13 @@ extension ClusterConfiguration {
 extension ClusterConfiguration.Settings {
   /// The memory limit of an extension; `nil` for none.
   var extensionMemory: MemoryLimit? {
-    guard extensionMemoryLimit > 0 else { return nil }
-    return MemoryLimit(bytes: extensionMemoryLimit << 20, interval: memoryInterval.seconds)
+    #if SANITIZED
+      // A sanitizer's own memory exceeds any limit.
+      return nil
+    #else
+      guard extensionMemoryLimit > 0 else { return nil }
+      return MemoryLimit(bytes: extensionMemoryLimit << 20, interval: memoryInterval.seconds)
+    #endif
   }
 
   /// The rules of `widgetlab.yaml` for the device's processes.

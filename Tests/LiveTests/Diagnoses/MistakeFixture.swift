@@ -46,7 +46,7 @@ struct MistakeFixture: Sendable {
         extensions:
         \(forms.map { product($0, mistake, url, isApp: false) }.joined(separator: "\n"))
         settings:
-        \((["suspendAfter: 0.5", "callDeadline: 60", "developerMode: true"] + LiveFixture.memory + settings).map { "  \($0)" }.joined(separator: "\n"))
+        \((["suspendAfter: 0.5", "callDeadline: 60", "developerMode: true"] + settings).map { "  \($0)" }.joined(separator: "\n"))
         """
       do {
         try await LabCluster.with("mistake \(mistake)", configuration: configuration) { cluster in

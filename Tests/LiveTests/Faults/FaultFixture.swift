@@ -29,12 +29,11 @@ struct FaultFixture: Sendable {
 
   /// - Parameter page: created before the first process starts.
   static func run(_ name: String, _ body: (FaultFixture) async throws -> Void) async throws {
-    let memory = LiveFixture.isSanitized ? "\n  extensionMemoryLimit: 0" : ""
     for round in 1...LiveTrait.rounds {
       var page: FaultPointPage?
       do {
         try await LabCluster.with(
-          name, configuration: configuration + memory,
+          name, configuration: configuration,
           prepare: { page = try FaultPointPage.create(at: $0.faultPoints) }
         ) { cluster in
           let bus = try await connect(

@@ -52,7 +52,7 @@ struct GalleryFixture: Sendable {
       \((product.map { "    \($0)" } + other).joined(separator: "\n"))
       settings:
         suspendAfter: 0.5
-      \((settings + LiveFixture.memory).map { "  \($0)" }.joined(separator: "\n"))
+      \(settings.map { "  \($0)" }.joined(separator: "\n"))
       """
     let rounds = LiveTrait.rounds
     for round in 1...rounds {

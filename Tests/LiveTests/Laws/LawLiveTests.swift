@@ -48,10 +48,9 @@ import WidgetLabTesting
     """
 
   @Test func `all laws hold for the sample with a kill, and each is broken by a mistake in the journal`() async throws {
-    let memory = LiveFixture.isSanitized ? "\n  extensionMemoryLimit: 0" : ""
     for round in 1...LiveTrait.rounds {
       do {
-        try await LabCluster.with("laws", configuration: Self.configuration + memory) { cluster in
+        try await LabCluster.with("laws", configuration: Self.configuration) { cluster in
           try await play(SampleFixture(cluster: cluster))
           try await expectLawful(cluster)
           try expectBreakable(try await cluster.journal.all().map(\.envelope))

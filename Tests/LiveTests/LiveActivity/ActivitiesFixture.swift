@@ -44,7 +44,7 @@ struct ActivitiesFixture: Sendable {
             environment: {TRIAL_NAME: rides\(diesOnce ? ", TRIAL_DIES: \(file)" : "")}
         pushServer: {priority5Interval: 0, backgroundInterval: 0}
         settings:
-        \((["suspendAfter: \(suspendAfter)", "callDeadline: 60"] + LiveFixture.memory + settings).map { "  \($0)" }.joined(separator: "\n"))
+        \((["suspendAfter: \(suspendAfter)", "callDeadline: 60"] + settings).map { "  \($0)" }.joined(separator: "\n"))
         """
       do {
         try await LabCluster.with(name, configuration: configuration) { cluster in

@@ -42,7 +42,7 @@ struct BulkFixture: Sendable {
         callDeadline: 60
         limiterFirst: 0
       """
-    let text = configuration + (LiveFixture.memory + settings).map { "\n  \($0)" }.joined()
+    let text = configuration + settings.map { "\n  \($0)" }.joined()
     let rounds = LiveTrait.rounds
     for _ in 1...(isLong ? 1 : rounds) {
       try await LabCluster.with(name, configuration: text) { cluster in

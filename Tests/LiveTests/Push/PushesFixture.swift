@@ -24,7 +24,6 @@ struct PushesFixture: Sendable {
     _ name: String, settings: [String] = ["developerMode: true"], isHeld: Bool = false, environment: [String] = [],
     suspendAfter: Double = 0.5, _ body: @Sendable (PushesFixture) async throws -> Void
   ) async throws {
-    let memory = LiveFixture.isSanitized ? ["extensionMemoryLimit: 0"] : []
     let configuration = """
       device:
         name: \(LiveFixture.device)
@@ -43,7 +42,7 @@ struct PushesFixture: Sendable {
       \((["TRIAL_NAME: pushes"] + environment).map { "      \($0)" }.joined(separator: "\n"))
       pushServer: {priority5Interval: 0, backgroundInterval: 0}
       settings:
-      \((["suspendAfter: \(suspendAfter)", "callDeadline: 60"] + memory + settings).map { "  \($0)" }.joined(separator: "\n"))
+      \((["suspendAfter: \(suspendAfter)", "callDeadline: 60"] + settings).map { "  \($0)" }.joined(separator: "\n"))
       """
     let rounds = LiveTrait.rounds
     for round in 1...rounds {

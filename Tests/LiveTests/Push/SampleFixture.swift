@@ -90,11 +90,10 @@ struct SampleFixture: Sendable {
   /// Runs the test `WIDGETLAB_REPEAT` times; `body` begins when the backend has the widget's token and the extension is
   /// suspended without work.
   static func run(_ name: String, _ body: @Sendable (SampleFixture) async throws -> Void) async throws {
-    let memory = LiveFixture.isSanitized ? "\n  extensionMemoryLimit: 0" : ""
     let rounds = LiveTrait.rounds
     for round in 1...rounds {
       do {
-        try await LabCluster.with(name, configuration: configuration + memory) { cluster in
+        try await LabCluster.with(name, configuration: configuration) { cluster in
           let fixture = SampleFixture(cluster: cluster)
           try await fixture.begin()
           try await body(fixture)

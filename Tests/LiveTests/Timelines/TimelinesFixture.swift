@@ -38,7 +38,7 @@ struct TimelinesFixture: Sendable {
           environment:
       \(environment.map { "      \($0)" }.joined(separator: "\n"))
       settings:
-      \((["suspendAfter: 0.5"] + LiveFixture.memory + settings).map { "  \($0)" }.joined(separator: "\n"))
+      \((["suspendAfter: 0.5"] + settings).map { "  \($0)" }.joined(separator: "\n"))
       """
     let rounds = LiveTrait.rounds
     for _ in 1...rounds {
