@@ -84,6 +84,17 @@ import Testing
     #expect(swift.contains(#"standard: .string("urlUnit")"#))
   }
 
+  @Test func `a parameter may have the name of its type`() throws {
+    let text = Self.text.replacing("<string>city</string>", with: "<string>City</string>")
+    let swift = try #require(IntentDefinition(Data(text.utf8))).swift
+    let type = try #require(swift.firstRange(of: "public class ChooseCityIntent: INIntent {"))
+    let end = try #require(swift[type.upperBound...].firstRange(of: "\n}\n"))
+    // Within the class `City` is the parameter.
+    #expect(swift[type.upperBound..<end.lowerBound].contains("public var `City`: City? {"))
+    #expect(!swift[type.upperBound..<end.lowerBound].contains("City.self"))
+    #expect(swift[end.upperBound...].contains(".object(City.self)"))
+  }
+
   @Test func `what is missing is named: a type that does not exist here, and options of an Intents extension`() throws {
     let missing = try definition.missing
     #expect(missing.map(\.subject) == ["ChooseCityIntent.city", "ChooseCityIntent.who"])

@@ -177,10 +177,12 @@ extension IntentDefinition {
       lines += Self.property(Self.identifier(own), type)
       if let declaration = declaration(parameter, Self.identifier(own)) { declarations.append(declaration) }
     }
-    lines.append("  public override class var _definition: _INDefinition {")
-    lines.append("    _INDefinition(title: \(Self.literal(title)), parameters: [")
-    lines += declarations.map { "      \($0)," }
-    lines += ["    ])", "  }", "}"]
+    lines += ["  public override class var _definition: _INDefinition { _definitionOf\(name)() }", "}"]
+    // Outside of the class, in which the name of a parameter hides a type of the same name.
+    lines += ["", "private func _definitionOf\(name)() -> _INDefinition {"]
+    lines.append("  _INDefinition(title: \(Self.literal(title)), parameters: [")
+    lines += declarations.map { "    \($0)," }
+    lines += ["  ])", "}"]
     lines += handling(name, item)
     return "\n" + lines.joined(separator: "\n") + "\n"
   }
