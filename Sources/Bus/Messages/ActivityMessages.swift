@@ -229,7 +229,7 @@ package struct ActivityViews: Codable, Hashable, Sendable {
   package var keylineTint: ArchivedValue?
   /// Source: `DynamicIsland.widgetURL(_:)`.
   package var islandURL: String?
-  /// Source: `DynamicIsland.contentMargins(_:_:for:)`, in points, by the mode: `compact`, `expanded` or `minimal`.
+  /// Source: `DynamicIsland.contentMargins(_:_:for:)`, in points, by the mode, such as `expanded`.
   package var margins: [String: WidgetEnvironment.Insets]?
   /// The bytes of the images by their SHA-256; `nil` without images.
   package var images: [String: Data]?

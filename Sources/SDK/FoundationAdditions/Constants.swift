@@ -20,8 +20,19 @@ public func autoreleasepool<Result, Failure: Error>(
 
 /// Without an executor for actors. Source: `Dispatch.DispatchSerialQueue`.
 public typealias DispatchSerialQueue = DispatchQueue
+/// The name of `DispatchSerialQueue` in Objective-C.
+public typealias OS_dispatch_queue_serial = DispatchQueue
+
+extension NSObject {
+  /// Source: `NSObject.classForCoder()`.
+  public class func classForCoder() -> AnyClass { self }
+}
 
 public typealias CFAbsoluteTime = TimeInterval
 
 /// Seconds since 1 January 2001, by the device's clock.
 public func CFAbsoluteTimeGetCurrent() -> CFAbsoluteTime { Date().timeIntervalSinceReferenceDate }
+
+extension CGFloat {
+  public init(truncating number: NSNumber) { self.init(Double(truncating: number)) }
+}

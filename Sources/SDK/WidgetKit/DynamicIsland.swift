@@ -69,6 +69,8 @@ public import SwiftUI
 public struct DynamicIslandMode: Hashable, Sendable {
   let name: String
   public static let compact = DynamicIslandMode(name: "compact")
+  public static let compactLeading = DynamicIslandMode(name: "compactLeading")
+  public static let compactTrailing = DynamicIslandMode(name: "compactTrailing")
   public static let expanded = DynamicIslandMode(name: "expanded")
   public static let minimal = DynamicIslandMode(name: "minimal")
 

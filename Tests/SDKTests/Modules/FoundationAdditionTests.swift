@@ -29,6 +29,13 @@ import Testing
     #expect(duration(seconds, .spellOut, [.hour]) == "nine hours")
   }
 
+  @Test func `a class gives itself, and a serial queue has its name of Objective-C`() {
+    final class Protocol: NSObject {}
+    #expect(Protocol.classForCoder() == Protocol.self)
+    #expect(OS_dispatch_queue_serial(label: "a").label == "a")
+    #expect(CGFloat(truncating: 1.5 as NSNumber) == 1.5)
+  }
+
   @Test func `zeros are dropped or padded, and the number of units is limited`() {
     #expect(duration(65, .positional, [.hour, .minute, .second]) == "1:05")
     #expect(duration(65, .positional, [.minute, .second]) { $0.zeroFormattingBehavior = .pad } == "01:05")

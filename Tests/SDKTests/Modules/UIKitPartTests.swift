@@ -46,6 +46,15 @@ import Testing
     #expect(UIFont.preferredFont(forTextStyle: .caption1).pointSize == 12)
   }
 
+  @Test(arguments: [
+    (0, "", CGImageAlphaInfo.none), (2, "", .noneSkipLast), (3, "", .noneSkipLast), (3, "tRNS", .last), (6, "", .last),
+  ])
+  func `a PNG file says whether its image has an alpha channel`(type: UInt8, chunk: String, expected: CGImageAlphaInfo) {
+    let header: [UInt8] = [0x89, 0x50, 0x4E, 0x47] + Array(repeating: 0, count: 21) + [type]
+    let image = CGImage(width: 1, height: 1, file: Data(header) + Data(chunk.utf8))
+    #expect(image.alphaInfo == expected)
+  }
+
   @Test func `a path of UIKit is one of SwiftUI`() {
     let path = Path(UIBezierPath(roundedRect: CGRect(x: 0, y: 0, width: 10, height: 10), cornerRadius: 2).cgPath)
     #expect(path.elements.count == 10)

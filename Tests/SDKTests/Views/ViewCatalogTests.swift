@@ -95,6 +95,7 @@ private struct Triangle: Shape {
       Button("Drink", intent: DrinkCups(cups: 2)).buttonStyle(.plain)
       Button(intent: DrinkCups(cups: 3)) { Text("more") }.buttonStyle(Loud())
       Toggle("Light", isOn: true, intent: DrinkCups(cups: 1)).toggleStyle(Check())
+      ProgressView(value: 0.5).progressViewStyle(LinearProgressViewStyle(tint: .green))
     }
     #expect(
       try printed(view).dropFirst() == [
@@ -105,6 +106,7 @@ private struct Triangle: Shape {
         "  Toggle(isOn: true) intent DrinkCups(cups: 1) .toggleStyle(Check)",
         "    Image(systemName: checkmark)",
         "    Text \"Light\"",
+        "  ProgressView(value: 0.5) .progressViewStyle(linear) .tint(green)",
       ])
     let toggle = try view.archived(in: EnvironmentValues()).children[2]
     #expect(toggle.children.map { $0.children[0].arguments["systemName"] } == ["checkmark", "circle"])

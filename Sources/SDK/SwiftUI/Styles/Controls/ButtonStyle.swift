@@ -57,6 +57,18 @@ nonisolated protocol SystemStyle {
   var name: String { get }
 }
 
+/// A style of the system that can have its own tint.
+nonisolated protocol TintedStyle: SystemStyle {
+  var tint: Color? { get }
+}
+
+extension View {
+  /// The view with the tint of a style, if it has one.
+  @ViewBuilder nonisolated func tinted(by style: Any) -> some View {
+    if let tint = (style as? any TintedStyle)?.tint { self.tint(tint) } else { self }
+  }
+}
+
 /// Source: `SwiftUI.PrimitiveButtonStyle`. A widget uses only the system's styles; for an author's style the archive
 /// holds the name.
 @MainActor @preconcurrency public protocol PrimitiveButtonStyle {

@@ -46,7 +46,7 @@ extension View {
     let known = style as? any SystemStyle
     return modified("progressViewStyle", ["style": .string(known?.name ?? "\(S.self)")]) {
       $0.progressViewStyle = known == nil ? style : nil
-    }
+    }.tinted(by: style)
   }
 }
 
@@ -62,9 +62,11 @@ extension ProgressViewStyle where Self == DefaultProgressViewStyle {
 }
 
 /// Source: `SwiftUI.LinearProgressViewStyle`.
-nonisolated public struct LinearProgressViewStyle: ProgressViewStyle, SystemStyle {
+nonisolated public struct LinearProgressViewStyle: ProgressViewStyle, TintedStyle {
   var name: String { "linear" }
-  public init() {}
+  let tint: Color?
+  public init() { tint = nil }
+  public init(tint: Color) { self.tint = tint }
   @MainActor public func makeBody(configuration: Configuration) -> some View { EmptyView() }
 }
 
@@ -73,9 +75,11 @@ extension ProgressViewStyle where Self == LinearProgressViewStyle {
 }
 
 /// Source: `SwiftUI.CircularProgressViewStyle`.
-nonisolated public struct CircularProgressViewStyle: ProgressViewStyle, SystemStyle {
+nonisolated public struct CircularProgressViewStyle: ProgressViewStyle, TintedStyle {
   var name: String { "circular" }
-  public init() {}
+  let tint: Color?
+  public init() { tint = nil }
+  public init(tint: Color) { self.tint = tint }
   @MainActor public func makeBody(configuration: Configuration) -> some View { EmptyView() }
 }
 

@@ -40,7 +40,7 @@ extension View {
     let known = style as? any SystemStyle
     return modified("toggleStyle", ["style": .string(known?.name ?? "\(S.self)")]) {
       $0.toggleStyle = known == nil ? style : nil
-    }
+    }.tinted(by: style)
   }
 }
 
@@ -56,9 +56,11 @@ extension ToggleStyle where Self == DefaultToggleStyle {
 }
 
 /// Source: `SwiftUI.SwitchToggleStyle`.
-nonisolated public struct SwitchToggleStyle: ToggleStyle, SystemStyle {
+nonisolated public struct SwitchToggleStyle: ToggleStyle, TintedStyle {
   var name: String { "switch" }
-  public init() {}
+  let tint: Color?
+  public init() { tint = nil }
+  public init(tint: Color) { self.tint = tint }
   @MainActor public func makeBody(configuration: Configuration) -> some View { EmptyView() }
 }
 
