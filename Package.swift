@@ -448,7 +448,11 @@ let package = Package(
       "FixtureScript", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true,
       resources: [.process("Resources")]),
     process(
-      "FixtureModules", in: "Testing", ["CombineAPI", "CoreLocation", "Intents", "OSAPI", "SwiftUI", "WidgetKit"],
+      "FixtureModules", in: "Testing",
+      [
+        "ActivityKit", "AppIntents", "Charts", "CombineAPI", "CoreGraphicsAPI", "CoreLocation", "CryptoKitAPI",
+        "Intents", "MapKit", "OSAPI", "OSLogAPI", "SwiftUI", "UIKit", "UserNotifications", "WidgetKit",
+      ],
       isAuthored: true),
     process("FixtureTraps", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureViews", in: "Testing", ["AppIntents", "Charts", "SwiftUI", "WidgetKit"], isAuthored: true),

@@ -25,6 +25,13 @@ import WidgetLabTesting
     }
   }
 
+  @Test func `a widget that imports every module shows what it made with them`() async throws {
+    try await run("every") { fixture in
+      try await fixture.add("Every")
+      try await fixture.shows("4bf5 0 47.0 24.0")
+    }
+  }
+
   @Test func `a line of the log is in the journal with its subsystem, category and level`() async throws {
     try await run("log") { fixture in
       let before = try await fixture.last

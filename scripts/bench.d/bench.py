@@ -36,7 +36,8 @@ FIGURES = {"broker": broker.measure, "spawn": extension.measure_spawn, "wake": e
 
 # The measured executables, and those that the clusters need.
 EXECUTABLES = ["message-bus", "process-agent", "host-system", "push-server", "device-fleet", "widgetlab", "provider-server", "FixtureExtension",
-    "FixtureDay", "FixturePushes", "FixtureViews", "PictureTimes", "containing-app", "widget-extension"]
+    "FixtureDay", "FixtureModules", "FixturePushes", "FixtureTimelines", "FixtureViews", "PictureTimes", "containing-app",
+    "widget-extension"]
 
 # Minutes after which a run is aborted as hanging.
 LONGEST, LONGEST_QUICK = 30, 9

@@ -107,7 +107,15 @@ struct ModuleProvider: IntentTimelineProvider {
   }
 }
 
-@main struct ModuleWidget: Widget {
+@main struct ModuleWidgets: WidgetBundle {
+  var body: some Widget {
+    ModuleWidget()
+    DayWidget()
+    TripActivity()
+  }
+}
+
+struct ModuleWidget: Widget {
   var body: some WidgetConfiguration {
     IntentConfiguration(kind: "Modules", intent: ChooseCityIntent.self, provider: ModuleProvider()) { entry in
       Text(verbatim: entry.text).containerBackground(.background, for: .widget)
