@@ -92,7 +92,7 @@ struct LiveFixture: Sendable {
   ) async throws {
     let path = path + (share.map { "&holdAt=\(Int(Double(size) * $0))" } ?? "")
     let usual = configuration(path: path, appPath: appPath, suspendAfter: suspendAfter, adding: environment)
-    let configuration = usual + (memory + settings).map { "\n  \($0)" }.joined()
+    let configuration = usual + settings.map { "\n  \($0)" }.joined()
     let rounds = LiveTrait.rounds
     for round in 1...rounds {
       do {

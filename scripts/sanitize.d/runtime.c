@@ -93,16 +93,28 @@ typedef void release_function(void *object);
 typedef size_t count_function(void *object);
 typedef _Bool unique_function(const void *object);
 
-static release_function *release_in_library;
+static release_function *release_in_library, *bridge_release_in_library;
 static count_function *count_in_library;
 static unique_function *unique_in_library;
 
-// Either may be called before the constructor of this file.
-void swift_release(void *object) {
-  if (!release_in_library) release_in_library = (release_function *)dlsym(RTLD_NEXT, "swift_release");
+// Each of these may be called before the constructor of this file.
+static void release_when_shared(void *object) {
   if (!count_in_library) count_in_library = (count_function *)dlsym(RTLD_NEXT, "swift_retainCount");
   if (object && count_in_library(object) > 1) __tsan_release(object);
+}
+
+void swift_release(void *object) {
+  if (!release_in_library) release_in_library = (release_function *)dlsym(RTLD_NEXT, "swift_release");
+  release_when_shared(object);
   release_in_library(object);
+}
+
+// A reference with bits of its own. With the highest bit set it is a value without reference count.
+void swift_bridgeObjectRelease(void *reference) {
+  if (!bridge_release_in_library)
+    bridge_release_in_library = (release_function *)dlsym(RTLD_NEXT, "swift_bridgeObjectRelease");
+  if (!((uintptr_t)reference >> 63)) release_when_shared((void *)((uintptr_t)reference & 0x00fffffffffffff8));
+  bridge_release_in_library(reference);
 }
 
 #define UNIQUE "swift_isUniquelyReferenced_nonNull_native"

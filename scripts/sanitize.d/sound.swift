@@ -56,6 +56,11 @@ func readWithoutLength() {
             if turn % 7 == 0 {
               let copy = shared.set.withLock { $0 }
               for number in copy where number < 0 { print(number) }
+            } else if turn % 7 == 1 {
+              let copy = shared.set.withLock { $0 }
+              if copy.isEmpty { print(turn) }
+              // Meanwhile another task changes the original.
+              usleep(20)
             }
             shared.set.withLock { set in
               if set.count < 16 { set.insert(task &* turn) } else { set.removeFirst() }
