@@ -89,10 +89,10 @@ import Testing
     }
   }
 
-  @Test(.rule("DIAGNOSIS-12"))
-  func `an agent reports the left out code of an executable once for each of its builds`() async throws {
+  @Test(.rule("DIAGNOSIS-12"), arguments: [".build", ".build-thread"])
+  func `an agent reports the left out code of an executable once for each of its builds`(scratch: String) async throws {
     try await withFixture { fixture in
-      let package = try Package(in: fixture.folder)
+      let package = try Package(in: fixture.folder, scratch: scratch)
       for _ in 1...2 { try await run(package.executable, fixture) }
       // A changed executable is another build.
       try package.build(source: "one()\n#if canImport(ActivityKit)\ntwo()\n#endif", date: 2)
@@ -128,30 +128,35 @@ import Testing
 /// A package as SwiftPM leaves it after a build, with a script as the executable.
 private struct Package {
   private let folder: String
+  /// Its name, as in `swift build --scratch-path`.
+  private let scratch: String
   private let build: String
   var executable: String { build + "/Widget" }
 
-  init(in parent: String) throws {
+  init(in parent: String, scratch: String) throws {
+    self.scratch = scratch
     // The agent reports real paths.
     folder = URL(fileURLWithPath: parent).resolvingSymlinksInPath().path + "/package"
-    build = folder + "/.build/debug"
-    for name in ["Sources", ".build/debug/Widget.product", ".build/debug/Target.build", ".build/debug/Other.build"] {
+    build = "\(folder)/\(scratch)/debug"
+    let names = ["Widget.product", "Target.build", "Other.build"].map { "\(scratch)/debug/\($0)" }
+    for name in names + ["Sources"] {
       try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
     }
-    try write("\(build)/Target.build/Widget.swift.o\n", to: ".build/debug/Widget.product/Objects.LinkFileList")
+    try write("\(build)/Target.build/Widget.swift.o\n", to: "\(scratch)/debug/Widget.product/Objects.LinkFileList")
     // Sources of a dependency, and of a target that is not linked, do not count.
-    try write("#if os(iOS)\none()\n#endif", to: ".build/Dependency.swift")
+    try write("#if os(iOS)\none()\n#endif", to: "\(scratch)/Dependency.swift")
     try write("#if os(iOS)\none()\n#endif", to: "Sources/Other.swift")
-    try write("\(folder)/Sources/Other.swift\n", to: ".build/debug/Other.build/sources")
+    try write("\(folder)/Sources/Other.swift\n", to: "\(scratch)/debug/Other.build/sources")
     try write(
-      "\(folder)/.build/Dependency.swift\n'\(folder)/Sources/Widget.swift'\n", to: ".build/debug/Target.build/sources")
+      "\(folder)/\(scratch)/Dependency.swift\n'\(folder)/Sources/Widget.swift'\n",
+      to: "\(scratch)/debug/Target.build/sources")
     try build(source: "#if os(iOS)\none()\n#endif", date: 1)
   }
 
   /// - Parameter date: of the executable, in seconds since 1970.
   func build(source: String, date: Double) throws {
     try write(source, to: "Sources/Widget.swift")
-    try write("#!/bin/sh\n", to: ".build/debug/Widget")
+    try write("#!/bin/sh\n", to: "\(scratch)/debug/Widget")
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o700, .modificationDate: Date(timeIntervalSince1970: date)], ofItemAtPath: executable)
   }

@@ -22,12 +22,14 @@ struct BuiltSources {
 
   /// The code that conditions leave out, without that of dependencies.
   func leftOut() -> [LeftOutCode.Block] {
-    guard let package = folder.firstRange(of: "/.build/").map({ String(folder[..<$0.lowerBound]) }) else { return [] }
+    // `.build`, or another folder of `--scratch-path` such as `.build-thread`.
+    guard let build = folder.firstRange(of: /\/\.build[^\/]*\//) else { return [] }
+    let package = String(folder[..<build.lowerBound])
     let modules = Set(names(in: folder + "/Modules", ending: ".swiftmodule"))
     var blocks: [LeftOutCode.Block] = []
     for target in targets().sorted() {
       for file in lines(of: "\(folder)/\(target).build/sources").sorted()
-      where file.hasPrefix(package + "/") && !file.hasPrefix(package + "/.build/") && file.hasSuffix(".swift") {
+      where file.hasPrefix(package + "/") && !file.hasPrefix(folder[..<build.upperBound]) && file.hasSuffix(".swift") {
         // Few files have a directive, and only those are read line by line.
         guard let data = FileManager.default.contents(atPath: file), data.range(of: Data("#if".utf8)) != nil else {
           continue
