@@ -37,7 +37,7 @@ import Testing
     let screen = ScreenPicture(screen: ScreenPrint(reply: reply, now: .distantPast), device: device)
     return try screen.picture(with: InterFont()).drawings.compactMap { drawing in
       guard case .group(let group, _) = drawing, let label = group.label else { return nil }
-      return (label, group.offset.y)
+      return (label, group.offset?.y ?? 0)
     }
     .sorted { $0.top < $1.top }
   }

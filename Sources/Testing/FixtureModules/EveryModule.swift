@@ -40,7 +40,7 @@ struct DayProvider: AppIntentTimelineProvider {
       digest.prefix(2).map { String($0, radix: 16) }.joined(), "\(settings.authorizationStatus.rawValue)",
       "\(region.center.latitude)", "\(box.width)",
     ]
-    OSLog.Logger(subsystem: "com.example.Modules", category: "day").info("\(text, privacy: .public)")
+    Logger(subsystem: "com.example.Modules", category: "day").info("\(text, privacy: .public)")
     return Timeline(entries: [ModuleEntry(text: text.joined(separator: " "))], policy: .never)
   }
 }
