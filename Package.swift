@@ -456,8 +456,9 @@ let package = Package(
       "FixtureScript", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true,
       resources: [.process("Resources")]),
     process(
-      "FixtureModules", in: "Testing",
-      ["CombineAPI", "CoreLocation", "Intents", "OSAPI", "SwiftData", "SwiftUI", "WidgetKit"], isAuthored: true),
+      "FixtureModules", in: "Testing", ["CombineAPI", "CoreLocation", "Intents", "OSAPI", "SwiftUI", "WidgetKit"],
+      isAuthored: true),
+    process("FixtureModels", in: "Testing", ["SwiftData", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureStore", in: "Testing", ["SwiftData"], isAuthored: true),
     process("FixtureTraps", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureViews", in: "Testing", ["AppIntents", "Charts", "SwiftUI", "WidgetKit"], isAuthored: true),

@@ -8,6 +8,9 @@ public import SwiftUI
 @propertyWrapper public struct Query<Element: PersistentModel>: DynamicProperty {
   private let descriptor: FetchDescriptor<Element>
 
+  /// In the type itself and not in an extension: only so the compiler gives a property without an initial value one.
+  public init() { descriptor = FetchDescriptor() }
+
   public var wrappedValue: [Element] { (try? fetched()) ?? [] }
 
   /// The error of the fetch.
@@ -26,9 +29,7 @@ public import SwiftUI
 }
 
 extension Query {
-  public init() { self.init(FetchDescriptor(), transaction: nil) }
-
-  public init(_ descriptor: FetchDescriptor<Element>, animation: Animation = .default) {
+  public init(_ descriptor: FetchDescriptor<Element>, animation: Animation) {
     self.descriptor = descriptor
   }
 

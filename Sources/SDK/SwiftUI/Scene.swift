@@ -113,7 +113,7 @@ nonisolated package struct EnvironmentScene<Content: Scene>: Scene, DescribedSce
 
   @MainActor package var body: Never { fatalError("a scene with an environment has no body") }
   @MainActor var handlers: [BackgroundEventsHandler] { content.allHandlers }
-  @MainActor var contents: [any View] { content.allContents.map(changed) }
+  @MainActor var contents: [any View] { content.allContents.map { changed($0) } }
 
   @MainActor private func changed(_ view: some View) -> any View { EnvironmentView(content: view, change: change) }
 }
