@@ -156,6 +156,7 @@ let package = Package(
     .library(name: "Intents", targets: ["Intents"]),
     .library(name: "MapKit", targets: ["MapKit"]),
     .library(name: "OSLog", targets: ["OSLogAPI"]),
+    .library(name: "SwiftData", targets: ["SwiftData"]),
     .library(name: "SwiftUI", targets: ["SwiftUI"]),
     .library(name: "UIKit", targets: ["UIKit"]),
     .library(name: "UserNotifications", targets: ["UserNotifications"]),
@@ -278,8 +279,16 @@ let package = Package(
       ]),
     module("MapKit", in: "SDK", ["CoreLocation", "UIKit"]),
     module("Charts", in: "SDK", ["Archive", "ChartRules", "SwiftUI", "URLSessionAPI"]),
+    .target(name: "CLazySQLite", path: "Sources/SDK/CLazySQLite"),
+    module(
+      "SwiftData", in: "SDK", ["AuthorRuntime", "CLazySQLite", "SwiftDataMacros", "SwiftUI", "URLSessionAPI"]),
+    module("MacroExpansion", in: "SDK"),
     .macro(
-      name: "PreviewsMacros", path: "Sources/SDK/PreviewsMacros", swiftSettings: strict),
+      name: "PreviewsMacros", dependencies: ["MacroExpansion"], path: "Sources/SDK/PreviewsMacros",
+      swiftSettings: strict),
+    .macro(
+      name: "SwiftDataMacros", dependencies: ["MacroExpansion"], path: "Sources/SDK/SwiftDataMacros",
+      swiftSettings: strict),
     module(
       "ActivityKit", in: "SDK", ["AuthorRuntime", "MessageBus", "Messages", "URLSessionAPI"]),
     module(
@@ -454,6 +463,8 @@ let package = Package(
         "Intents", "MapKit", "OSAPI", "OSLogAPI", "SwiftUI", "UIKit", "UserNotifications", "WidgetKit",
       ],
       isAuthored: true),
+    process("FixtureModels", in: "Testing", ["SwiftData", "SwiftUI", "WidgetKit"], isAuthored: true),
+    process("FixtureStore", in: "Testing", ["SwiftData"], isAuthored: true),
     process("FixtureTraps", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureViews", in: "Testing", ["AppIntents", "Charts", "SwiftUI", "WidgetKit"], isAuthored: true),
     process(
@@ -490,6 +501,8 @@ let package = Package(
         "Intents", "Localization", "MessageBus", "Messages", "OSAPI", "OwnedTasks", "SwiftUI", "UIKit", "URLSessionAPI",
         "UserDefaultsAPI", "WidgetKit", openCombine,
       ]),
+    tests("MacroExpansionTests", ["MacroExpansion"]),
+    tests("SwiftDataTests", ["FidelityRules", "SwiftData", "SwiftUI"]),
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
     tests("ChartRulesTests", ["Archive", "ChartRules", "FidelityRules"]),
     tests("AssetCatalogsTests", ["AssetCatalogs", "FidelityRules"]),

@@ -58,4 +58,16 @@ import WidgetLabTesting
       try await fixture.shows("Bern celsius [0, 42] at denied")
     }
   }
+
+  @Test(.rule("MODEL-02", "MODEL-03"))
+  func `models of a widget are in the store of its app group, and remain when the process is killed`() async throws {
+    try await GalleryFixture.run("models", executable: "FixtureModels", groups: ["group.com.example.Readings"]) {
+      fixture in
+      try await fixture.add("Readings")
+      try await fixture.shows("1 samples, Bern")
+      try await fixture.cluster.run("kill", "extension")
+      try await fixture.cluster.run("reload", "--all")
+      try await fixture.shows("2 samples, Bern")
+    }
+  }
 }

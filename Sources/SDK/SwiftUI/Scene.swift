@@ -102,6 +102,22 @@ nonisolated struct ModifiedScene<Content: Scene>: Scene, DescribedScene {
   @MainActor var contents: [any View] { content.allContents }
 }
 
+/// A scene whose views have a changed environment.
+nonisolated package struct EnvironmentScene<Content: Scene>: Scene, DescribedScene {
+  private let content: Content
+  private let change: (inout EnvironmentValues) -> Void
+
+  package init(content: Content, change: @escaping (inout EnvironmentValues) -> Void) {
+    (self.content, self.change) = (content, change)
+  }
+
+  @MainActor package var body: Never { fatalError("a scene with an environment has no body") }
+  @MainActor var handlers: [BackgroundEventsHandler] { content.allHandlers }
+  @MainActor var contents: [any View] { content.allContents.map { changed($0) } }
+
+  @MainActor private func changed(_ view: some View) -> any View { EnvironmentView(content: view, change: change) }
+}
+
 extension Scene {
   /// Runs an action when the system has work of this kind for the app.
   ///

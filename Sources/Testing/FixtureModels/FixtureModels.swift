@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A widget with SwiftData: each timeline stores one more sample, and shows their number.
+
+import SwiftData
+import SwiftUI
+import WidgetKit
+
+struct ReadingEntry: TimelineEntry {
+  var date = Date()
+  var text = ""
+}
+
+struct ReadingProvider: TimelineProvider {
+  /// The store of the first app group, without a configuration.
+  private let container = Result { try ModelContainer(for: Reading.self, Sample.self) }
+
+  func placeholder(in context: Context) -> ReadingEntry { ReadingEntry() }
+  func getSnapshot(in context: Context, completion: @escaping @Sendable (ReadingEntry) -> Void) {
+    completion(placeholder(in: context))
+  }
+  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<ReadingEntry>) -> Void) {
+    let container = container
+    Task {
+      do {
+        let count = try await ReadingStore(modelContainer: container.get()).addSample(at: "Bern")
+        completion(Timeline(entries: [ReadingEntry(text: "\(count) samples")], policy: .never))
+      } catch {
+        completion(Timeline(entries: [ReadingEntry(text: "\(error)")], policy: .never))
+      }
+    }
+  }
+}
+
+struct ReadingView: View {
+  @Query(sort: \Reading.place) private var readings: [Reading]
+  let text: String
+
+  var body: some View {
+    Text(verbatim: "\(text), \(readings.map(\.place).joined(separator: " "))")
+      .containerBackground(.background, for: .widget)
+  }
+}
+
+@main struct ReadingWidget: Widget {
+  private let container = Result { try ModelContainer(for: Reading.self) }
+
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Readings", provider: ReadingProvider()) { entry in
+      if let container = try? container.get() {
+        ReadingView(text: entry.text).modelContainer(container)
+      } else {
+        Text("no container").containerBackground(.background, for: .widget)
+      }
+    }
+  }
+}
