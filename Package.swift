@@ -460,7 +460,7 @@ let package = Package(
       "FixtureModules", in: "Testing",
       [
         "ActivityKit", "AppIntents", "Charts", "CombineAPI", "CoreGraphicsAPI", "CoreLocation", "CryptoKitAPI",
-        "Intents", "MapKit", "OSAPI", "OSLogAPI", "SwiftUI", "UIKit", "UserNotifications", "WidgetKit",
+        "Intents", "MapKit", "OSAPI", "OSLogAPI", "SwiftData", "SwiftUI", "UIKit", "UserNotifications", "WidgetKit",
       ],
       isAuthored: true),
     process("FixtureModels", in: "Testing", ["SwiftData", "SwiftUI", "WidgetKit"], isAuthored: true),

@@ -10,6 +10,7 @@ import CoreGraphics
 import CryptoKit
 import MapKit
 import OSLog
+import SwiftData
 import SwiftUI
 import UIKit
 import UserNotifications
@@ -19,6 +20,11 @@ struct TripAttributes: ActivityAttributes {
   struct ContentState: Codable, Hashable {
     var minutes: Int
   }
+}
+
+@Model final class Trip {
+  var minutes = 0
+  init(minutes: Int) { self.minutes = minutes }
 }
 
 struct ChooseDay: WidgetConfigurationIntent {
@@ -36,9 +42,14 @@ struct DayProvider: AppIntentTimelineProvider {
       center: CLLocationCoordinate2D(latitude: 47, longitude: 8), latitudinalMeters: 1000, longitudinalMeters: 1000)
     let font = UIFont.systemFont(ofSize: 12)
     let box = CGRect(x: 0, y: 0, width: font.pointSize, height: 2).applying(CGAffineTransform(scaleX: 2, y: 1))
+    let context = (try? ModelContainer(for: Trip.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true)))
+      .map(ModelContext.init)
+    context?.insert(Trip(minutes: 12))
+    let trips = try? context?.fetch(FetchDescriptor<Trip>())
     let text = [
       digest.prefix(2).map { String($0, radix: 16) }.joined(), "\(settings.authorizationStatus.rawValue)",
       "\(region.center.latitude)", "\(box.width)",
+      "\(trips?.map(\.minutes) ?? [])",
     ]
     Logger(subsystem: "com.example.Modules", category: "day").info("\(text, privacy: .public)")
     return Timeline(entries: [ModuleEntry(text: text.joined(separator: " "))], policy: .never)
