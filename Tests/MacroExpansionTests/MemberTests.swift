@@ -16,7 +16,8 @@ import Testing
 
   @Test func `the head of a type has its name, attributes and modifiers`() throws {
     let type = try #require(
-      TypeSource("/// A {\n@available(iOS 17, *) @SwiftData.Model() public final class `Card`: Base, P where X == Y {}"))
+      TypeSource("/// A {\n@available(iOS 17, *) @SwiftData.Model() public final class `Card`: Base, P where X == Y {}")
+    )
     #expect(type.name == "Card")
     #expect(
       type.attributes == [
@@ -29,7 +30,8 @@ import Testing
   }
 
   @Test func `stored variables are persisted`() throws {
-    #expect(try persisted("var a: Int\n  public private(set) var b = \"{\"; var c: [String: [Int]]? // }") == ["a", "b", "c"])
+    let body = "var a: Int\n  public private(set) var b = \"{\"; var c: [String: [Int]]? // }"
+    #expect(try persisted(body) == ["a", "b", "c"])
     #expect(try persisted("@Attribute(.unique)\n\n  var a: String\n@Relationship var b: [B]") == ["a", "b"])
     #expect(try persisted("var `class`: Int = 1") == ["class"])
     #expect(try persisted("unowned var a: B\n weak var b: B?") == ["a", "b"])
@@ -85,7 +87,8 @@ import Testing
   }
 
   @Test func `a type is optional by its last sign`() throws {
-    let body = "var a: Int?\nvar b: [Int?]\nvar c: [B]! = []\nvar d: Optional<Int>\nvar e: Dictionary<String, Int?>\nvar f: B.C?"
+    let body =
+      "var a: Int?\nvar b: [Int?]\nvar c: [B]! = []\nvar d: Optional<Int>\nvar e: Dictionary<String, Int?>\nvar f: B.C?"
     #expect(try properties(body).map(\.isOptional) == [true, false, true, true, false, true])
   }
 
@@ -124,6 +127,8 @@ import Testing
       ])
   }
 
-  @Test(arguments: ["{", "class A {", "class A { var", "class A { var a: ", "class A { @", "class A { #", "class A { ) }"])
+  @Test(arguments: [
+    "{", "class A {", "class A { var", "class A { var a: ", "class A { @", "class A {#", "class A { ) }",
+  ])
   func `an unfinished declaration ends the reading`(_ source: String) { _ = TypeSource(source) }
 }

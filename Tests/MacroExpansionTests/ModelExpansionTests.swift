@@ -16,7 +16,8 @@ import Testing
     let source = try #require(
       expand(
         "ModelMacro", "member",
-        "@Model class A {\n@Attribute(.unique) var a: String\nvar b: Int?\n@Relationship(deleteRule: .cascade) var c: [B] = []\n}")
+        "@Model class A {\n@Attribute(.unique) var a: String\nvar b: Int?\n"
+          + "@Relationship(deleteRule: .cascade) var c: [B] = []\n}")
     ).source
     #expect(
       source.contains(
@@ -40,7 +41,7 @@ import Testing
 
   @Test func `several variables in a declaration are an error with their names`() {
     let expansion = expand("ModelMacro", "member", "class A { var a = 1, b: Int }")
-    #expect(expansion?.problem == "@Model requires a declaration of its own for each of a, b")
+    #expect(expansion?.problem == "@Model requires one declaration for each of a, b")
     #expect(expand("ModelMacro", "member", "func f() {}")?.problem == "@Model requires the declaration of a class")
   }
 

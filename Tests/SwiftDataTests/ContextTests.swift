@@ -42,14 +42,16 @@ import Testing
 
   @Test func `a fetch has the predicate, the order, the limit and the offset of its descriptor`() throws {
     let context = try inMemory(Card.self)
-    for (name, note) in [("c", nil), ("a", "x"), ("b", "y"), ("d", "x")] { context.insert(Card(name: name, note: note)) }
+    for (name, note) in [("c", nil), ("a", "x"), ("b", "y"), ("d", "x")] {
+      context.insert(Card(name: name, note: note))
+    }
     try context.save()
     func names(_ descriptor: FetchDescriptor<Card>) throws -> [String] { try context.fetch(descriptor).map(\.name) }
     #expect(try names(FetchDescriptor()) == ["c", "a", "b", "d"])
     let wanted = "x"
+    let noted = #Predicate<Card> { $0.note == wanted }
     #expect(
-      try names(FetchDescriptor(predicate: #Predicate { $0.note == wanted }, sortBy: [SortDescriptor(\.name, order: .reverse)]))
-        == ["d", "a"])
+      try names(FetchDescriptor(predicate: noted, sortBy: [SortDescriptor(\.name, order: .reverse)])) == ["d", "a"])
     var descriptor = FetchDescriptor<Card>(sortBy: [SortDescriptor(\.name)])
     descriptor.fetchLimit = 2
     descriptor.fetchOffset = 1
@@ -128,12 +130,20 @@ import Testing
     let card = Card(name: "a")
     context.insert(card)
     nonisolated(unsafe) var count = 0  // Set by this thread only.
-    withObservationTracking { _ = card.name } onChange: { count += 1 }
+    withObservationTracking {
+      _ = card.name
+    } onChange: {
+      count += 1
+    }
     card.note = "not observed"
     #expect(count == 0)
     card.name = "b"
     #expect(count == 1)
-    withObservationTracking { _ = card.places } onChange: { count += 1 }
+    withObservationTracking {
+      _ = card.places
+    } onChange: {
+      count += 1
+    }
     _ = Place(title: "p", card: nil)
     let place = Place(title: "q")
     context.insert(place)
@@ -151,7 +161,7 @@ import Testing
     #expect(try ModelContext(container).fetchCount(FetchDescriptor<Card>()) == 1)
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a model actor has a context of its own`() async throws {
+  @Test(.timeLimit(.minutes(1))) func `a model actor has its own context`() async throws {
     let container = try ModelContainer(for: Card.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
     let registry = Registry(modelContainer: container)
     let identifier = try await registry.add("b")

@@ -17,7 +17,7 @@ struct Extra: Codable, Hashable {
 
 @Model
 final class Card {
-  // An identifier of its own, instead of that of SwiftData: {
+  // Its own identifier, instead of that of SwiftData: {
   var id: UUID = UUID()
   var name: String
   var note: String?
@@ -28,6 +28,7 @@ final class Card {
   var date: Date = Date(timeIntervalSinceReferenceDate: 0.1)
   var ratio: Double = 0
 
+  // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
   @Relationship(deleteRule: .cascade, inverse: \Place.card)
   var places: [Place]! = []
   var observed: Int = 3 { didSet { fatalError("SwiftData ignores observers") } }
@@ -95,7 +96,7 @@ final class Card {
 
 @Model final class Street {
   var name: String
-  /// Without an inverse in `Town`, a link of its own.
+  /// Without an inverse in `Town`, its own link.
   @Relationship var town: Town?
   var isOpen = true
 

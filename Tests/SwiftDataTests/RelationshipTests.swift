@@ -98,7 +98,7 @@ import Testing
 }
 
 @Suite struct `Unique values of models` {
-  @Test(.rule("MODEL-04")) func `a new model with a unique value that is stored replaces the values of that model`() throws {
+  @Test(.rule("MODEL-04")) func `a new model with a stored unique value replaces that model's values`() throws {
     let context = try inMemory(Person.self)
     let first = Person(login: "a", age: 1)
     context.insert(first)

@@ -120,8 +120,9 @@ import Testing
     try await withFolder { folder in
       let configuration = ModelConfiguration(url: folder.appending(path: "notes.store"))
       _ = try ModelContainer(for: Schema(versionedSchema: V1.self), configurations: configuration)
+      let next = Schema(versionedSchema: V2.self)
       let error = #expect(throws: SwiftDataError.self) {
-        try ModelContainer(for: Schema(versionedSchema: V2.self), migrationPlan: Plan.self, configurations: configuration)
+        try ModelContainer(for: next, migrationPlan: Plan.self, configurations: configuration)
       }
       #expect("\(error!)".contains("1.0.0 to 2.0.0 is custom"))
     }

@@ -15,7 +15,7 @@ LIST = ROOT / "scripts/declarations.d/declarations.txt"
 PAGE = ROOT / "Documentation/declarations.md"
 MODULES = [
     "ActivityKit", "AppIntents", "Charts", "CombineAPI", "CoreGraphicsAPI", "CoreLocation", "FoundationAdditions", "Intents",
-    "Localization", "MapKit", "OSAPI", "SwiftUI", "UIKit", "UserNotifications", "WidgetKit",
+    "Localization", "MapKit", "OSAPI", "SwiftData", "SwiftUI", "UIKit", "UserNotifications", "WidgetKit",
 ]
 HEAD = """# Declarations
 

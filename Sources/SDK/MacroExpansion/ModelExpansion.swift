@@ -48,8 +48,8 @@ package enum ModelExpansion {
       switch member {
       case .property(let property) where property.isPersisted:
         guard property.names.count == 1, let name = property.names.first else {
-          return Expansion(
-            "", problem: "@Model requires a declaration of its own for each of \(property.names.joined(separator: ", "))")
+          let names = property.names.joined(separator: ", ")
+          return Expansion("", problem: "@Model requires one declaration for each of \(names)")
         }
         metadata.append(Self.metadata(property, name, of: type.name))
         marks.append("_\(name) = SwiftData._StoredElsewhere()")

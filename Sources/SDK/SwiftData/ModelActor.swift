@@ -10,7 +10,7 @@ public protocol ModelExecutor: Executor {
 /// Source: `SwiftData.SerialModelExecutor`.
 public protocol SerialModelExecutor: ModelExecutor, SerialExecutor {}
 
-/// Runs the jobs of an actor with a context, in a queue of its own. Source: `SwiftData.DefaultSerialModelExecutor`.
+/// Runs the jobs of an actor with a context, in its own queue. Source: `SwiftData.DefaultSerialModelExecutor`.
 public final class DefaultSerialModelExecutor: SerialModelExecutor {
   // Used by the jobs of one actor.
   nonisolated(unsafe) public let modelContext: ModelContext
@@ -26,7 +26,7 @@ public final class DefaultSerialModelExecutor: SerialModelExecutor {
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 }
 
-/// An actor with a context of its own. Source: `SwiftData.ModelActor`.
+/// An actor with its own context. Source: `SwiftData.ModelActor`.
 public protocol ModelActor: Actor {
   nonisolated var modelContainer: ModelContainer { get }
   nonisolated var modelExecutor: any ModelExecutor { get }

@@ -32,8 +32,8 @@ public final class ModelContainer: Sendable, Equatable, CustomDebugStringConvert
     configurations: [ModelConfiguration]
   ) throws {
     let configurations = configurations.isEmpty ? [ModelConfiguration()] : configurations
-    guard Set(configurations.map(\.url)).count == configurations.count || configurations.allSatisfy(\.isStoredInMemoryOnly)
-    else { throw SwiftDataError.duplicateConfiguration }
+    let files = configurations.filter { !$0.isStoredInMemoryOnly }.map(\.url)
+    guard Set(files).count == files.count else { throw SwiftDataError.duplicateConfiguration }
     schema = givenSchema
     self.migrationPlan = migrationPlan
     self.configurations = Set(configurations)

@@ -32,7 +32,8 @@ extension ModelContext {
       func own(_ models: ModelSet) throws -> [any PersistentModel] {
         try models.models.filter { try container.store(of: entity(of: $0).name) === store }
       }
-      let saving = Saving(context: self, inserted: try own(inserted), changed: try own(changed), deleted: try own(deleted))
+      let saving = Saving(
+        context: self, inserted: try own(inserted), changed: try own(changed), deleted: try own(deleted))
       merged.merge(try store.change(saving.perform)) { _, new in new }
     }
     finishSave(merged)

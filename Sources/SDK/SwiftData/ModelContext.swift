@@ -158,7 +158,7 @@ public final class ModelContext: Equatable, CustomDebugStringConvertible {
     registeredModel(persistentModelID) as? T
   }
 
-  /// The model with this identifier. If there is none, reading its properties ends the process.
+  /// The model with this identifier. Reading a property of a model that does not exist ends the process.
   public func model(for persistentModelID: PersistentIdentifier) -> any PersistentModel {
     if let model = find(persistentModelID) { return model }
     guard let entity = container.schema.entitiesByName[persistentModelID.entityName] else {

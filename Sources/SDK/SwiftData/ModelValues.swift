@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Observation
 import Foundation
+import Observation
 
 /// A value of a stored property.
 protocol AttributeValue {}

@@ -89,7 +89,8 @@ extension Schema {
 
     @_disfavoredOverload
     public init<Model: PersistentModel, Value: Codable & SendableMetatype>(
-      name: String, keypath: any KeyPath<Model, Value> & Sendable, hasDefault: Bool, metadata: (any SchemaProperty)? = nil
+      name: String, keypath: any KeyPath<Model, Value> & Sendable, hasDefault: Bool,
+      metadata: (any SchemaProperty)? = nil
     ) {
       (self.name, self.keypath, self.hasDefault, self.metadata) = (name, keypath, hasDefault, metadata)
       coding = PropertyCoding(name, Value.self)
@@ -98,7 +99,8 @@ extension Schema {
     }
 
     public init<Model: PersistentModel, Value: _RelationshipValue & SendableMetatype>(
-      name: String, keypath: any KeyPath<Model, Value> & Sendable, hasDefault: Bool, metadata: (any SchemaProperty)? = nil
+      name: String, keypath: any KeyPath<Model, Value> & Sendable, hasDefault: Bool,
+      metadata: (any SchemaProperty)? = nil
     ) {
       (self.name, self.keypath, self.hasDefault, self.metadata) = (name, keypath, hasDefault, metadata)
       coding = nil

@@ -4,8 +4,8 @@
 
 /// Makes a class a model: its stored variables are stored in a `ModelContainer`. Source: `SwiftData.Model()`.
 @attached(
-  member, conformances: PersistentModel, names: named(_$values), named(_modelValues), named(schemaMetadata), named(init),
-  named(_uniqueConstraints))
+  member, conformances: PersistentModel,
+  names: named(_$values), named(_modelValues), named(schemaMetadata), named(init), named(_uniqueConstraints))
 @attached(memberAttribute)
 @attached(extension, conformances: PersistentModel)
 public macro Model() = #externalMacro(module: "SwiftDataMacros", type: "ModelMacro")
@@ -43,7 +43,7 @@ public macro Unique<T: PersistentModel>(_ constraints: [PartialKeyPath<T>]...) =
 public macro Index<T: PersistentModel>(_ indices: [PartialKeyPath<T>]...) =
   #externalMacro(module: "SwiftDataMacros", type: "MarkerMacro")
 
-/// Gives an actor a context of its own. Source: `SwiftData.ModelActor(disableGenerateInit:)`.
+/// Gives an actor its own context. Source: `SwiftData.ModelActor(disableGenerateInit:)`.
 @attached(
   member, conformances: ModelActor, names: named(modelExecutor), named(modelContainer), named(init))
 @attached(extension, conformances: ModelActor)
