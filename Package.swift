@@ -589,7 +589,8 @@ let package = Package(
     tests(
       "WidgetLabTests",
       [
-        "Archive", "ChaosCampaign", "Cluster", "FidelityRules", "Journal", "JournalAnalysis", "Messages", "Pictures",
+        "Archive", "ChaosCampaign", "Cluster", "FidelityRules", "Journal", "JournalAnalysis", "Layout", "Messages",
+        "Pictures",
         "RecordedJournals",
         "WidgetLab", arguments,
       ]),

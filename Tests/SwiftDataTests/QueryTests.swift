@@ -3,8 +3,10 @@
 import FidelityRules
 import Foundation
 import SwiftData
-import SwiftUI
 import Testing
+
+// Not a plain import: with Testing, the compiler would look for an overlay of UIKit that exists only on Apple's systems.
+@testable import SwiftUI
 
 private struct CardList: View {
   @Environment(\.modelContext) private var context

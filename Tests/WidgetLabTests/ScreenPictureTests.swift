@@ -3,6 +3,7 @@
 import Archive
 import Cluster
 import Foundation
+import Layout
 import Messages
 import Pictures
 import Testing
