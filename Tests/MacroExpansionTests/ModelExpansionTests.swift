@@ -69,6 +69,9 @@ import Testing
       expand("ModelMacro", "extension", "class A {}", type: " V1.A ")?.source
         == "extension V1.A: SwiftData.PersistentModel {}")
     #expect(
+      expand("ModelMacro", "extension", "@Model nonisolated final class A {}", type: "A")?.source
+        == "nonisolated extension A: SwiftData.PersistentModel {}")
+    #expect(
       expand("ModelActorMacro", "extension", "actor A {}", type: "A")?.source == "extension A: SwiftData.ModelActor {}")
   }
 

@@ -18,18 +18,20 @@ package enum ModelExpansion {
     switch (macro, role) {
     case ("ModelMacro", "member"): model(declaration)
     case ("ModelMacro", "memberAttribute"): memberAttribute(declaration)
-    case ("ModelMacro", "extension"): conformance(type, to: "SwiftData.PersistentModel")
+    case ("ModelMacro", "extension"): conformance(type, to: "SwiftData.PersistentModel", declaration)
     case ("PersistedPropertyMacro", "accessor"): accessors(declaration)
     case ("PersistedPropertyMacro", "peer"): peer(declaration)
     case ("ModelActorMacro", "member"): modelActor(attribute)
-    case ("ModelActorMacro", "extension"): conformance(type, to: "SwiftData.ModelActor")
+    case ("ModelActorMacro", "extension"): conformance(type, to: "SwiftData.ModelActor", declaration)
     case ("MarkerMacro", _): Expansion("")
     default: nil
     }
   }
 
-  private static func conformance(_ type: String?, to name: String) -> Expansion {
-    Expansion("extension \((type ?? "").trimmed): \(name) {}")
+  /// A class that is not isolated has a conformance that is not, also where the main actor is the default.
+  private static func conformance(_ type: String?, to name: String, _ declaration: String) -> Expansion {
+    let isFree = TypeSource(declaration)?.modifiers.contains("nonisolated") == true
+    return Expansion("\(isFree ? "nonisolated " : "")extension \((type ?? "").trimmed): \(name) {}")
   }
 
   // MARK: @Model

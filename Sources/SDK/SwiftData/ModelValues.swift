@@ -45,13 +45,15 @@ public final class _ModelValues {
 
   // MARK: Properties
 
+  // Each function exists for relationships and for other values. The compiler chooses: a cast at run time would fail for a
+  // model that is isolated to the main actor, and for `nil`.
+
   /// Sets the initial value of a property, in an initializer.
-  public func start<Value>(_ property: String, _ value: Value) {
-    if let models = relatedModels(of: value) {
-      related[property] = .models(models)
-    } else {
-      attributes[property] = StoredValue(value: value)
-    }
+  @_disfavoredOverload
+  public func start<Value>(_ property: String, _ value: Value) { attributes[property] = StoredValue(value: value) }
+
+  public func start<Value: _RelationshipValue>(_ property: String, _ value: Value) {
+    related[property] = .models(value._relatedModels)
   }
 
   /// Takes the initial values that the declarations of properties have.
@@ -59,38 +61,50 @@ public final class _ModelValues {
     attributes.merge(values.attributes) { own, _ in own }
   }
 
+  @_disfavoredOverload
   public func read<Model: PersistentModel, Value>(
     _ model: Model, _ keyPath: KeyPath<Model, Value>, _ property: String
   ) -> Value {
     registrar.access(model, keyPath: keyPath)
     if let attribute = attributes[property] as? StoredValue<Value> { return attribute.value }
-    if let type = Value.self as? any _RelationshipValue.Type,
-      let value = relationship(type, models(of: property, in: model), as: Value.self)
-    {
-      return value
-    }
     if let type = Value.self as? any ExpressibleByNilLiteral.Type, let value = type.init(nilLiteral: ()) as? Value {
       return value
     }
-    fatalError(
-      isMissing
-        ? "\(Model.self).\(property): the store has no such model any more"
-        : "\(Model.self).\(property) has no value: neither the store nor the declaration has one")
+    fail(Model.self, property)
   }
 
+  public func read<Model: PersistentModel, Value: _RelationshipValue>(
+    _ model: Model, _ keyPath: KeyPath<Model, Value>, _ property: String
+  ) -> Value {
+    registrar.access(model, keyPath: keyPath)
+    guard let value = Value._value(of: models(of: property, in: model)) else { fail(Model.self, property) }
+    return value
+  }
+
+  private func fail(_ type: any PersistentModel.Type, _ property: String) -> Never {
+    fatalError(
+      isMissing
+        ? "\(type).\(property): the store has no such model any more"
+        : "\(type).\(property) has no value: neither the store nor the declaration has one")
+  }
+
+  @_disfavoredOverload
   public func write<Model: PersistentModel, Value>(
     _ model: Model, _ keyPath: KeyPath<Model, Value>, _ property: String, _ value: Value
   ) {
     willChange(property, of: model)
+    registrar.withMutation(of: model, keyPath: keyPath) { attributes[property] = StoredValue(value: value) }
+  }
+
+  public func write<Model: PersistentModel, Value: _RelationshipValue>(
+    _ model: Model, _ keyPath: KeyPath<Model, Value>, _ property: String, _ value: Value
+  ) {
+    willChange(property, of: model)
     registrar.withMutation(of: model, keyPath: keyPath) {
-      guard let models = relatedModels(of: value) else {
-        attributes[property] = StoredValue(value: value)
-        return
-      }
       if let context {
-        context.relate(model, property, to: models)
+        context.relate(model, property, to: value._relatedModels)
       } else {
-        related[property] = .models(models)
+        related[property] = .models(value._relatedModels)
       }
     }
   }
@@ -132,19 +146,4 @@ public final class _ModelValues {
     related = [:]
     didSave()
   }
-}
-
-/// The models of a value of a relationship; `nil` for a value of another type. A cast of the value would fail for `nil`.
-private func relatedModels<Value>(of value: Value) -> [any PersistentModel]? {
-  func models<Relationship: _RelationshipValue>(_ type: Relationship.Type) -> [any PersistentModel] {
-    (value as? Relationship)?._relatedModels ?? []
-  }
-  return (Value.self as? any _RelationshipValue.Type).map { models($0) }
-}
-
-/// A value of the type `type`, which is `Value`.
-private func relationship<Relationship: _RelationshipValue, Value>(
-  _ type: Relationship.Type, _ models: [any PersistentModel], as: Value.Type
-) -> Value? {
-  type._value(of: models).flatMap { $0 as? Value }
 }

@@ -3,7 +3,7 @@
 public import Observation
 
 /// A class with `@Model`. Source: `SwiftData.PersistentModel`.
-public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, SendableMetatype, _RelationshipValue {
+public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, _RelationshipValue {
   /// The stored properties, in the order of their declarations.
   static var schemaMetadata: [Schema.PropertyMetadata] { get }
   /// The constraints of `#Unique`.
@@ -31,7 +31,7 @@ extension PersistentModel {
 }
 
 /// A value of a relationship: a model, several, or one of both as an optional.
-public protocol _RelationshipValue: SendableMetatype {
+public protocol _RelationshipValue {
   static var _modelType: any PersistentModel.Type { get }
   static var _isToMany: Bool { get }
   static var _isOptional: Bool { get }

@@ -4,9 +4,11 @@ extension Schema {
   /// A type of models. Source: `Schema.Entity`.
   public final class Entity: Hashable, Sendable {
     public let name: String
-    let type: any PersistentModel.Type
-    let attributes: [PropertyMetadata]
-    let relations: [String: Relation]
+    // The types of models, their key paths and what follows from them never change. They are not `Sendable` for a model
+    // that is isolated to the main actor, which the compiler lets only the main actor use.
+    nonisolated(unsafe) let type: any PersistentModel.Type
+    nonisolated(unsafe) let attributes: [PropertyMetadata]
+    nonisolated(unsafe) let relations: [String: Relation]
     /// The names of each set of properties whose values are unique together.
     public let uniquenessConstraints: [[String]]
 
@@ -43,7 +45,7 @@ extension Schema {
   }
 
   /// A property whose value is a model or several.
-  struct Relation: Sendable {
+  struct Relation {
     let metadata: PropertyMetadata
     let entity: String
     /// The entity of the related models.

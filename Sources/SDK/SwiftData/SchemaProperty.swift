@@ -76,20 +76,20 @@ extension Schema {
   }
 
   /// A stored property. Source: `Schema.PropertyMetadata`. Only expansions of `@Model` make one.
-  public struct PropertyMetadata: Sendable {
+  public struct PropertyMetadata {
     public let name: String
-    public let keypath: any AnyKeyPath & Sendable
+    public let keypath: AnyKeyPath
     public let metadata: (any SchemaProperty)?
     /// Whether a record without a value can be read.
     let hasDefault: Bool
     let coding: PropertyCoding?
     let relationship: (any _RelationshipValue.Type)?
     /// Changes the property of a model within an observed mutation.
-    let mutate: @Sendable (any PersistentModel, () -> Void) -> Void
+    let mutate: (any PersistentModel, () -> Void) -> Void
 
     @_disfavoredOverload
-    public init<Model: PersistentModel, Value: Codable & SendableMetatype>(
-      name: String, keypath: any KeyPath<Model, Value> & Sendable, hasDefault: Bool,
+    public init<Model: PersistentModel, Value: Codable>(
+      name: String, keypath: KeyPath<Model, Value>, hasDefault: Bool,
       metadata: (any SchemaProperty)? = nil
     ) {
       (self.name, self.keypath, self.hasDefault, self.metadata) = (name, keypath, hasDefault, metadata)
@@ -98,8 +98,8 @@ extension Schema {
       mutate = { Self.mutate($0, keypath, $1) }
     }
 
-    public init<Model: PersistentModel, Value: _RelationshipValue & SendableMetatype>(
-      name: String, keypath: any KeyPath<Model, Value> & Sendable, hasDefault: Bool,
+    public init<Model: PersistentModel, Value: _RelationshipValue>(
+      name: String, keypath: KeyPath<Model, Value>, hasDefault: Bool,
       metadata: (any SchemaProperty)? = nil
     ) {
       (self.name, self.keypath, self.hasDefault, self.metadata) = (name, keypath, hasDefault, metadata)
@@ -118,12 +118,12 @@ extension Schema {
 }
 
 /// Encodes and decodes the values of one property.
-struct PropertyCoding: Sendable {
-  let encode: @Sendable (any AttributeValue, inout KeyedEncodingContainer<PropertyKey>) throws -> Void
+struct PropertyCoding {
+  let encode: (any AttributeValue, inout KeyedEncodingContainer<PropertyKey>) throws -> Void
   /// `nil` when the record has no value. The second parameter is the name in the record.
-  let decode: @Sendable (KeyedDecodingContainer<PropertyKey>, String) throws -> (any AttributeValue)?
+  let decode: (KeyedDecodingContainer<PropertyKey>, String) throws -> (any AttributeValue)?
 
-  init<Value: Codable & SendableMetatype>(_ name: String, _ type: Value.Type) {
+  init<Value: Codable>(_ name: String, _ type: Value.Type) {
     encode = { value, container in
       if let value = value as? StoredValue<Value> { try container.encode(value.value, forKey: PropertyKey(name)) }
     }
