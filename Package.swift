@@ -209,7 +209,7 @@ let package = Package(
     // DefaultsLog, CookieFiles), and what only services use (ProcessActions, Stores, Timekeeping).
     module("Archive", in: "Model"),
     module("AssetCatalogs", in: "Model", ["Archive"]),
-    module("AuthorProjects", in: "Model"),
+    module("AuthorProjects", in: "Model", [yams]),
     module("ChartRules", in: "Model", ["Archive"]),
     module("HTTPRules", in: "Model"),
     module("Layout", in: "Model", ["Archive", "ChartRules"]),

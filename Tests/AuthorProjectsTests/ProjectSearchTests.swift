@@ -33,7 +33,7 @@ import Testing
     #expect(try project.read("/p").name == "Weather")
   }
 
-  @Test(arguments: [("project.yml", "xcodegen generate"), ("Project.swift", "tuist generate")])
+  @Test(arguments: [("Project.swift", "tuist generate")])
   func `a description of another tool is refused with the command that generates the project`(
     name: String, command: String
   ) {

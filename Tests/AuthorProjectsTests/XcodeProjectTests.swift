@@ -27,8 +27,8 @@ import Testing
     #expect(widget.app.bundle == "com.example.Weather")
     #expect(widget.app.displayName == "The Weather")
     #expect(widget.version == "2.1")
-    #expect(widget.conditions == ["DEBUG", "WIDGET"])
-    #expect(widget.languageMode == 5)
+    #expect(widget.compiler.conditions == ["DEBUG", "WIDGET"])
+    #expect(widget.compiler.languageMode == 5)
     #expect(widget.platform == "iOS")
     #expect(widget.entitlements.groups == ["group.com.example.Weather"])
     #expect(widget.entitlements.pushEnvironment == "development")
@@ -63,7 +63,7 @@ import Testing
       """
     project.files.texts["/p/App/More.xcconfig"] = "SWIFT_VERSION = 6.0\nPREFIX = com.more\n"
     let widget = try #require(try project.read().widgets.first)
-    #expect(widget.languageMode == 6)
+    #expect(widget.compiler.languageMode == 6)
     #expect(widget.bundle == "com.phone.Weather.Widget")
   }
 
@@ -147,8 +147,8 @@ import Testing
       "MARKETING_VERSION = 2.1;",
       with: "SWIFT_DEFAULT_ACTOR_ISOLATION = MainActor; SWIFT_APPROACHABLE_CONCURRENCY = YES;")
     let widget = try #require(try project.read().widgets.first)
-    #expect(widget.isMainActorByDefault)
-    #expect(widget.upcomingFeatures.contains("NonisolatedNonsendingByDefault"))
+    #expect(widget.compiler.isMainActorByDefault)
+    #expect(widget.compiler.upcomingFeatures.contains("NonisolatedNonsendingByDefault"))
   }
 
   @Test func `a file that does not exist is listed`() throws {

@@ -32,22 +32,31 @@ package struct AuthorProject: Sendable, Hashable {
     case "xcodeproj": return try xcode(path, files)
     case "pbxproj": return try xcode(FilePath.folder(path), files)
     case "xcworkspace": return try first(of: projects(ofWorkspace: path, files), at: path, files)
+    case "yml", "yaml": return try XcodeGenReader(path, files: files).project()
     default: break
     }
     guard files.isFolder(path) else {
       throw ProjectError(
         .notFound, files.contents(path) == nil ? "this path does not exist" : "this is not a project", at: path,
-        advice: "name a .xcodeproj, a .xcworkspace, or the folder of a project")
+        advice: "name a .xcodeproj, a .xcworkspace, a project.yml, or the folder of a project")
     }
     let projects = SourceSearch(path).projects(files)
     if !projects.isEmpty {
       do {
         return try first(of: projects, at: path, files)
       } catch  where error.code == .noWidget {
+        if let described = try described(in: path, files) { return described }
         // Such as a project of a cross-platform framework, with a widget in another folder.
         if let folder = try? FolderReader(path, files: files).project() { return folder }
         throw error
       }
+    }
+    do {
+      if let described = try described(in: path, files) { return described }
+    } catch  where error.code == .noWidget {
+      // A file of this name can also belong to another tool.
+      if let folder = try? FolderReader(path, files: files).project() { return folder }
+      throw error
     }
     try refuseDescriptions(in: path, files)
     return try FolderReader(path, files: files).project()
@@ -64,22 +73,33 @@ package struct AuthorProject: Sendable, Hashable {
     return AuthorProject(name: FilePath.stem(path), path: path, widgets: widgets)
   }
 
-  /// The only project with a widget extension.
+  /// The only Xcode project with a widget extension.
   private static func first(
     of projects: [String], at path: String, _ files: any ProjectFiles
   ) throws(ProjectError) -> AuthorProject {
+    guard
+      let project = try only(of: projects, at: path, { path throws(ProjectError) in try xcode(path, files) })
+    else { throw ProjectError(.noWidget, "there is no Xcode project in this workspace", at: path) }
+    return project
+  }
+
+  /// The only project with a widget extension; `nil` without paths.
+  private static func only(
+    of paths: [String], at path: String, _ read: (String) throws(ProjectError) -> AuthorProject
+  ) throws(ProjectError) -> AuthorProject? {
     var found: [AuthorProject] = []
     var failure: ProjectError?
-    for project in projects {
+    for path in paths {
       do {
-        found.append(try xcode(project, files))
+        found.append(try read(path))
       } catch {
         // A damaged project is reported before one without a widget.
         if failure == nil || error.code == .damaged { failure = error }
       }
     }
     guard let project = found.first else {
-      throw failure ?? ProjectError(.noWidget, "there is no Xcode project in this workspace", at: path)
+      if let failure { throw failure }
+      return nil
     }
     guard found.count == 1 else {
       let list = found.map { "\n           \($0.path)" }.joined()
@@ -89,28 +109,28 @@ package struct AuthorProject: Sendable, Hashable {
     return project
   }
 
-  /// Source: the `contents.xcworkspacedata` that Xcode writes.
   private static func projects(ofWorkspace path: String, _ files: any ProjectFiles) throws(ProjectError) -> [String] {
-    guard let text = files.text(path + "/contents.xcworkspacedata") else {
+    guard let workspace = XcodeWorkspace(path, files: files) else {
       throw ProjectError(.notFound, "the workspace has no contents.xcworkspacedata", at: path)
     }
-    return text.matches(of: /location\s*=\s*"(?:group|container|absolute):([^"]+\.xcodeproj)"/)
-      .map { FilePath.absolute(String($0.output.1), in: FilePath.folder(path)) }
-      .filter { !$0.contains("/Pods/") }
+    return workspace.places.filter { FilePath.ending($0) == "xcodeproj" && !$0.contains("/Pods/") }
   }
 
   /// A description from which another tool generates the Xcode project.
   private static func refuseDescriptions(in folder: String, _ files: any ProjectFiles) throws(ProjectError) {
-    let generators = [
-      ("project.yml", "XcodeGen", "xcodegen generate"), ("project.yaml", "XcodeGen", "xcodegen generate"),
-      ("Project.swift", "Tuist", "tuist generate --no-open"),
-    ]
-    let names = Set(files.entries(of: folder) ?? [])
-    for (name, tool, command) in generators where names.contains(name) {
-      throw ProjectError(
-        .unsupported, "this description of \(tool) is not read", at: "\(folder)/\(name)",
-        advice: "run `\(command)` in \(folder), then this command again")
-    }
+    guard files.entries(of: folder)?.contains("Project.swift") == true else { return }
+    throw ProjectError(
+      .unsupported, "this description of Tuist is not read", at: "\(folder)/Project.swift",
+      advice: "run `tuist generate --no-open` in \(folder), then this command again")
+  }
+
+  /// The project with a widget that a description in a folder or below it describes; `nil` without a description.
+  private static func described(
+    in folder: String, _ files: any ProjectFiles
+  ) throws(ProjectError) -> AuthorProject? {
+    try only(
+      of: SourceSearch(folder).files(named: ["project.yml", "project.yaml"], files), at: folder
+    ) { path throws(ProjectError) in try XcodeGenReader(path, files: files).project() }
   }
 }
 
@@ -124,6 +144,15 @@ struct SourceSearch {
 
   /// The paths of all `.xcodeproj`, those nearest to the folder first.
   func projects(_ files: any ProjectFiles) -> [String] {
+    paths(files) { FilePath.ending($0) == "xcodeproj" }
+  }
+
+  /// The paths of all files with one of some names, those nearest to the folder first.
+  func files(named names: Set<String>, _ files: any ProjectFiles) -> [String] {
+    paths(files) { names.contains(FilePath.name($0)) }
+  }
+
+  private func paths(_ files: any ProjectFiles, _ isWanted: (String) -> Bool) -> [String] {
     var found: [String] = []
     var folders = [root]
     for _ in 0..<Self.depth {
@@ -131,7 +160,7 @@ struct SourceSearch {
       for folder in folders {
         for name in files.entries(of: folder) ?? [] where Self.isSearched(name) {
           let path = folder + "/" + name
-          if FilePath.ending(path) == "xcodeproj" {
+          if isWanted(path) {
             found.append(path)
           } else if !XcodeMembers.opaque.contains(FilePath.ending(path)) {
             next.append(path)
@@ -159,7 +188,7 @@ struct SourceSearch {
     }
   }
 
-  private static func isSearched(_ name: String) -> Bool {
+  static func isSearched(_ name: String) -> Bool {
     !name.hasPrefix(".") && !SourceFolder.skipped.contains(name) && !name.hasSuffix(AuthorProject.outputEnding)
   }
 }

@@ -68,7 +68,7 @@ struct FolderReader {
     widget.resources = members.resources
     widget.definitions = members.definitions
     widget.infoPlist = plist
-    widget.conditions = ["DEBUG"]
+    widget.compiler.conditions = ["DEBUG"]
     widget.notes = members.notes
     if files.entries(of: folder)?.contains("expo-target.config.js") == true {
       widget.notes.append(

@@ -12,6 +12,8 @@ struct PackageManifest {
     var products: [PackageProduct]
     /// Elements of `swiftSettings`.
     var settings: [String]
+    /// Files and folders of the bundle of a library, relative to the target.
+    var resources: [String] = []
   }
 
   private let name: String
@@ -32,12 +34,13 @@ struct PackageManifest {
   func hasTarget(_ name: String) -> Bool { targets.contains { $0.name == name } }
 
   /// The settings of a target's compiler, as elements of `swiftSettings`.
-  static func settings(of widget: WidgetTarget) -> [String] {
-    [".swiftLanguageMode(.v\(widget.languageMode))"]
-      + widget.upcomingFeatures.map { ".enableUpcomingFeature(\(literal($0)))" }
-      + (widget.isMainActorByDefault ? [".defaultIsolation(MainActor.self)"] : [])
+  static func settings(of compiler: CompilerSettings) -> [String] {
+    [".swiftLanguageMode(.v\(compiler.languageMode))"]
+      + compiler.upcomingFeatures.map { ".enableUpcomingFeature(\(literal($0)))" }
+      + compiler.experimentalFeatures.map { ".enableExperimentalFeature(\(literal($0)))" }
+      + (compiler.isMainActorByDefault ? [".defaultIsolation(MainActor.self)"] : [])
       // SwiftPM defines DEBUG itself.
-      + Set(widget.conditions).subtracting(["DEBUG"]).filter(isIdentifier).sorted().map { ".define(\(literal($0)))" }
+      + Set(compiler.conditions).subtracting(["DEBUG"]).filter(isIdentifier).sorted().map { ".define(\(literal($0)))" }
   }
 
   private static func isIdentifier(_ text: String) -> Bool {
@@ -70,7 +73,7 @@ struct PackageManifest {
     ]
 
     let package = Package(
-      name: \(Self.literal(name)),
+      name: \(Self.literal(name)),\(localization)
       dependencies: [
     \(dependencies.map { "    \($0),\n" }.joined())\
       ],
@@ -89,7 +92,11 @@ struct PackageManifest {
 
   private var dependencies: [String] {
     var places: [PackageProduct.Place] = []
-    for product in targets.flatMap(\.products) where !places.contains(product.place) { places.append(product.place) }
+    // Several packages can require another version of the same one; SwiftPM permits only one requirement.
+    for product in targets.flatMap(\.products) where !places.contains(where: { $0.identity == product.place.identity })
+    {
+      places.append(product.place)
+    }
     return [".package(name: \"widgetlab\", path: \(Self.literal(widgetLab)))"]
       + places.compactMap { place in
         switch place {
@@ -100,18 +107,25 @@ struct PackageManifest {
       }
   }
 
+  /// SwiftPM wants it when there are translations.
+  private var localization: String {
+    targets.contains { !$0.resources.isEmpty } ? "\n  defaultLocalization: \"en\"," : ""
+  }
+
   private static func text(_ target: Target) -> String {
     let dependencies =
       target.frameworks.map { ".product(name: \(literal($0)), package: \"widgetlab\")" }
       + target.libraries.map { ".target(name: \(literal($0)))" }
       + target.products.map { ".product(name: \(literal($0.name)), package: \(literal($0.place.identity)))" }
+    let copies = target.resources.map { ".copy(\(literal($0)))" }.joined(separator: ", ")
+    let resources = copies.isEmpty ? "" : "\n      resources: [\(copies)],"
     return """
           .\(target.isExecutable ? "executableTarget" : "target")(
             name: \(literal(target.name)),
             dependencies: [
       \(dependencies.map { "        \($0),\n" }.joined())\
             ],
-            path: \(literal("Sources/" + target.name)),
+            path: \(literal("Sources/" + target.name)),\(resources)
             swiftSettings: author + [\(target.settings.joined(separator: ", "))]\
       \(target.isExecutable ? ",\n      linkerSettings: deviceLocale" : "")),
 
@@ -134,7 +148,7 @@ struct PackageManifest {
 
 extension PackageProduct.Place {
   /// The identity of the package: the last part of its place, as SwiftPM derives it.
-  var identity: String {
+  package var identity: String {
     let text =
       switch self {
       case .local(let path): path

@@ -8,6 +8,8 @@ package struct PackagePlan: Sendable, Hashable {
   package enum Item: Sendable, Hashable {
     /// A symbolic link to a file or a folder of the author, by its absolute path.
     case link(String)
+    /// The same for a resource of a library. SwiftPM copies the link itself, so that its path must be absolute.
+    case resource(String)
     /// A view of the author's file, see `ConditionalSource.view`.
     case view(Data, of: String)
     /// A text that the author may change afterwards.
@@ -38,6 +40,8 @@ package struct PackagePlan: Sendable, Hashable {
     package var unavailable: [PackageProduct: String]
     /// The folders of the packages that can be had.
     package var checkouts: [PackageProduct.Place: String] = [:]
+    /// The local packages, whose targets become targets of this package.
+    package var packages = LocalPackages()
     /// Targets of the project that are left out, by name, with the reason.
     package var omitted: [String: String]
 
@@ -55,11 +59,13 @@ package struct PackagePlan: Sendable, Hashable {
   }
 
   /// By path in the package.
-  package private(set) var items: [String: Item] = [:]
+  package internal(set) var items: [String: Item] = [:]
   package private(set) var products: [Product] = []
-  package private(set) var notes: [ProjectNote] = []
+  package internal(set) var notes: [ProjectNote] = []
   /// The imports of modules that do not exist here, by the name of the project's target.
-  package private(set) var missing: [String: [MissingModule]] = [:]
+  package internal(set) var missing: [String: [MissingModule]] = [:]
+  /// The products of packages that may have a module that is missing.
+  package internal(set) var wanted: Set<PackageProduct> = []
   /// The targets of the project that are not in the package, with the reason.
   package private(set) var omitted: [ProjectNote] = []
   /// The author's file of each Swift file of the package, by its path in the package.
@@ -72,6 +78,8 @@ package struct PackagePlan: Sendable, Hashable {
   var configuration: ClusterFile
   /// The names that targets have already.
   private var names: Set<String> = []
+  /// The libraries that are targets of the package, by module.
+  var built: [String: BuiltLibrary] = [:]
 
   /// An import of a module that does not exist here.
   package struct MissingModule: Sendable, Hashable {
@@ -136,63 +144,57 @@ package struct PackagePlan: Sendable, Hashable {
     products.append(Product(name: name, bundle: widget.bundle, isExtension: true, origin: widget.name))
     notes += widget.notes
 
-    let available = widget.products.filter { surroundings.checkouts[$0.place] != nil }
-    var modules = surroundings.modules.union(AuthorModules.toolchain)
-    let libraries = widget.libraries.filter { !surroundings.taken.contains($0.key) }
-    modules.formUnion(libraries.keys)
-    modules.formUnion(available.flatMap(moduleNames(of:)))
+    let scope = LibraryScope(of: widget, in: surroundings, files: files)
     let values = ConditionValues(
-      platform: widget.platform, modules: modules, defined: Set(widget.conditions).union(["DEBUG"]))
-    var imports = addSources(widget.sources, of: name, origin: widget.name, values)
-    if addDefinitions(widget.definitions, of: name) { imports.insert("Intents") }
+      platform: widget.platform, modules: scope.modules, defined: Set(widget.compiler.conditions).union(["DEBUG"]))
+    var found = addSources(widget.sources, of: name, values)
+    if addDefinitions(widget.definitions, of: name) { found.modules.insert("Intents") }
+    let own = found.modules
+    var gone = found.missing
+    if !gone.isEmpty { wanted.formUnion(widget.products) }
 
-    // The project's own libraries that are imported, also by each other.
+    // The libraries that are imported, also by each other.
     var used: [String] = []
-    var queue = libraries.keys.filter(imports.contains).sorted()
-    while let library = queue.popLast() {
-      guard !used.contains(library) else { continue }
-      used.append(library)
-      if manifest.hasTarget(library) { continue }
-      let own = addSources(libraries[library] ?? [], of: library, origin: widget.name, values)
-      queue += libraries.keys.filter { own.contains($0) && $0 != library }.sorted()
-      manifest.add(
-        PackageManifest.Target(
-          name: library, isExecutable: false, frameworks: frameworks(own),
-          libraries: libraries.keys.filter(own.contains).sorted(),
-          products: [], settings: PackageManifest.settings(of: widget)))
-      imports.formUnion(own)
+    var queue = scope.libraries.keys.filter(own.contains).sorted()
+    while let module = queue.popLast() {
+      guard !used.contains(module), let library = scope.libraries[module] else { continue }
+      used.append(module)
+      let built = build(library, scope, platform: widget.platform)
+      queue += scope.libraries.keys.filter { built.modules.contains($0) && $0 != module }.sorted()
+      gone += built.missing
+      if !built.missing.isEmpty { wanted.formUnion(library.products) }
     }
-    for product in widget.products {
+    if !gone.isEmpty { missing[widget.name] = gone }
+    for module in Set(gone.map(\.module)).sorted() {
+      if let obstacle = scope.obstacles[module] { notes.append(ProjectNote(module, obstacle)) }
+    }
+    for product in widget.products + used.flatMap({ scope.libraries[$0]?.products ?? [] }) {
       if let reason = surroundings.unavailable[product] { notes.append(ProjectNote(product.name, reason)) }
     }
     manifest.add(
       PackageManifest.Target(
-        name: name, isExecutable: true, frameworks: frameworks(imports), libraries: used.sorted(),
-        products: available.filter { !imports.isDisjoint(with: moduleNames(of: $0)) },
-        settings: PackageManifest.settings(of: widget)))
+        name: name, isExecutable: true,
+        frameworks: frameworks(own.union(used.flatMap { built[$0]?.modules ?? [] })),
+        libraries: used.compactMap { built[$0]?.name }.sorted(),
+        products: scope.products(of: widget.products, for: own),
+        settings: PackageManifest.settings(of: widget.compiler) + aliases(used)))
     addResources(of: widget, name)
   }
 
   /// The libraries of WidgetLab that a target imports. `WidgetKit` is always one: it brings `URLSession`.
-  private func frameworks(_ imports: Set<String>) -> [String] {
+  func frameworks(_ imports: Set<String>) -> [String] {
     surroundings.modules.filter { imports.contains($0) || $0 == "WidgetKit" }.sorted()
-  }
-
-  /// The modules of a product: that with its name, and the targets in the manifest of its package.
-  private func moduleNames(of product: PackageProduct) -> [String] {
-    let manifest = surroundings.checkouts[product.place].flatMap { files.text($0 + "/Package.swift") }
-    let targets = manifest?.matches(of: /\.target\(\s*name:\s*"([^"]+)"/).map { String($0.output.1) }
-    return [product.name] + (targets ?? [])
   }
 
   /// Adds the sources of a target, as links and views.
   ///
-  /// - Returns: the modules that they import.
-  private mutating func addSources(
-    _ sources: [String], of name: String, origin: String, _ values: ConditionValues
-  ) -> Set<String> {
+  /// - Returns: the modules that they import, and those that do not exist here.
+  mutating func addSources(
+    _ sources: [String], of name: String, _ values: ConditionValues
+  ) -> (modules: Set<String>, missing: [MissingModule]) {
     let base = FilePath.common(sources)
     var imports: Set<String> = []
+    var missing: [MissingModule] = []
     for path in sources {
       let place = "Sources/\(name)/\(FilePath.relative(path, to: base))"
       guard let data = files.contents(path) else {
@@ -201,10 +203,10 @@ package struct PackagePlan: Sendable, Hashable {
         continue
       }
       let source = ConditionalSource(data)
-      for line in source.imports(values)
-      where imports.insert(line.module).inserted || !values.modules.contains(line.module) {
+      for line in source.imports(values) {
+        imports.insert(line.module)
         guard !values.modules.contains(line.module) else { continue }
-        missing[origin, default: []].append(MissingModule(module: line.module, path: path, line: line.line))
+        missing.append(MissingModule(module: line.module, path: path, line: line.line))
       }
       if let view = source.view(platform: values.platform) {
         let file = String(place.dropLast(".swift".utf8.count)) + Self.viewEnding
@@ -215,7 +217,7 @@ package struct PackagePlan: Sendable, Hashable {
         origins[place] = path
       }
     }
-    return imports
+    return (imports, missing)
   }
 
   /// The compiler identifies a file by its name and its module, and a view has the name of the author's file by its
@@ -250,7 +252,17 @@ package struct PackagePlan: Sendable, Hashable {
     let top = Set(widget.resources.keys.compactMap { $0.split(separator: "/").first.map(String.init) })
     configuration.addExtension(
       widget, executable: name, resources: top.sorted().map { "Resources/\(name)/\($0)" },
-      infoPlist: widget.infoPlist.map { FilePath.relative($0, to: surroundings.output) }, notes: &notes)
+      infoPlist: addInfoPlist(of: widget, name), notes: &notes)
+  }
+
+  /// - Returns: the path of the `Info.plist` from the package; `nil` without one.
+  private mutating func addInfoPlist(of widget: WidgetTarget, _ name: String) -> String? {
+    guard let data = widget.generatedInfoPlist else {
+      return widget.infoPlist.map { FilePath.relative($0, to: surroundings.output) }
+    }
+    let place = "Resources/\(name)-Info.plist"
+    items[place] = .view(data, of: project.path)
+    return place
   }
 
   /// Adds a stand-in for the app that contains an extension.
@@ -279,7 +291,7 @@ package struct PackagePlan: Sendable, Hashable {
     """
   }
 
-  private mutating func unique(_ name: String) -> String {
+  mutating func unique(_ name: String) -> String {
     var result = name
     if surroundings.taken.contains(result) || names.contains(result) { result = name + "Target" }
     var number = 2

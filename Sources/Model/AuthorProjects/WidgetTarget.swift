@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Foundation
+
 /// A widget extension of an author's project, as the project describes it. All paths are absolute.
 package struct WidgetTarget: Sendable, Hashable {
   /// The target's name in the project.
@@ -20,6 +22,8 @@ package struct WidgetTarget: Sendable, Hashable {
   package var build: String?
   /// The target's own `Info.plist`; `nil` when Xcode generates it.
   package var infoPlist: String?
+  /// The content of `infoPlist` when the project's tool writes it and it is not there yet.
+  package var generatedInfoPlist: Data?
   /// The values of the build settings that `infoPlist` refers to.
   package var infoPlistSettings: [String: String] = [:]
   package var entitlements = WidgetEntitlements()
@@ -27,20 +31,13 @@ package struct WidgetTarget: Sendable, Hashable {
   package var app = ContainingAppFacts(bundle: "")
   /// `iOS`, `watchOS`, `macOS` or `visionOS`: the name in `os(…)`.
   package var platform = "iOS"
-  /// The major version of the language mode: 5 or 6.
-  package var languageMode = 5
-  /// `SWIFT_ACTIVE_COMPILATION_CONDITIONS`.
-  package var conditions: [String] = []
-  /// `SWIFT_UPCOMING_FEATURE_…` that are on, by the names of the compiler.
-  package var upcomingFeatures: [String] = []
-  /// Whether declarations are isolated to the main actor by default.
-  package var isMainActorByDefault = false
+  package var compiler = CompilerSettings()
   /// The lowest version of the system, such as `17.0`.
   package var deploymentTarget: String?
   /// The products of Swift packages that the target links.
   package var products: [PackageProduct] = []
-  /// The targets of the project whose modules it may import, by module.
-  package var libraries: [String: [String]] = [:]
+  /// The libraries of the project whose modules it may import, by module.
+  package var libraries: [String: LibraryTarget] = [:]
   package var notes: [ProjectNote] = []
 
   package init(name: String, module: String, bundle: String) {

@@ -60,6 +60,15 @@ struct XcodeMembers {
     "xcmappingmodel", "xcodeproj", "xcworkspace",
   ]
 
+  /// Whether a path can be a folder with sources, by its ending.
+  static func isSearched(_ path: String) -> Bool { !opaque.contains(FilePath.ending(path)) }
+
+  /// Whether a file is one of the sources, by its ending.
+  static func isCompiled(_ path: String) -> Bool {
+    let ending = FilePath.ending(path)
+    return ending == "swift" || ending == "intentdefinition" || compiled.contains(ending)
+  }
+
   private static let leftOut = [
     "metal": "shaders are not compiled here",
     "mlmodel": "models are not compiled here", "mlpackage": "models are not compiled here",
@@ -67,7 +76,7 @@ struct XcodeMembers {
     "xcdatamodel": "there is no Core Data here", "xcdatamodeld": "there is no Core Data here",
     "xcmappingmodel": "there is no Core Data here",
   ]
-  private static let compiled: Set<String> = ["c", "cc", "cpp", "cxx", "h", "hpp", "m", "mm", "s", "y"]
+  static let compiled: Set<String> = ["c", "cc", "cpp", "cxx", "h", "hpp", "m", "mm", "s", "y"]
   /// What Xcode does not copy into a bundle, or what has no meaning here.
   private static let ignored: Set<String> = [
     "app", "appex", "docc", "entitlements", "framework", "icon", "js", "map", "markdown", "md", "modulemap",

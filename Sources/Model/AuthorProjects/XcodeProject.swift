@@ -24,18 +24,29 @@ struct XcodeProject {
     guard let data = files.contents(file) else {
       throw ProjectError(.notFound, "there is no project.pbxproj", at: path, advice: "name a project of Xcode")
     }
-    self.path = path
     guard Self.depth(of: data) <= Self.depthLimit,
       let list = try? PropertyListSerialization.propertyList(from: data, format: nil),
       let keys = list as? [String: Any], let all = keys["objects"] as? [String: Any]
     else { throw Self.damaged(data, file) }
     let objects = all.compactMapValues { $0 as? [String: Any] }
-    self.objects = objects
     guard let identifier = keys["rootObject"] as? String, let root = objects[identifier] else {
       throw ProjectError(.damaged, "the project file has no root object", at: file, advice: Self.advice)
     }
-    self.root = XcodeObject(id: identifier, keys: root)
-    folder = FilePath.absolute(self.root.text("projectDirPath") ?? "", in: FilePath.folder(path))
+    let folder = root["projectDirPath"] as? String ?? ""
+    self.init(
+      path, folder: FilePath.absolute(folder, in: FilePath.folder(path)), objects: objects, root: identifier)
+  }
+
+  /// A project of objects that no file has.
+  ///
+  /// - Parameters:
+  ///   - path: where its `.xcodeproj` would be.
+  ///   - root: the identifier of the object of the project.
+  init(_ path: String, folder: String, objects: [String: [String: Any]], root: String) {
+    self.path = path
+    self.folder = folder
+    self.objects = objects
+    self.root = XcodeObject(id: root, keys: objects[root] ?? [:])
     if let main = object(self.root.text("mainGroup")) {
       var visited: Set<String> = []
       walk(main, in: folder, &visited)

@@ -19,7 +19,7 @@ extension XcodeProjectReader {
 
   private func place(_ reference: XcodeObject?, of product: String) -> PackageProduct.Place {
     guard let reference else {
-      return localPackage(with: product).map { .local($0) } ?? .unknown
+      return packages.folder(of: product).map { .local($0) } ?? .unknown
     }
     if let path = reference.text("relativePath") { return .local(FilePath.absolute(path, in: project.folder)) }
     guard let url = reference.text("repositoryURL") else { return .unknown }
@@ -27,18 +27,14 @@ extension XcodeProjectReader {
     return .remote(url: url, requirement: Self.requirement(requirement))
   }
 
-  /// A package that is a folder of the project, as before Xcode 15: the project file has no reference to it.
-  private func localPackage(with product: String) -> String? {
-    project.paths.values.sorted().first { path in
-      guard let manifest = files.text(path + "/Package.swift") else { return false }
-      return manifest.contains("\"\(product)\"")
-    }
-  }
+  /// The kind of a requirement that is already as SwiftPM writes it: that of a project that is not from a file.
+  static let written = "written"
 
   /// Source: `XCRemoteSwiftPackageReference` of project files, and SwiftPM's `Package.Dependency`.
   private static func requirement(_ keys: [String: String]) -> String {
     let minimum = keys["minimumVersion"] ?? keys["version"] ?? "0.0.0"
     return switch keys["kind"] {
+    case written: keys["requirement"] ?? ""
     case "upToNextMinorVersion": ".upToNextMinor(from: \"\(minimum)\")"
     case "exactVersion": "exact: \"\(minimum)\""
     case "versionRange": "\"\(minimum)\"..<\"\(keys["maximumVersion"] ?? minimum)\""
@@ -48,18 +44,23 @@ extension XcodeProjectReader {
     }
   }
 
-  /// The Swift files of the project's frameworks and static libraries, by module: those that the target may import.
-  func libraries(of target: XcodeObject) -> [String: [String]] {
-    var result: [String: [String]] = [:]
+  /// The project's frameworks and static libraries, by module: those that the target may import.
+  func libraries(of target: XcodeObject) -> [String: LibraryTarget] {
+    var result: [String: LibraryTarget] = [:]
     for other in targets where other.id != target.id {
       let kind = other.text("productType") ?? ""
       guard kind.contains("product-type.framework") || kind.contains("product-type.library") else { continue }
-      var notes: [ProjectNote] = []
-      var settings = settings(of: other, &notes)
+      var ignored: [ProjectNote] = []
+      var settings = settings(of: other, &ignored)
       guard let module = settings.nonempty("PRODUCT_MODULE_NAME") else { continue }
       let sources = project.members(of: other, infoPlist: nil, files: files).sources
       // A project can have the same framework for each platform; the first one is the phone's.
-      if !sources.isEmpty, result[module] == nil { result[module] = sources }
+      guard !sources.isEmpty, result[module] == nil else { continue }
+      var library = LibraryTarget(module: module)
+      library.sources = sources
+      library.compiler = Self.compiler(&settings, &library.notes)
+      library.products = products(of: other)
+      result[module] = library
     }
     return result
   }

@@ -5,12 +5,21 @@ struct XcodeProjectReader {
   let project: XcodeProject
   let files: any ProjectFiles
   let targets: [XcodeObject]
+  /// Where products of packages are looked for that the project does not place.
+  let packages: PackageSearch
 
   /// - Throws: `not-found` or `damaged`.
   init(_ path: String, files: any ProjectFiles) throws(ProjectError) {
-    project = try XcodeProject(path, files: files)
+    self.init(try XcodeProject(path, files: files), files: files)
+  }
+
+  init(_ project: XcodeProject, files: any ProjectFiles) {
+    self.project = project
     self.files = files
     targets = project.objects(project.root.texts("targets"))
+    let products = project.all("XCSwiftPackageProductDependency")
+    packages =
+      products.contains { $0.text("package") == nil } ? PackageSearch(project, files: files) : PackageSearch()
   }
 
   /// The widget extensions, in the order of the project. Those of the Apple Watch, the Mac and the Vision Pro are among
@@ -73,10 +82,8 @@ struct XcodeProjectReader {
     widget.build = settings.nonempty("CURRENT_PROJECT_VERSION")
     widget.entitlements = entitlements(&settings, &notes)
     widget.platform = Self.platform(&settings)
-    widget.languageMode = settings.value("SWIFT_VERSION")?.hasPrefix("6") == true ? 6 : 5
-    widget.conditions = settings.words("SWIFT_ACTIVE_COMPILATION_CONDITIONS")
     widget.deploymentTarget = settings.nonempty("IPHONEOS_DEPLOYMENT_TARGET")
-    readCompiler(&settings, into: &widget, &notes)
+    widget.compiler = Self.compiler(&settings, &notes)
     if let header = settings.nonempty("SWIFT_OBJC_BRIDGING_HEADER") {
       notes.append(ProjectNote(header, "there is no Objective-C here; what this bridging header declares is missing"))
     }
@@ -87,9 +94,10 @@ struct XcodeProjectReader {
 
   /// Source: Apple, *Build settings reference*, and the features that Xcode 26 derives from
   /// `SWIFT_APPROACHABLE_CONCURRENCY`.
-  private func readCompiler(
-    _ settings: inout XcodeSettings, into widget: inout WidgetTarget, _ notes: inout [ProjectNote]
-  ) {
+  static func compiler(_ settings: inout XcodeSettings, _ notes: inout [ProjectNote]) -> CompilerSettings {
+    var compiler = CompilerSettings()
+    compiler.languageMode = settings.value("SWIFT_VERSION")?.hasPrefix("6") == true ? 6 : 5
+    compiler.conditions = settings.words("SWIFT_ACTIVE_COMPILATION_CONDITIONS")
     let features = [
       "BARE_SLASH_REGEX_LITERALS": "BareSlashRegexLiterals", "CONCISE_MAGIC_FILE": "ConciseMagicFile",
       "DISABLE_OUTWARD_ACTOR_ISOLATION": "DisableOutwardActorInference", "EXISTENTIAL_ANY": "ExistentialAny",
@@ -111,18 +119,19 @@ struct XcodeProjectReader {
         "InferSendableFromCaptures", "NonisolatedNonsendingByDefault",
       ])
     }
-    widget.upcomingFeatures = upcoming.sorted()
-    widget.isMainActorByDefault = settings.value("SWIFT_DEFAULT_ACTOR_ISOLATION") == "MainActor"
+    compiler.upcomingFeatures = upcoming.sorted()
+    compiler.isMainActorByDefault = settings.value("SWIFT_DEFAULT_ACTOR_ISOLATION") == "MainActor"
     var flags = settings.words("OTHER_SWIFT_FLAGS")[...]
     while let flag = flags.popFirst() {
       if flag == "-D", let name = flags.popFirst() {
-        widget.conditions.append(name)
+        compiler.conditions.append(name)
       } else if flag.hasPrefix("-D"), flag.utf8.count > 2 {
-        widget.conditions.append(String(flag.dropFirst(2)))
+        compiler.conditions.append(String(flag.dropFirst(2)))
       } else {
         notes.append(ProjectNote("OTHER_SWIFT_FLAGS", "the flag \(flag) is left out"))
       }
     }
+    return compiler
   }
 
   private static func platform(_ settings: inout XcodeSettings) -> String {

@@ -82,9 +82,9 @@ struct PackageFolder {
     switch item {
     case .link(let target):
       let destination = Self.relative(target, to: URL(fileURLWithPath: place).deletingLastPathComponent().path)
-      guard (try? FileManager.default.destinationOfSymbolicLink(atPath: place)) != destination else { return }
-      try prepare(place)
-      try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: destination)
+      guard try link(place, to: destination) else { return }
+    case .resource(let target):
+      guard try link(place, to: target) else { return }
     case .view(let data, _):
       guard Self.isLink(place) || FileManager.default.contents(atPath: place) != data else { return }
       try prepare(place)
@@ -100,6 +100,14 @@ struct PackageFolder {
       try text.write(toFile: place, atomically: true, encoding: .utf8)
     }
     changes.written += 1
+  }
+
+  /// - Returns: whether the link has changed.
+  private func link(_ place: String, to destination: String) throws -> Bool {
+    guard (try? FileManager.default.destinationOfSymbolicLink(atPath: place)) != destination else { return false }
+    try prepare(place)
+    try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: destination)
+    return true
   }
 
   /// Makes the folder of a path, and removes what is at the path.

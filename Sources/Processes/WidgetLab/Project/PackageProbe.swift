@@ -4,7 +4,7 @@ import AuthorProjects
 import ChildProcesses
 import Foundation
 
-/// Finds out whether SwiftPM can get a package that a project needs. One that it cannot get would prevent the build of
+/// Finds out whether SwiftPM can get a remote package that a project needs. One that it cannot get would prevent the build of
 /// all others.
 struct PackageProbe {
   enum State {
@@ -18,36 +18,39 @@ struct PackageProbe {
 
   private static let patience = Duration.seconds(60)
 
-  func state(of place: PackageProduct.Place) async -> State {
-    switch place {
-    case .local(let path):
-      guard FileManager.default.fileExists(atPath: path + "/Package.swift") else {
-        return .unavailable("there is no package in \(path)")
-      }
-      return await resolve(path, "path: \(Self.literal(path))")
-    case .remote(let url, let requirement): return await resolve(url, "url: \(Self.literal(url)), \(requirement)")
-    case .unknown: return .unavailable("the project does not say which package has this product")
+  func state(of product: PackageProduct) async -> State {
+    switch product.place {
+    case .local(let path): return .unavailable("the package in \(path) is not read by SwiftPM")
+    case .remote(let url, let requirement):
+      return await resolve(url, product, "url: \(Self.literal(url)), \(requirement)")
+    case .unknown:
+      return .unavailable(
+        "the project does not say which package has this product, and no local package near it declares it")
     }
   }
 
   /// Resolves a package that depends only on this one. What was resolved is not asked for again.
   ///
   /// - Parameters:
-  ///   - place: the path or the URL of the package.
+  ///   - url: of the package.
+  ///   - product: one of its products. SwiftPM does not get a package of which no product is used.
   ///   - dependency: the arguments of `.package(…)`.
-  private func resolve(_ place: String, _ dependency: String) async -> State {
-    let last = place.split(separator: "/").last.map(String.init) ?? "package"
+  private func resolve(_ url: String, _ product: PackageProduct, _ dependency: String) async -> State {
+    let last = url.split(separator: "/").last.map(String.init) ?? "package"
     let name = last.hasSuffix(".git") ? String(last.dropLast(4)) : last
     let package = "\(folder)/\(name)"
+    let used = "name: \(Self.literal(product.name)), package: \(Self.literal(product.place.identity))"
     let manifest = """
       // swift-tools-version: 6.0
       import PackageDescription
       let package = Package(
         name: "Probe", dependencies: [.package(\(dependency))],
-        targets: [.target(name: "Probe", path: ".", sources: ["Probe.swift"])])
+        targets: [
+          .target(name: "Probe", dependencies: [.product(\(used))], path: ".", sources: ["Probe.swift"])
+        ])
 
       """
-    let checkout = place.hasPrefix("/") ? place : "\(package)/.build/checkouts/\(name)"
+    let checkout = "\(package)/.build/checkouts/\(name)"
     let file = package + "/Package.swift"
     let isKnown = (try? String(contentsOfFile: file, encoding: .utf8)) == manifest
     let resolved = package + "/Package.resolved"
@@ -58,13 +61,15 @@ struct PackageProbe {
       try "".write(toFile: package + "/Probe.swift", atomically: true, encoding: .utf8)
       let swift = try SwiftTool()
       let log = package + "/resolve.log"
-      let ending = try await Deadline.within(Self.patience, "SwiftPM did not get \(place)", at: package) {
+      let ending = try await Deadline.within(Self.patience, "SwiftPM did not get \(url)", at: package) {
         try await swift.run(["package", "--package-path", package, "resolve"], log: log)
       }
-      guard ending == .exited(code: 0) else { return .unavailable("SwiftPM cannot get \(place): see \(log)") }
+      guard ending == .exited(code: 0), FileManager.default.fileExists(atPath: checkout) else {
+        return .unavailable("SwiftPM cannot get \(url): see \(log)")
+      }
       return .available(checkout)
     } catch {
-      return .unavailable("SwiftPM cannot get \(place): \(error)")
+      return .unavailable("SwiftPM cannot get \(url): \(error)")
     }
   }
 

@@ -40,21 +40,36 @@ struct ProjectPackage {
     var surroundings = PackagePlan.Surroundings(
       output: folder.path, widgetLab: widgetLab.folder, modules: widgetLab.modules, taken: widgetLab.names)
     plan = PackagePlan(project, in: surroundings)
-    // A package is asked for only if it may have a module that is missing without it.
-    let products = project.widgets.filter { plan.missing[$0.name] != nil }.flatMap(\.products)
-    let probe = PackageProbe(folder: folder.path + "/.build/packages")
-    for product in Set(products) {
-      switch await probe.state(of: product.place) {
-      case .available(let checkout): surroundings.checkouts[product.place] = checkout
-      case .unavailable(let reason): surroundings.unavailable[product] = reason
-      }
-    }
-    if !products.isEmpty { plan = PackagePlan(project, in: surroundings) }
+    try await find(&surroundings)
     guard !plan.products.isEmpty else {
       throw CommandError(
         Exit.configuration, "no widget extension of the project can be built here\n" + Self.lines(plan.omitted),
         at: project.path, advice: "correct the target in Xcode")
     }
+  }
+
+  /// Plans again with the packages that may have a module that is missing without them.
+  private mutating func find(_ surroundings: inout PackagePlan.Surroundings) async throws {
+    let scratch = folder.path + "/.build/packages"
+    let reader = PackageReader(folder: scratch)
+    let linked = project.widgets.flatMap { $0.products + $0.libraries.values.flatMap(\.products) }
+    guard !plan.wanted.isEmpty else { return }
+    while case let folders = surroundings.packages.unknown(for: linked), !folders.isEmpty {
+      for folder in folders { await reader.describe(folder, in: &surroundings.packages) }
+    }
+    plan = PackagePlan(project, in: surroundings)
+    let probe = PackageProbe(folder: scratch)
+    for product in plan.wanted {
+      if case .local(let place) = product.place {
+        surroundings.unavailable[product] = surroundings.packages.failures[place]
+        continue
+      }
+      switch await probe.state(of: product) {
+      case .available(let checkout): surroundings.checkouts[product.place] = checkout
+      case .unavailable(let reason): surroundings.unavailable[product] = reason
+      }
+    }
+    plan = PackagePlan(project, in: surroundings)
   }
 
   /// Plans again without some targets.
