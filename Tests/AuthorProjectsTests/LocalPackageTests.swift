@@ -186,7 +186,8 @@ import Testing
         "/p/Feature/Sources/Hard/\(file)": "",
       ])
     #expect(plan.missing["Weather Widget"]?.map(\.module) == ["Hard"])
-    #expect(plan.notes.contains { $0.subject == "Hard" && $0.reason.contains(reason) }, "\(plan.notes)")
+    #expect(plan.reasonsForMissing.map(\.subject) == ["Hard"], "\(plan.notes)")
+    #expect(plan.reasonsForMissing.allSatisfy { $0.reason.contains(reason) }, "\(plan.notes)")
   }
 
   @Test func `that has the name of a target of WidgetLab gets another name, and its module keeps it`() throws {

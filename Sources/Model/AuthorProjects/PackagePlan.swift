@@ -64,6 +64,11 @@ package struct PackagePlan: Sendable, Hashable {
   package internal(set) var notes: [ProjectNote] = []
   /// The imports of modules that do not exist here, by the name of the project's target.
   package internal(set) var missing: [String: [MissingModule]] = [:]
+  /// Why missing modules are missing, as far as it is known: mostly packages that cannot be had.
+  package var reasonsForMissing: [ProjectNote] {
+    let modules = Set(missing.values.joined().map(\.module))
+    return notes.filter { modules.contains($0.subject) }
+  }
   /// The products of packages that may have a module that is missing.
   package internal(set) var wanted: Set<PackageProduct> = []
   /// The targets of the project that are not in the package, with the reason.
@@ -149,6 +154,7 @@ package struct PackagePlan: Sendable, Hashable {
       platform: widget.platform, modules: scope.modules, defined: Set(widget.compiler.conditions).union(["DEBUG"]))
     var found = addSources(widget.sources, of: name, values)
     if addDefinitions(widget.definitions, of: name) { found.modules.insert("Intents") }
+    if addAssetSymbols(of: widget, name) { found.modules.formUnion(["SwiftUI", "UIKit"]) }
     let own = found.modules
     var gone = found.missing
     if !gone.isEmpty { wanted.formUnion(widget.products) }
@@ -245,6 +251,20 @@ package struct PackagePlan: Sendable, Hashable {
       notes += definition.missing.map { ProjectNote($0.subject, $0.reason) }
     }
     return !classes.isEmpty
+  }
+
+  /// Adds the symbols of the asset catalogs.
+  ///
+  /// - Returns: whether there are any.
+  private mutating func addAssetSymbols(of widget: WidgetTarget, _ name: String) -> Bool {
+    guard widget.hasAssetSymbols else { return false }
+    let catalogs = widget.resources.values.filter { FilePath.ending($0) == "xcassets" }.sorted()
+    let symbols = AssetSymbols(catalogs, files: files).source(hasExtensions: widget.hasAssetExtensions)
+    guard let symbols, let first = catalogs.first else { return false }
+    let file = "Sources/\(name)/GeneratedAssetSymbols.swift"
+    items[file] = .view(symbols, of: first)
+    origins[file] = first
+    return true
   }
 
   private mutating func addResources(of widget: WidgetTarget, _ name: String) {

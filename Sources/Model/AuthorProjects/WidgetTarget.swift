@@ -38,6 +38,9 @@ package struct WidgetTarget: Sendable, Hashable {
   package var products: [PackageProduct] = []
   /// The libraries of the project whose modules it may import, by module.
   package var libraries: [String: LibraryTarget] = [:]
+  /// Whether Xcode generates symbols from asset catalogs, and members of SwiftUI's and UIKit's types with their names.
+  package var hasAssetSymbols = true
+  package var hasAssetExtensions = false
   package var notes: [ProjectNote] = []
 
   package init(name: String, module: String, bundle: String) {

@@ -84,6 +84,8 @@ struct XcodeProjectReader {
     widget.platform = Self.platform(&settings)
     widget.deploymentTarget = settings.nonempty("IPHONEOS_DEPLOYMENT_TARGET")
     widget.compiler = Self.compiler(&settings, &notes)
+    widget.hasAssetSymbols = settings.value("ASSETCATALOG_COMPILER_GENERATE_ASSET_SYMBOLS")?.uppercased() != "NO"
+    widget.hasAssetExtensions = settings.isYes("ASSETCATALOG_COMPILER_GENERATE_SWIFT_ASSET_SYMBOL_EXTENSIONS")
     if let header = settings.nonempty("SWIFT_OBJC_BRIDGING_HEADER") {
       notes.append(ProjectNote(header, "there is no Objective-C here; what this bridging header declares is missing"))
     }

@@ -7,7 +7,7 @@ public final class UIColor: Hashable, Sendable, _ExpressibleByColorLiteral {
   /// How the colour is specified.
   package enum Known: Hashable, Sendable {
     case name(String)
-    case asset(String)
+    case asset(BundleAssets.Name)
     case parts(red: Double, green: Double, blue: Double)
     case dynamic(DynamicColor)
   }
@@ -28,7 +28,13 @@ public final class UIColor: Hashable, Sendable, _ExpressibleByColorLiteral {
   public convenience init(white: CGFloat, alpha: CGFloat) {
     self.init(red: white, green: white, blue: white, alpha: alpha)
   }
-  public convenience init?(named name: String) { self.init(.asset(name)) }
+  public convenience init?(named name: String) { self.init(named: name, in: nil, compatibleWith: nil) }
+  /// - Parameters:
+  ///   - bundle: `nil` for the main bundle.
+  ///   - traitCollection: has no effect: the colour has the appearance of the view that shows it.
+  public convenience init?(named name: String, in bundle: Bundle?, compatibleWith traitCollection: UITraitCollection?) {
+    self.init(.asset(BundleAssets.Name(name, in: bundle)))
+  }
   /// The colour of `#colorLiteral`, with components from 0 to 1.
   public convenience init(_colorLiteralRed red: Float, green: Float, blue: Float, alpha: Float) {
     self.init(red: CGFloat(red), green: CGFloat(green), blue: CGFloat(blue), alpha: CGFloat(alpha))

@@ -48,7 +48,10 @@ public final class UIImage: Sendable, _ExpressibleByImageLiteral {
   ///
   /// - Parameter configuration: has no effect.
   public convenience init?(named name: String, in bundle: Bundle?, with configuration: Configuration?) {
-    let name = BundleAssets.Name(name, in: bundle)
+    self.init(BundleAssets.Name(name, in: bundle))
+  }
+
+  convenience init?(_ name: BundleAssets.Name) {
     guard let image = try? BundleAssets.shared.image(name, for: .init()),
       let data = try? BoundedFile.read(image.file, limit: BundleAssets.fileLimit)
     else { return nil }

@@ -84,11 +84,14 @@ struct RunCommand: AsyncParsableCommand {
     let widgets = package.plan.products.filter(\.isExtension).map(\.origin)
     guard widgets.contains(where: { missing[$0] == nil }) else {
       let lines = missing.sorted { $0.key < $1.key }.map { "\($0.key):\n" + ProjectPackage.lines(missing: $0.value) }
+      let reasons = package.plan.reasonsForMissing
+      let why = reasons.isEmpty ? [] : ["because:\n" + ProjectPackage.lines(reasons)]
+      let first = reasons.isEmpty ? "" : "correct what is named above, and run this command again; or "
       throw CommandError(
-        Exit.configuration, "modules are imported that do not exist here\n" + lines.joined(separator: "\n"),
+        Exit.configuration, "modules are imported that do not exist here\n" + (lines + why).joined(separator: "\n"),
         at: package.project.path,
-        advice:
-          "put the import and what uses it into `#if canImport(…)`; `widgetlab new --from` writes the package as it is")
+        advice: first
+          + "put the import and what uses it into `#if canImport(…)`; `widgetlab new --from` writes the package as it is")
     }
     package.omit(
       missing.mapValues { "imports modules that do not exist here\n" + ProjectPackage.lines(missing: $0) })

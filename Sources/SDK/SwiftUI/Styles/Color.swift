@@ -40,7 +40,9 @@ nonisolated public struct Color: Hashable, Sendable, CustomStringConvertible {
     self.init(red: part(5), green: part(3), blue: part(1), opacity: opacity)
   }
 
-  public init(_ name: String, bundle: Bundle? = nil) { value = .asset(BundleAssets.Name(name, in: bundle)) }
+  public init(_ name: String, bundle: Bundle? = nil) { self.init(asset: BundleAssets.Name(name, in: bundle)) }
+  public init(_ resource: ColorResource) { self.init(asset: resource.asset) }
+  init(asset: BundleAssets.Name) { value = .asset(asset) }
 
   public func opacity(_ opacity: Double) -> Color {
     if case .record(var parts) = value, let own = parts["opacity"]?.number {

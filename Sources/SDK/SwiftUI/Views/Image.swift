@@ -18,10 +18,15 @@ nonisolated public struct Image: View, Equatable, Sendable, ArchivedView {
   }
 
   private init(_ arguments: [String: ArchivedValue?], _ name: String, _ bundle: Bundle?) {
-    self.init(arguments.merging(["name": name.archived]) { $1 }, .asset(BundleAssets.Name(name, in: bundle)))
+    self.init(arguments, BundleAssets.Name(name, in: bundle))
+  }
+
+  private init(_ arguments: [String: ArchivedValue?], _ asset: BundleAssets.Name) {
+    self.init(arguments.merging(["name": asset.name.archived]) { $1 }, .asset(asset))
   }
 
   public init(_ name: String, bundle: Bundle? = nil) { self.init([:], name, bundle) }
+  public init(_ resource: ImageResource) { self.init([:], resource.asset) }
   public init(_ name: String, bundle: Bundle? = nil, label: Text) {
     self.init(["label": label.resolved().archived], name, bundle)
   }

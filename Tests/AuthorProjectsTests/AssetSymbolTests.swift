@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AuthorProjects
+import Foundation
+import Testing
+
+@Suite struct `Symbols of asset catalogs` {
+  private static let names = [
+    "AccentColor.colorset", "app-background.colorset", "accent.colorset", "red.colorset", "HNLogo.imageset",
+    "HeroImage.imageset", "1st.imageset", "Plain/inside.colorset", "Icons/star.imageset", "AppIcon.appiconset",
+  ]
+
+  private func source(_ setting: String = "") throws -> String? {
+    var project = SmallProject()
+    let catalog = "/p/App/Widget/Assets.xcassets"
+    for name in Self.names { project.files.texts["\(catalog)/\(name)/Contents.json"] = "{}" }
+    project.files.texts[catalog + "/Icons/Contents.json"] = #"{"properties": {"provides-namespace": true}}"#
+    project.objects["WD"] = project.objects["WD"]?.replacing("buildSettings = {", with: "buildSettings = { \(setting)")
+    let plan = try project.plan()
+    guard case .view(let data, let file)? = plan.items["Sources/Weather_Widget/GeneratedAssetSymbols.swift"],
+      case .text(let manifest)? = plan.items["Package.swift"]
+    else { return nil }
+    #expect(file == catalog)
+    for module in ["SwiftUI", "UIKit"] {
+      #expect(manifest.contains(".product(name: \"\(module)\", package: \"widgetlab\")"))
+    }
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  @Test func `colours and images have the names that Xcode gives them, within a type for each namespace`() throws {
+    let text = try #require(try source())
+    #expect(
+      text.hasSuffix(
+        """
+        extension ColorResource {
+          nonisolated static let `accent` = ColorResource(name: "AccentColor", bundle: .main)
+          nonisolated static let `inside` = ColorResource(name: "inside", bundle: .main)
+          nonisolated static let `appBackground` = ColorResource(name: "app-background", bundle: .main)
+          nonisolated static let `red` = ColorResource(name: "red", bundle: .main)
+        }
+
+        extension ImageResource {
+          nonisolated static let `_1st` = ImageResource(name: "1st", bundle: .main)
+          nonisolated static let `hnLogo` = ImageResource(name: "HNLogo", bundle: .main)
+          nonisolated static let `hero` = ImageResource(name: "HeroImage", bundle: .main)
+          enum `Icons` {
+            nonisolated static let `star` = ImageResource(name: "Icons/star", bundle: .main)
+          }
+        }
+
+        """), "\(text)")
+  }
+
+  @Test func `a build setting adds members of SwiftUI's and UIKit's types, except names that they have`() throws {
+    let text = try #require(try source("ASSETCATALOG_COMPILER_GENERATE_SWIFT_ASSET_SYMBOL_EXTENSIONS = YES;"))
+    for line in [
+      "extension ShapeStyle where Self == Color {",
+      "  nonisolated static var `accent`: Color { Color(ColorResource.accent) }",
+      "  nonisolated static var `appBackground`: UIColor { UIColor(resource: .appBackground) }",
+      "  nonisolated static var `hero`: UIImage { UIImage(resource: .hero) }",
+    ] { #expect(text.contains(line + "\n"), "\(line)") }
+    #expect(!text.contains("`red`: Color"))
+  }
+
+  @Test func `another build setting turns the symbols off`() throws {
+    #expect(try source("ASSETCATALOG_COMPILER_GENERATE_ASSET_SYMBOLS = NO;") == nil)
+  }
+}
