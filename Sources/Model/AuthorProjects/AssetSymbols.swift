@@ -103,10 +103,10 @@ struct AssetSymbols {
     if !colors.isEmpty { text += "\nextension ColorResource {\n\(colors.joined(separator: "\n"))\n}\n" }
     if !images.isEmpty { text += "\nextension ImageResource {\n\(images.joined(separator: "\n"))\n}\n" }
     if hasExtensions {
-      text += members(of: "Color", \.colors) { "Color(ColorResource.\($0))" }
-      text += members(of: "ShapeStyle", "where Self == Color", "Color", \.colors) { "Color(ColorResource.\($0))" }
-      text += members(of: "UIColor", \.colors) { "UIColor(resource: .\($0))" }
-      text += members(of: "UIImage", \.images) { "UIImage(resource: .\($0))" }
+      text += members(of: "Color", \.colors, "Color") { "Color(ColorResource.\($0))" }
+      text += members(of: "ShapeStyle where Self == Color", \.colors, "Color") { "Color(ColorResource.\($0))" }
+      text += members(of: "UIColor", \.colors, "UIColor") { "UIColor(resource: .\($0))" }
+      text += members(of: "UIImage", \.images, "UIImage") { "UIImage(resource: .\($0))" }
     }
     return Data(text.utf8)
   }
@@ -125,14 +125,13 @@ struct AssetSymbols {
     return lines
   }
 
-  /// An extension with a member for each asset without a namespace.
+  /// An extension with a member of a type for each asset without a namespace.
   private func members(
-    of type: String, _ condition: String = "", _ value: String? = nil, _ symbols: KeyPath<Scope, [Symbol]>,
-    _ expression: (String) -> String
+    of extended: String, _ symbols: KeyPath<Scope, [Symbol]>, _ type: String, _ expression: (String) -> String
   ) -> String {
     let names = whole[keyPath: symbols].map(\.name).filter { !Self.taken.contains($0) && !$0.hasPrefix("system") }
     guard !names.isEmpty else { return "" }
-    let lines = names.map { "  nonisolated static var `\($0)`: \(value ?? type) { \(expression($0)) }" }
-    return "\nextension \(type)\(condition.isEmpty ? "" : " " + condition) {\n\(lines.joined(separator: "\n"))\n}\n"
+    let lines = names.map { "  nonisolated static var `\($0)`: \(type) { \(expression($0)) }" }
+    return "\nextension \(extended) {\n\(lines.joined(separator: "\n"))\n}\n"
   }
 }
