@@ -42,7 +42,10 @@ import Testing
   @Test func `several variables in a declaration are an error with their names`() {
     let expansion = expand("ModelMacro", "member", "class A { var a = 1, b: Int }")
     #expect(expansion?.problem == "@Model requires one declaration for each of a, b")
-    #expect(expand("ModelMacro", "member", "func f() {}")?.problem == "@Model requires the declaration of a class")
+    #expect(expand("ModelMacro", "memberAttribute", "var a = 1, b: Int")?.source == "")
+    for other in ["func f() {}", "struct A { var a: Int }"] {
+      #expect(expand("ModelMacro", "member", other)?.problem == "@Model requires the declaration of a class")
+    }
   }
 
   @Test func `only stored variables get accessors`() {

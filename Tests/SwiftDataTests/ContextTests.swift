@@ -67,6 +67,33 @@ import Testing
     #expect(try names(FetchDescriptor(predicate: predicate)) == ["b"])
   }
 
+  @Test func `a predicate may use related models, optional values and parts of texts`() throws {
+    let context = try inMemory(Card.self, Person.self)
+    let card = Card(name: "Zürich", note: "a note")
+    card.places = [Place(title: "p"), Place(title: "q")]
+    context.insert(card)
+    context.insert(Card(name: "Bern"))
+    context.insert(Place(title: "r"))
+    try context.save()
+    func names(_ predicate: Predicate<Card>) throws -> [String] {
+      try ModelContext(context.container).fetch(FetchDescriptor(predicate: predicate)).map(\.name)
+    }
+    let (same, before) = (ComparisonResult.orderedSame, ComparisonResult.orderedAscending)
+    let (person, circle) = (Person(login: "a"), Circle(title: "c"))
+    person.groups = [circle]
+    context.insert(person)
+    let members = #Predicate<Person> { $0.groups.contains { $0.title == "c" } }
+    #expect(try context.fetch(FetchDescriptor(predicate: members)) == [person])
+    #expect(try names(#Predicate { $0.name.contains("ü") && $0.note != nil }) == ["Zürich"])
+    #expect(try names(#Predicate { ($0.note ?? "").isEmpty || $0.name.starts(with: "Z") }) == ["Zürich", "Bern"])
+    #expect(try names(#Predicate { $0.name.localizedStandardContains("zur") }) == ["Zürich"])
+    #expect(try names(#Predicate { $0.name.caseInsensitiveCompare("BERN") == same }) == ["Bern"])
+    #expect(try names(#Predicate { $0.name.localizedCompare("C") == before }) == ["Bern"])
+    let places = FetchDescriptor<Place>(
+      predicate: #Predicate { $0.card?.name == "Zürich" }, sortBy: [SortDescriptor(\.title)])
+    #expect(try context.fetch(places).map(\.title) == ["p", "q"])
+  }
+
   @Test func `a fetch has changes that are not saved, unless the descriptor excludes them`() throws {
     let context = try inMemory(Card.self)
     let (kept, removed) = (Card(name: "kept"), Card(name: "removed"))

@@ -37,12 +37,15 @@ package enum ModelExpansion {
   // MARK: @Model
 
   static func memberAttribute(_ declaration: String) -> Expansion {
-    guard let property = SourceProperty(declaration), property.isPersisted else { return Expansion("") }
+    // For several variables the role `member` has an error.
+    guard let property = SourceProperty(declaration), property.isPersisted, property.names.count == 1 else {
+      return Expansion("")
+    }
     return Expansion("@SwiftData._PersistedProperty")
   }
 
   static func model(_ declaration: String) -> Expansion {
-    guard let type = TypeSource(declaration) else {
+    guard let type = TypeSource(declaration), type.keyword == "class" else {
       return Expansion("", problem: "@Model requires the declaration of a class")
     }
     var (metadata, marks, constraints): ([String], [String], [String]) = ([], [], [])

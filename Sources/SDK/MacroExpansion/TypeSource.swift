@@ -47,6 +47,8 @@ enum SourceMember: Equatable {
 
 /// The declaration of a class or an actor, as its source text.
 struct TypeSource: Equatable {
+  /// `class`, `actor`, `struct` or `enum`.
+  var keyword: String
   var name: String
   var attributes: [SourceAttribute]
   var modifiers: [String]
@@ -59,7 +61,7 @@ struct TypeSource: Equatable {
     guard let keyword = reader.next(), ["class", "actor", "struct", "enum"].contains(keyword.text),
       let name = reader.next(), name.kind == .word
     else { return nil }
-    self.name = name.name
+    (self.keyword, self.name) = (String(keyword.text), name.name)
     guard reader.skipToBody() else { return nil }
     members = reader.readMembers()
   }

@@ -4,10 +4,12 @@ extension Schema {
   /// A type of models. Source: `Schema.Entity`.
   public final class Entity: Hashable, Sendable {
     public let name: String
-    // The types of models, their key paths and what follows from them never change. They are not `Sendable` for a model
-    // that is isolated to the main actor, which the compiler lets only the main actor use.
+    // These never change. They are not `Sendable` for a model that is isolated to the main actor, which the compiler lets
+    // only the main actor use.
     nonisolated(unsafe) let type: any PersistentModel.Type
+    // Never changes.
     nonisolated(unsafe) let attributes: [PropertyMetadata]
+    // Never changes.
     nonisolated(unsafe) let relations: [String: Relation]
     /// The names of each set of properties whose values are unique together.
     public let uniquenessConstraints: [[String]]
