@@ -200,6 +200,16 @@ import Testing
       ])
   }
 
+  @Test func `the symbol of an asset shows the colour or the image of its catalog`() throws {
+    defer { remove() }
+    let color = ColorResource(name: "Brand", bundle: bundle)
+    #expect(try arguments(Color(color))["color"] == arguments(Color("Brand", bundle: bundle))["color"])
+    #expect(try arguments(Color(UIColor(resource: color)))["color"] == arguments(Color(color))["color"])
+    let image = ImageResource(name: "Cup", bundle: bundle)
+    #expect(try arguments(Image(image)) == arguments(Image("Cup", bundle: bundle)))
+    #expect(try arguments(Image(uiImage: UIImage(resource: image))) == arguments(Image("Cup", bundle: bundle)))
+  }
+
   @Test(.rule("PICTURE-75")) func `a file of more than 16 MiB is not read`() throws {
     defer { remove() }
     let path = folder + "/long.png"
