@@ -59,7 +59,7 @@ func readWithoutLength() {
             } else if turn % 7 == 1 {
               let copy = shared.set.withLock { $0 }
               if copy.isEmpty { print(turn) }
-              // Meanwhile another task changes the original.
+              // During that time another task changes the original.
               usleep(20)
             }
             shared.set.withLock { set in
