@@ -145,13 +145,15 @@ package struct PackagePlan: Sendable, Hashable {
     notes += widget.notes
 
     let scope = LibraryScope(of: widget, in: surroundings, files: files)
+    let compiler = scope.own?.compiler ?? widget.compiler
+    let linked = widget.products + (scope.own?.products ?? [])
     let values = ConditionValues(
-      platform: widget.platform, modules: scope.modules, defined: Set(widget.compiler.conditions).union(["DEBUG"]))
-    var found = addSources(widget.sources, of: name, values)
+      platform: widget.platform, modules: scope.modules, defined: Set(compiler.conditions).union(["DEBUG"]))
+    var found = addSources(scope.own?.sources ?? widget.sources, of: name, values)
     if addDefinitions(widget.definitions, of: name) { found.modules.insert("Intents") }
     let own = found.modules
     var gone = found.missing
-    if !gone.isEmpty { wanted.formUnion(widget.products) }
+    if !gone.isEmpty { wanted.formUnion(linked) }
 
     // The libraries that are imported, also by each other.
     var used: [String] = []
@@ -168,7 +170,7 @@ package struct PackagePlan: Sendable, Hashable {
     for module in Set(gone.map(\.module)).sorted() {
       if let obstacle = scope.obstacles[module] { notes.append(ProjectNote(module, obstacle)) }
     }
-    for product in widget.products + used.flatMap({ scope.libraries[$0]?.products ?? [] }) {
+    for product in linked + used.flatMap({ scope.libraries[$0]?.products ?? [] }) {
       if let reason = surroundings.unavailable[product] { notes.append(ProjectNote(product.name, reason)) }
     }
     manifest.add(
@@ -176,8 +178,9 @@ package struct PackagePlan: Sendable, Hashable {
         name: name, isExecutable: true,
         frameworks: frameworks(own.union(used.flatMap { built[$0]?.modules ?? [] })),
         libraries: used.compactMap { built[$0]?.name }.sorted(),
-        products: scope.products(of: widget.products, for: own),
-        settings: PackageManifest.settings(of: widget.compiler) + aliases(used)))
+        products: scope.products(of: linked, for: own),
+        settings: PackageManifest.settings(of: compiler) + aliases(used),
+        resources: scope.own.map { addResources(of: $0, name) } ?? []))
     addResources(of: widget, name)
   }
 

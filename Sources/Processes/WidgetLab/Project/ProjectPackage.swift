@@ -53,7 +53,7 @@ struct ProjectPackage {
     let scratch = folder.path + "/.build/packages"
     let reader = PackageReader(folder: scratch)
     let linked = project.widgets.flatMap { $0.products + $0.libraries.values.flatMap(\.products) }
-    guard !plan.wanted.isEmpty else { return }
+    guard !plan.wanted.isEmpty || project.widgets.contains(where: \.isPackageTarget) else { return }
     while case let folders = surroundings.packages.unknown(for: linked), !folders.isEmpty {
       for folder in folders { await reader.describe(folder, in: &surroundings.packages) }
     }
