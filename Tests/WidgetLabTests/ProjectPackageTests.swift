@@ -100,8 +100,9 @@ import Testing
     try write("Weather/Sources/Sky/Old.swift", "import Nothing\n")
     try write("Weather/Sources/Core/Core.swift", "import SwiftUI\n")
     try FileManager.default.removeItem(atPath: project + "/Weather.swift")
-    let (made, _) = try await make()
-    #expect(made.plan.missing.isEmpty, "\(made.plan.missing) \(made.plan.notes)")
+    let (made, changes) = try await make()
+    let report = made.report(changes).joined(separator: "\n")
+    #expect(!report.contains("do not exist here"), "\(report)")
     #expect(text("Sources/Core/Core.swift") == "import SwiftUI\n")
     #expect(text("Sources/Sky/Old.swift") == nil)
     #expect(try FileManager.default.contentsOfDirectory(atPath: project).contains(".build") == false)
@@ -110,9 +111,10 @@ import Testing
   @Test(.timeLimit(.minutes(1))) func `a damaged manifest is named with SwiftPM's message`() async throws {
     try write("Weather/Package.swift", "// swift-tools-version: 6.0\nlet package = Nothing()\n")
     try write("Weather/Weather.swift", "import WidgetKit\nimport Core\n@main struct Weather: Widget {}\n")
-    let (made, _) = try await make()
-    #expect(made.plan.missing["Weather"]?.map(\.module) == ["Core"])
-    #expect(made.plan.notes.contains { $0.reason.contains("cannot find 'Nothing' in scope") }, "\(made.plan.notes)")
+    let (made, changes) = try await make()
+    let report = made.report(changes).joined(separator: "\n")
+    #expect(report.contains("Core: \(project)/Weather.swift:2"), "\(report)")
+    #expect(report.contains("cannot find 'Nothing' in scope"), "\(report)")
   }
 
   @Test(.timeLimit(.minutes(1))) func `a folder that another tool has written is refused`() async throws {

@@ -225,7 +225,7 @@ package struct PackagePlan: Sendable, Hashable {
 
   /// The compiler identifies a file by its name and its module, and a view has the name of the author's file by its
   /// `#sourceLocation`.
-  static let viewEnding = ".view.swift"
+  package static let viewEnding = ".view.swift"
 
   /// Adds the classes that Xcode generates from definitions of intents.
   ///

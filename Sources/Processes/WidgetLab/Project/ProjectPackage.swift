@@ -102,7 +102,7 @@ struct ProjectPackage {
     if !changes.kept.isEmpty {
       lines.append("kept, because you have changed them: \(changes.kept.joined(separator: ", "))")
     }
-    let views = plan.items.values.count { if case .view = $0 { true } else { false } }
+    let views = plan.items.keys.count { $0.hasSuffix(PackagePlan.viewEnding) }
     if views > 0 {
       lines.append(
         "files with `#if os(…)`, which is true in their views: \(views); run this command again after changing them")
