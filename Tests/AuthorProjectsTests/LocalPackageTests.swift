@@ -258,6 +258,34 @@ import Testing
           name: "Nuke", place: .remote(url: "https://example.com/Nuke", requirement: "exact: \"1.0.0\""))))
   }
 
+  // MARK: A package with a widget
+
+  @Test func `with a widget and no project are compiled as their manifest says`() throws {
+    let files = FilesInMemory(texts: [
+      "/p/Package.swift": "",
+      "/p/Sources/Sky/Sky.swift": "import WidgetKit\nimport Core\n@main struct Sky: Widget {}\n",
+      "/p/Sources/Sky/Old.swift": "import Nothing\n", "/p/Sources/Core/Core.swift": "import SwiftUI\n",
+    ])
+    let project = try AuthorProject.read("/p", files: files)
+    #expect(project.widgets.first?.products == [PackageProduct(name: "Sky", place: .local("/p"))])
+    var surroundings = PackagePlan.Surroundings(
+      output: "/out", widgetLab: "/lab", modules: ["SwiftUI", "UIKit", "WidgetKit"], taken: [])
+    let sky = Self.target(
+      "Sky",
+      #"""
+      , "dependencies": [{"target": ["Core", null]}], "exclude": ["Old.swift"],
+      "settings": [{"tool": "swift", "kind": {"define": {"_0": "SKY"}}}]
+      """#)
+    surroundings.packages.packages["/p"] = SwiftPackage(
+      Self.description(sky + "," + Self.target("Core"), products: ""), folder: "/p")
+    let plan = PackagePlan(project, in: surroundings, files: files)
+    #expect(plan.missing.isEmpty, "\(plan.missing)")
+    #expect(plan.items["Sources/Sky/Sky.swift"] != nil && plan.items["Sources/Sky/Old.swift"] == nil)
+    #expect(plan.items["Sources/Core/Core.swift"] != nil)
+    #expect(try manifest(plan).contains(".define(\"SKY\")"))
+    #expect(plan.products.map(\.name) == ["Sky", "pApp"])
+  }
+
   @Test(arguments: ["", "{}", "[]", #"{"name": "A"}"#])
   func `whose description is damaged is not one`(text: String) {
     #expect(SwiftPackage(Data(text.utf8), folder: "/p") == nil)

@@ -81,6 +81,42 @@ import Testing
     #expect(package.report(changes).contains { $0.contains("kept, because you have changed them: widgetlab.yaml") })
   }
 
+  @Test(.timeLimit(.minutes(1))) func `a manifest says which files and targets a widget of a package has`()
+    async throws
+  {
+    try write(
+      "Weather/Package.swift",
+      """
+      // swift-tools-version: 6.0
+      import PackageDescription
+      let name = "Sky"
+      let package = Package(
+        name: "Weather",
+        targets: [
+          .executableTarget(name: name, dependencies: ["Core"], exclude: ["Old.swift"]), .target(name: "Core"),
+        ])
+      """)
+    try write("Weather/Sources/Sky/Sky.swift", "import WidgetKit\nimport Core\n@main struct Sky: Widget {}\n")
+    try write("Weather/Sources/Sky/Old.swift", "import Nothing\n")
+    try write("Weather/Sources/Core/Core.swift", "import SwiftUI\n")
+    try FileManager.default.removeItem(atPath: project + "/Weather.swift")
+    let (made, changes) = try await make()
+    let report = made.report(changes).joined(separator: "\n")
+    #expect(!report.contains("do not exist here"), "\(report)")
+    #expect(text("Sources/Core/Core.swift") == "import SwiftUI\n")
+    #expect(text("Sources/Sky/Old.swift") == nil)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: project).contains(".build") == false)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a damaged manifest is named with SwiftPM's message`() async throws {
+    try write("Weather/Package.swift", "// swift-tools-version: 6.0\nlet package = Nothing()\n")
+    try write("Weather/Weather.swift", "import WidgetKit\nimport Core\n@main struct Weather: Widget {}\n")
+    let (made, changes) = try await make()
+    let report = made.report(changes).joined(separator: "\n")
+    #expect(report.contains("Core: \(project)/Weather.swift:2"), "\(report)")
+    #expect(report.contains("cannot find 'Nothing' in scope"), "\(report)")
+  }
+
   @Test(.timeLimit(.minutes(1))) func `a folder that another tool has written is refused`() async throws {
     try write("Weather-WidgetLab/Package.swift", "")
     let error = await #expect(throws: CommandError.self) { try await self.make() }

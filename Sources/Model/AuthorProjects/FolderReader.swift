@@ -69,6 +69,11 @@ struct FolderReader {
     widget.definitions = members.definitions
     widget.infoPlist = plist
     widget.compiler.conditions = ["DEBUG"]
+    if let package = package(around: folder) {
+      // The target of this name in its manifest, which says what it depends on.
+      widget.products = [PackageProduct(name: name, place: .local(package))]
+      widget.isPackageTarget = true
+    }
     widget.notes = members.notes
     if files.entries(of: folder)?.contains("expo-target.config.js") == true {
       widget.notes.append(
@@ -76,6 +81,17 @@ struct FolderReader {
     }
     identify(&widget, folder, project)
     return widget
+  }
+
+  /// The nearest folder with a manifest of SwiftPM, from a target's folder to the root.
+  private func package(around folder: String) -> String? {
+    var folder = folder
+    while folder.hasPrefix(root) {
+      if files.contents(folder + "/Package.swift") != nil { return folder }
+      guard folder != root else { break }
+      folder = FilePath.folder(folder)
+    }
+    return nil
   }
 
   private func isTest(_ path: String, in folder: String) -> Bool {

@@ -17,20 +17,27 @@ struct LibraryScope {
   let obstacles: [String: String]
   /// All modules that can be imported.
   let modules: Set<String>
+  /// The description of the widget extension itself, when it is a target of a package.
+  let own: LibraryTarget?
   /// The modules of each product that can be had.
   private let products: [PackageProduct: Set<String>]
 
   init(of widget: WidgetTarget, in surroundings: PackagePlan.Surroundings, files: any ProjectFiles) {
     var all = widget.libraries
     let linked = widget.products + widget.libraries.values.flatMap(\.products)
-    for target in surroundings.packages.targets(of: linked, platform: widget.platform, files: files)
-    where all[target.module] == nil && target.module != widget.module {
-      all[target.module] = target
+    var own: LibraryTarget?
+    for target in surroundings.packages.targets(of: linked, platform: widget.platform, files: files) {
+      if target.module == widget.module, !Set(target.sources).isDisjoint(with: widget.sources) {
+        own = target
+      } else if all[target.module] == nil {
+        all[target.module] = target
+      }
     }
+    self.own = own
     libraries = all.filter { $0.value.obstacle == nil }
     obstacles = all.compactMapValues(\.obstacle)
     var products: [PackageProduct: Set<String>] = [:]
-    for product in linked + all.values.flatMap(\.products) {
+    for product in linked + all.values.flatMap(\.products) + (own?.products ?? []) {
       guard let checkout = surroundings.checkouts[product.place] else { continue }
       products[product] = Self.modules(of: product, in: checkout, files)
     }
@@ -90,10 +97,10 @@ extension PackagePlan {
     return flags.isEmpty ? [] : [".unsafeFlags([\(flags.joined(separator: ", "))])"]
   }
 
-  /// Adds the resources of a library. SwiftPM makes its bundle, and `Bundle.module`.
+  /// Adds the resources of a target of a package. SwiftPM makes its bundle, and `Bundle.module`.
   ///
   /// - Returns: the files and folders of the bundle, relative to the target.
-  private mutating func addResources(of library: LibraryTarget, _ name: String) -> [String] {
+  mutating func addResources(of library: LibraryTarget, _ name: String) -> [String] {
     for (resource, path) in library.resources {
       items["Sources/\(name)/\(Self.resources)/\(resource)"] = .resource(path)
     }

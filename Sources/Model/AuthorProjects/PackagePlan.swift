@@ -150,14 +150,16 @@ package struct PackagePlan: Sendable, Hashable {
     notes += widget.notes
 
     let scope = LibraryScope(of: widget, in: surroundings, files: files)
+    let compiler = scope.own?.compiler ?? widget.compiler
+    let linked = widget.products + (scope.own?.products ?? [])
     let values = ConditionValues(
-      platform: widget.platform, modules: scope.modules, defined: Set(widget.compiler.conditions).union(["DEBUG"]))
-    var found = addSources(widget.sources, of: name, values)
+      platform: widget.platform, modules: scope.modules, defined: Set(compiler.conditions).union(["DEBUG"]))
+    var found = addSources(scope.own?.sources ?? widget.sources, of: name, values)
     if addDefinitions(widget.definitions, of: name) { found.modules.insert("Intents") }
     if addAssetSymbols(of: widget, name) { found.modules.formUnion(["SwiftUI", "UIKit"]) }
     let own = found.modules
     var gone = found.missing
-    if !gone.isEmpty { wanted.formUnion(widget.products) }
+    if !gone.isEmpty { wanted.formUnion(linked) }
 
     // The libraries that are imported, also by each other.
     var used: [String] = []
@@ -174,7 +176,7 @@ package struct PackagePlan: Sendable, Hashable {
     for module in Set(gone.map(\.module)).sorted() {
       if let obstacle = scope.obstacles[module] { notes.append(ProjectNote(module, obstacle)) }
     }
-    for product in widget.products + used.flatMap({ scope.libraries[$0]?.products ?? [] }) {
+    for product in linked + used.flatMap({ scope.libraries[$0]?.products ?? [] }) {
       if let reason = surroundings.unavailable[product] { notes.append(ProjectNote(product.name, reason)) }
     }
     manifest.add(
@@ -182,8 +184,9 @@ package struct PackagePlan: Sendable, Hashable {
         name: name, isExecutable: true,
         frameworks: frameworks(own.union(used.flatMap { built[$0]?.modules ?? [] })),
         libraries: used.compactMap { built[$0]?.name }.sorted(),
-        products: scope.products(of: widget.products, for: own),
-        settings: PackageManifest.settings(of: widget.compiler) + aliases(used)))
+        products: scope.products(of: linked, for: own),
+        settings: PackageManifest.settings(of: compiler) + aliases(used),
+        resources: scope.own.map { addResources(of: $0, name) } ?? []))
     addResources(of: widget, name)
   }
 
@@ -228,7 +231,7 @@ package struct PackagePlan: Sendable, Hashable {
 
   /// The compiler identifies a file by its name and its module, and a view has the name of the author's file by its
   /// `#sourceLocation`.
-  static let viewEnding = ".view.swift"
+  package static let viewEnding = ".view.swift"
 
   /// Adds the classes that Xcode generates from definitions of intents.
   ///

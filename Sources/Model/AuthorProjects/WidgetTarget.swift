@@ -36,6 +36,8 @@ package struct WidgetTarget: Sendable, Hashable {
   package var deploymentTarget: String?
   /// The products of Swift packages that the target links.
   package var products: [PackageProduct] = []
+  /// Whether the target is one of a Swift package, whose manifest describes it.
+  package var isPackageTarget = false
   /// The libraries of the project whose modules it may import, by module.
   package var libraries: [String: LibraryTarget] = [:]
   /// Whether Xcode generates symbols from asset catalogs, and members of SwiftUI's and UIKit's types with their names.

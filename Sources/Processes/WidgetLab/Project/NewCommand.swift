@@ -15,9 +15,11 @@ struct NewCommand: AsyncParsableCommand {
       Run it again after a change of the project: it updates the package, and keeps Package.swift, widgetlab.yaml and \
       the app if you have changed them.
 
-      PATH is a .xcodeproj, a .xcworkspace, or a folder. A folder without an Xcode project is searched for Swift files \
-      with `@main` and a Widget or a WidgetBundle. For a project.yml of XcodeGen or a Project.swift of Tuist, generate \
-      the Xcode project first.
+      PATH is a .xcodeproj, a .xcworkspace, a project.yml of XcodeGen, or a folder. A folder without a project is searched \
+      for Swift files with `@main` and a Widget or a WidgetBundle. For a Project.swift of Tuist, generate the Xcode \
+      project first.
+
+      Targets of local Swift packages become targets of the package, and products of others its dependencies.
 
       In `#if`, os(iOS) is true: a file with such a condition is not a link, but a view in which the condition is \
       replaced. Errors name the lines of your file. The view is written by this command and by `widgetlab run`.

@@ -58,9 +58,11 @@ struct PackageReader {
       let last = lines.lastIndex(where: { $0.elementsEqual("}".utf8) }), first < last
     else {
       let errors = lines.map { String(decoding: $0, as: UTF8.self) }.filter { $0.contains("error: ") }
+      // The compiler's message has the line of the manifest; SwiftPM's own has the command that it ran.
+      let error = errors.first { $0.contains("Package.swift:") } ?? errors.first
       throw CommandError(
         Exit.configuration,
-        "SwiftPM cannot read \(package)/Package.swift: \(errors.first ?? "see \(log)")")
+        "SwiftPM cannot read \(package)/Package.swift: \(error ?? "see \(log)")")
     }
     return Data(lines[first...last].joined(separator: [UInt8(ascii: "\n")]))
   }

@@ -53,7 +53,7 @@ struct ProjectPackage {
     let scratch = folder.path + "/.build/packages"
     let reader = PackageReader(folder: scratch)
     let linked = project.widgets.flatMap { $0.products + $0.libraries.values.flatMap(\.products) }
-    guard !plan.wanted.isEmpty else { return }
+    guard !plan.wanted.isEmpty || project.widgets.contains(where: \.isPackageTarget) else { return }
     while case let folders = surroundings.packages.unknown(for: linked), !folders.isEmpty {
       for folder in folders { await reader.describe(folder, in: &surroundings.packages) }
     }
@@ -102,7 +102,7 @@ struct ProjectPackage {
     if !changes.kept.isEmpty {
       lines.append("kept, because you have changed them: \(changes.kept.joined(separator: ", "))")
     }
-    let views = plan.items.values.count { if case .view = $0 { true } else { false } }
+    let views = plan.items.keys.count { $0.hasSuffix(PackagePlan.viewEnding) }
     if views > 0 {
       lines.append(
         "files with `#if os(…)`, which is true in their views: \(views); run this command again after changing them")

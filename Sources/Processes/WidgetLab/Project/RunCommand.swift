@@ -29,7 +29,9 @@ struct RunCommand: AsyncParsableCommand {
         widgetlab run ~/Weather --target WeatherWidgetExtension --console
       """)
 
-  @Argument(help: ArgumentHelp("A .xcodeproj, a .xcworkspace, or the folder of a project.", valueName: "path"))
+  @Argument(
+    help: ArgumentHelp(
+      "A .xcodeproj, a .xcworkspace, a project.yml of XcodeGen, or the folder of a project.", valueName: "path"))
   var path: String
 
   @OptionGroup var project: ProjectOptions
