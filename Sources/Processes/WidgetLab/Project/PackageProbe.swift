@@ -38,7 +38,8 @@ struct PackageProbe {
   private func resolve(_ url: String, _ product: PackageProduct, _ dependency: String) async -> State {
     let last = url.split(separator: "/").last.map(String.init) ?? "package"
     let name = last.hasSuffix(".git") ? String(last.dropLast(4)) : last
-    let package = "\(folder)/\(name)"
+    // A package in a folder of the dependency's name would have its identity, and SwiftPM would not get the dependency.
+    let package = "\(folder)/probe-\(name)"
     let used = "name: \(Self.literal(product.name)), package: \(Self.literal(product.place.identity))"
     let manifest = """
       // swift-tools-version: 6.0
