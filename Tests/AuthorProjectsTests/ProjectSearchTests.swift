@@ -60,6 +60,8 @@ import Testing
     #expect(project.widgets[1].bundle == "org.me.widget")
     #expect(project.widgets[1].notes.contains { $0.subject == "expo-target.config.js" })
     #expect(project.widgets[1].app.bundle == "org.me")
+    #expect(project.widgets[1].infoPlistSettings == ["HOST": ""])
+    #expect(project.widgets[1].notes.contains { $0.subject == "$(HOST)" })
     #expect(project.widgets[1].resources == ["Assets.xcassets": "/p/targets/widget/Assets.xcassets"])
   }
 

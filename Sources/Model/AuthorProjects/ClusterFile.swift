@@ -39,7 +39,7 @@ struct ClusterFile {
   }
 
   /// The build settings that WidgetLab derives from the other lines.
-  private static let known: Set<String> = [
+  static let known: Set<String> = [
     "CURRENT_PROJECT_VERSION", "DEVELOPMENT_LANGUAGE", "EXECUTABLE_NAME", "MARKETING_VERSION",
     "PRODUCT_BUNDLE_IDENTIFIER", "PRODUCT_BUNDLE_PACKAGE_TYPE",
   ]

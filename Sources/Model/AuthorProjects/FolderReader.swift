@@ -68,6 +68,12 @@ struct FolderReader {
     widget.resources = members.resources
     widget.definitions = members.definitions
     widget.infoPlist = plist
+    let references = plist.flatMap { files.text($0) }.map { XcodeSettings.references(in: $0) } ?? []
+    for name in references.subtracting(ClusterFile.known).sorted() {
+      widget.infoPlistSettings[name] = ""
+      members.notes.append(
+        ProjectNote("$(\(name))", "this build setting is not known without an Xcode project; its value is empty here"))
+    }
     widget.compiler.conditions = ["DEBUG"]
     if let package = package(around: folder) {
       // The target of this name in its manifest, which says what it depends on.

@@ -242,12 +242,8 @@ struct XcodeProjectReader {
   /// The values of the settings that an `Info.plist` refers to.
   private func references(of plist: String?, _ settings: inout XcodeSettings) -> [String: String] {
     guard let plist, let text = files.text(plist) else { return [:] }
-    var result: [String: String] = [:]
-    for match in text.matches(of: /\$[({]([A-Za-z0-9_]+)/) {
-      let name = String(match.output.1)
-      result[name] = settings.value(name) ?? ""
-    }
-    return result
+    return Dictionary(
+      XcodeSettings.references(in: text).map { ($0, settings.value($0) ?? "") }, uniquingKeysWith: { $1 })
   }
 
   /// The app that contains an extension: the one that embeds it, or whose bundle identifier it begins with.

@@ -22,6 +22,11 @@ struct XcodeSettings {
     value(name).flatMap { $0.isEmpty ? nil : $0 }
   }
 
+  /// The build settings that a text refers to, such as `NAME` for `$(NAME:rfc1034identifier)`.
+  static func references(in text: String) -> Set<String> {
+    Set(text.matches(of: /\$[({]([A-Za-z0-9_]+)/).map { String($0.output.1) })
+  }
+
   mutating func isYes(_ name: String) -> Bool { value(name)?.uppercased() == "YES" }
 
   /// The words of a value: separated by spaces, in quotes with spaces.
