@@ -589,8 +589,8 @@ let package = Package(
     tests(
       "WidgetLabTests",
       [
-        "Archive", "ChaosCampaign", "Cluster", "FidelityRules", "Journal", "JournalAnalysis", "Layout", "Messages",
-        "Pictures",
+        "Archive", "AuthorProjects", "ChaosCampaign", "Cluster", "FidelityRules", "Journal", "JournalAnalysis",
+        "Layout", "Messages", "Pictures",
         "RecordedJournals",
         "WidgetLab", arguments,
       ]),

@@ -7,14 +7,17 @@ import Testing
 @Suite struct `Symbols of asset catalogs` {
   private static let names = [
     "AccentColor.colorset", "app-background.colorset", "accent.colorset", "red.colorset", "HNLogo.imageset",
-    "HeroImage.imageset", "1st.imageset", "Plain/inside.colorset", "Icons/star.imageset", "AppIcon.appiconset",
+    "HeroImage.imageset", "1st.imageset", "Plain/inside.colorset", "Icons/star.imageset", "icons/moon.imageset",
+    "🎨/dab.imageset", "AppIcon.appiconset",
   ]
 
   private func source(_ setting: String = "") throws -> String? {
     var project = SmallProject()
     let catalog = "/p/App/Widget/Assets.xcassets"
     for name in Self.names { project.files.texts["\(catalog)/\(name)/Contents.json"] = "{}" }
-    project.files.texts[catalog + "/Icons/Contents.json"] = #"{"properties": {"provides-namespace": true}}"#
+    for folder in ["Icons", "icons", "🎨"] {
+      project.files.texts["\(catalog)/\(folder)/Contents.json"] = #"{"properties": {"provides-namespace": true}}"#
+    }
     project.objects["WD"] = project.objects["WD"]?.replacing("buildSettings = {", with: "buildSettings = { \(setting)")
     let plan = try project.plan()
     guard case .view(let data, let file)? = plan.items["Sources/Weather_Widget/GeneratedAssetSymbols.swift"],
@@ -45,6 +48,7 @@ import Testing
           nonisolated static let `hero` = ImageResource(name: "HeroImage", bundle: .main)
           enum `Icons` {
             nonisolated static let `star` = ImageResource(name: "Icons/star", bundle: .main)
+            nonisolated static let `moon` = ImageResource(name: "icons/moon", bundle: .main)
           }
         }
 

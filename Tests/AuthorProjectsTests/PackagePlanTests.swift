@@ -134,6 +134,12 @@ import Testing
     #expect(manifest.contains(".product(name: \"Core\", package: \"core\")"))
   }
 
+  @Test func `an app whose name has other letters than ASCII is named after its bundle identifier`() throws {
+    var project = SmallProject()
+    project.objects["AD"] = project.objects["AD"]?.replacing("The Weather", with: "天气")
+    #expect(try project.plan().products.map(\.name) == ["Weather_Widget", "WeatherApp"])
+  }
+
   @Test func `a target without sources is left out, and the others remain`() throws {
     var project = SmallProject()
     project.objects["P"] = project.objects["P"]?.replacing("(A, W, )", with: "(A, W, E, )")

@@ -118,6 +118,19 @@ final class Card {
   func name(of identifier: PersistentIdentifier) -> String? { self[identifier, as: Card.self]?.name }
 }
 
+/// Both sides delete the other.
+@Model final class Node {
+  @Relationship(deleteRule: .cascade) var parent: Node?
+  @Relationship(deleteRule: .cascade, inverse: \Node.parent) var children: [Node] = []
+  init() {}
+}
+
+@Model final class Odd {
+  #Unique<Odd>([\.name, \.name.count])
+  var name: String
+  init(name: String) { self.name = name }
+}
+
 // MARK: Versions of one type
 
 enum First {
@@ -142,6 +155,13 @@ enum Third {
     var text: String
     var number: Int
     init(text: String, number: Int) { (self.text, self.number) = (text, number) }
+  }
+}
+
+enum Fourth {
+  @Model final class Note {
+    @Attribute(.unique) var text: String
+    init(text: String) { self.text = text }
   }
 }
 

@@ -49,6 +49,17 @@ import Testing
     #expect(people.first { $0.login == "b" }?.followers.map(\.login) == ["a"])
   }
 
+  @Test(.rule("MODEL-06")) func `models that are not saved and delete each other are deleted once`() throws {
+    let context = try inMemory(Node.self)
+    let (root, leaf) = (Node(), Node())
+    context.insert(root)
+    root.children = [leaf]
+    context.delete(root)
+    #expect(!context.hasChanges)
+    try context.save()
+    #expect(try context.fetchCount(FetchDescriptor<Node>()) == 0)
+  }
+
   @Test(.rule("MODEL-06")) func `cascade deletes related models, and nullify removes the link`() throws {
     let context = try inMemory(Card.self, Person.self)
     let card = Card(name: "c")

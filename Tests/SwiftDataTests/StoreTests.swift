@@ -2,6 +2,7 @@
 
 import FidelityRules
 import Foundation
+import Synchronization
 import Testing
 
 @testable import SwiftData
@@ -16,6 +17,41 @@ import Testing
     #expect(ModelConfiguration("Cards").url.lastPathComponent == "Cards.store")
     #expect(ModelConfiguration(isStoredInMemoryOnly: true).isStoredInMemoryOnly)
     #expect(!ModelConfiguration("x", schema: nil, groupContainer: .none, cloudKitDatabase: .none).isStoredInMemoryOnly)
+  }
+
+  @Test(.rule("MODEL-01")) func `several may create the same store at the same time`() async throws {
+    try await withFolder { folder in
+      for round in 0..<20 {
+        let file = folder.appending(path: "\(round).store")
+        let identifiers = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+          do {
+            let store = try RecordStore(file)
+            identifiers.withLock { $0.append(store.identifier) }
+          } catch {
+            Issue.record(error)
+          }
+        }
+        #expect(identifiers.withLock { $0.count } == 8)
+        #expect(identifiers.withLock { Set($0).count } == 1)
+      }
+    }
+  }
+
+  @Test(.rule("MODEL-07")) func `a change of the unique properties is refused with the reason`() async throws {
+    try await withFolder { folder in
+      let file = folder.appending(path: "notes.store")
+      let context = ModelContext(try container(file, First.Note.self))
+      context.insert(First.Note(text: "a"))
+      try context.save()
+      let error = #expect(throws: SwiftDataError.self) { try container(file, Fourth.Note.self) }
+      #expect(error == .loadIssueModelContainer)
+      #expect(error?.description.contains("the unique properties of Note have changed") == true)
+    }
+  }
+
+  @Test func `a unique key path that is no stored property is refused`() {
+    #expect(throws: SwiftDataError.unsupportedKeyPath) { try inMemory(Odd.self) }
   }
 
   @Test(.rule("MODEL-01")) func `two containers on one file see what the other has saved`() async throws {

@@ -41,10 +41,12 @@ struct AssetSymbols {
           read(path, prefix: prefix, into: scope)
           continue
         }
-        let own = Scope()
-        read(path, prefix: "\(prefix)\(entry)/", into: own)
         let name = Self.identifier(entry)
-        scope.inner.append((name.prefix(1).uppercased() + name.dropFirst(), own))
+        let type = name.prefix(1).uppercased() + name.dropFirst()
+        guard !type.isEmpty else { continue }
+        let own = scope.inner.first { $0.name == type }?.scope ?? Scope()
+        read(path, prefix: "\(prefix)\(entry)/", into: own)
+        if !scope.inner.contains(where: { $0.name == type }) { scope.inner.append((type, own)) }
       default: break
       }
     }
@@ -66,7 +68,7 @@ struct AssetSymbols {
     symbols.append(Symbol(name: name, asset: prefix + asset))
   }
 
-  /// `app-background` and `AppBackground` become `appBackground`, and `1st` becomes `_1St`.
+  /// `app-background` and `AppBackground` become `appBackground`, and `1st` becomes `_1st`.
   private static func identifier(_ name: String) -> String {
     let words = name.split { !$0.isLetter && !$0.isNumber }
     guard let first = words.first else { return "" }
@@ -80,7 +82,7 @@ struct AssetSymbols {
 
   // MARK: Sources
 
-  /// Names that the types have already. Xcode generates no extension for them.
+  /// Names of colours that the types have already. Xcode generates no extension for them.
   private static let taken: Set<String> = [
     "accentColor", "black", "blue", "brown", "clear", "cyan", "darkGray", "darkText", "gray", "green", "indigo",
     "label", "lightGray", "lightText", "link", "magenta", "mint", "orange", "pink", "primary", "purple", "red",
@@ -129,7 +131,9 @@ struct AssetSymbols {
   private func members(
     of extended: String, _ symbols: KeyPath<Scope, [Symbol]>, _ type: String, _ expression: (String) -> String
   ) -> String {
-    let names = whole[keyPath: symbols].map(\.name).filter { !Self.taken.contains($0) && !$0.hasPrefix("system") }
+    let isColor = symbols == \Scope.colors
+    let names = whole[keyPath: symbols].map(\.name)
+      .filter { !isColor || !Self.taken.contains($0) && !$0.hasPrefix("system") }
     guard !names.isEmpty else { return "" }
     let lines = names.map { "  nonisolated static var `\($0)`: \(type) { \(expression($0)) }" }
     return "\nextension \(extended) {\n\(lines.joined(separator: "\n"))\n}\n"

@@ -53,8 +53,8 @@ package struct AuthorProject: Sendable, Hashable {
     }
     do {
       if let described = try described(in: path, files) { return described }
-    } catch  where error.code == .noWidget {
-      // A file of this name can also belong to another tool.
+    } catch  where error.code == .noWidget || error.code == .damaged && FilePath.folder(error.path) != path {
+      // A file of this name can also belong to another tool, or be a template below the folder.
       if let folder = try? FolderReader(path, files: files).project() { return folder }
       throw error
     }

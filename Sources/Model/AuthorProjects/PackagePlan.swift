@@ -292,7 +292,9 @@ package struct PackagePlan: Sendable, Hashable {
   private mutating func addApp(of product: Product) {
     guard let widget = project.widgets.first(where: { $0.name == product.origin }) else { return }
     guard !products.contains(where: { $0.bundle == widget.app.bundle }) else { return }
-    let last = widget.app.displayName ?? widget.app.bundle.split(separator: ".").last.map(String.init) ?? "Containing"
+    // SwiftPM cannot link an executable whose name has other letters.
+    let names = [widget.app.displayName, widget.app.bundle.split(separator: ".").last.map(String.init)]
+    let last = names.compactMap(\.self).first { $0.allSatisfy(\.isASCII) } ?? "Containing"
     let name = unique(XcodeSettings.identifier(last.filter { !$0.isWhitespace }, "_") + "App")
     products.append(Product(name: name, bundle: widget.app.bundle, isExtension: false, origin: widget.app.bundle))
     items["Sources/\(name)/\(name).swift"] = .text(Self.app(widget.app.bundle))

@@ -24,7 +24,7 @@ struct XcodeSettings {
 
   /// The build settings that a text refers to, such as `NAME` for `$(NAME:rfc1034identifier)`.
   static func references(in text: String) -> Set<String> {
-    Set(text.matches(of: /\$[({]([A-Za-z0-9_]+)/).map { String($0.output.1) })
+    Set(text.matches(of: /\$[(\x7B]([A-Za-z0-9_]+)/).map { String($0.output.1) })
   }
 
   mutating func isYes(_ name: String) -> Bool { value(name)?.uppercased() == "YES" }

@@ -75,11 +75,11 @@ extension ClusterConfiguration.Settings {
   /// The memory limit of an extension; `nil` for none.
   var extensionMemory: MemoryLimit? {
     #if SANITIZED
-      // A sanitizer's own memory exceeds any limit.
-      return nil
+    // A sanitizer's own memory exceeds any limit.
+    return nil
     #else
-      guard extensionMemoryLimit > 0 else { return nil }
-      return MemoryLimit(bytes: extensionMemoryLimit << 20, interval: memoryInterval.seconds)
+    guard extensionMemoryLimit > 0 else { return nil }
+    return MemoryLimit(bytes: extensionMemoryLimit << 20, interval: memoryInterval.seconds)
     #endif
   }
 

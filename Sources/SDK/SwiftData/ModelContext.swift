@@ -71,10 +71,11 @@ public final class ModelContext: Equatable, CustomDebugStringConvertible {
     guard model._modelValues.context === self, !deleted.contains(identifier) else { return }
     let isNew = inserted.contains(identifier)
     // Before the relationships: their rules may lead back to this model.
-    if !isNew { deleted.insert(model) }
+    deleted.insert(model)
     applyDeleteRules(of: model)
     changed.remove(identifier)
     if isNew {
+      deleted.remove(identifier)
       inserted.remove(identifier)
       registered[identifier] = nil
       model._modelValues.context = nil

@@ -11,7 +11,15 @@ public import SwiftUI
   /// In the type itself and not in an extension: only so the compiler gives a property without an initial value one.
   public init() { descriptor = FetchDescriptor() }
 
-  public var wrappedValue: [Element] { (try? fetched()) ?? [] }
+  /// Empty when the fetch fails; the reason is written to standard error.
+  public var wrappedValue: [Element] {
+    do {
+      return try fetched()
+    } catch {
+      FileHandle.standardError.write(Data("@Query of \(Element.self) shows nothing: \(error)\n".utf8))
+      return []
+    }
+  }
 
   /// The error of the fetch.
   public var fetchError: (any Error)? {

@@ -27,17 +27,23 @@ final class RecordStore: Sendable {
     let connection = try StoreConnection(file?.path(percentEncoded: false) ?? ":memory:")
     // In this mode a reader does not wait for a writer. NORMAL syncs at checkpoints only: a crash of the machine may
     // lose the last transactions, the end of a process does not.
-    if file != nil { try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL") }
+    if file != nil {
+      _ = try Self.form(connection)
+      try connection.executeWhenFree("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+    }
     identifier = try connection.transaction { try Self.prepare(connection) }
     self.connection = connection
   }
 
-  /// Creates the tables of a new store. Returns the identifier of the store.
-  private static func prepare(_ connection: StoreConnection) throws -> String {
+  /// The form of the tables; 0 for a file without tables.
+  ///
+  /// - Throws: `loadIssueModelContainer` for a file that is not such a store.
+  private static func form(_ connection: StoreConnection) throws -> String {
     var form = ""
     try connection.run("SELECT CAST(user_version AS TEXT) FROM pragma_user_version") { form = $0.text(0) }
     guard ["0", "\(Self.form)"].contains(form) else {
-      throw SwiftDataError.loadIssueModelContainer.because("the store has the unknown form \(form)")
+      throw SwiftDataError.loadIssueModelContainer.because(
+        "the store was written by another version of WidgetLab (form \(form)): delete its file")
     }
     if form == "0" {
       var tables = 0
@@ -46,6 +52,13 @@ final class RecordStore: Sendable {
         throw SwiftDataError.loadIssueModelContainer.because(
           "the file is a database of another program; a store of an iPhone cannot be read")
       }
+    }
+    return form
+  }
+
+  /// Creates the tables of a new store. Returns the identifier of the store.
+  private static func prepare(_ connection: StoreConnection) throws -> String {
+    if try form(connection) == "0" {
       try connection.execute(
         """
         CREATE TABLE info (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -136,7 +149,9 @@ final class RecordStore: Sendable {
   /// Removes everything except the store's identifier.
   func erase() throws {
     try lock.withLock { _ in
-      try connection.execute("BEGIN IMMEDIATE; DELETE FROM records; DELETE FROM links; DELETE FROM uniques; COMMIT")
+      try connection.transaction {
+        try connection.execute("DELETE FROM records; DELETE FROM links; DELETE FROM uniques")
+      }
     }
   }
 }

@@ -13,6 +13,8 @@ extension Schema {
     nonisolated(unsafe) let relations: [String: Relation]
     /// The names of each set of properties whose values are unique together.
     public let uniquenessConstraints: [[String]]
+    /// Whether `#Unique` has a key path that is no stored property.
+    let hasUnknownConstraint: Bool
 
     private init(_ type: any PersistentModel.Type, _ types: [String: any PersistentModel.Type]) {
       self.type = type
@@ -25,10 +27,12 @@ extension Schema {
           property.relationship.map { (property.name, Relation(property, $0, of: entity)) }
         }, uniquingKeysWith: { first, _ in first })
       let single = properties.filter { ($0.metadata as? Attribute)?.isUnique == true }.map { [$0.name] }
+      let stored = attributes
       let several = type._uniqueConstraints.map { keyPaths in
-        keyPaths.compactMap { path in properties.first { $0.keypath == path }?.name }
+        keyPaths.map { path in stored.first { $0.keypath == path }?.name }
       }
-      uniquenessConstraints = single + several.filter { !$0.isEmpty }
+      hasUnknownConstraint = several.contains { $0.contains(nil) }
+      uniquenessConstraints = single + several.map { $0.compactMap(\.self) }.filter { !$0.isEmpty }
     }
 
     /// The entities of these types, and of the types of their relationships, by name.

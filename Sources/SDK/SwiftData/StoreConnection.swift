@@ -2,12 +2,15 @@
 
 import CLazySQLite
 import Foundation
+import Glibc
 
 /// A failure of SQLite.
 struct StoreFailure: Error, CustomStringConvertible, LocalizedError {
   let code: Int32
   let reason: String
 
+  /// Whether another process uses the store; SQLite's `SQLITE_BUSY`.
+  var isBusy: Bool { code & 0xFF == 5 }
   var description: String { "the store failed: \(reason) (SQLite's code \(code))" }
   var errorDescription: String? { description }
 }
@@ -49,6 +52,19 @@ final class StoreConnection {
 
   /// Executes statements without parameters.
   func execute(_ statements: String) throws { try check(lazy_sqlite_execute(handle, statements), lazy_sqlite_ok) }
+
+  /// Executes statements that change the mode of the journal: there SQLite does not wait for other processes itself.
+  func executeWhenFree(_ statements: String) throws {
+    let end = ContinuousClock.now + .milliseconds(Int(Self.patience))
+    while true {
+      do {
+        return try execute(statements)
+      } catch let failure as StoreFailure where failure.isBusy && ContinuousClock.now < end {
+        // SQLite gives no event for it: a pause of a millisecond.
+        poll(nil, 0, 1)
+      }
+    }
+  }
 
   /// Executes a statement, and passes each row.
   func run(_ text: String, _ values: [StoreValue] = [], row: (StoreRow) throws -> Void = { _ in }) throws {

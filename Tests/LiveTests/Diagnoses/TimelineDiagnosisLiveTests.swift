@@ -121,7 +121,8 @@ import WidgetLabTesting
   // wikimedia/wikipedia-ios pull request 6019, home-assistant/iOS pull request 2741: images that are decoded at full
   // size.
   @Test(.disabled(if: LiveFixture.isSanitized, "a sanitized extension has no memory limit"))
-  func `diagnose reports an eviction for an image decoded at full size, but not for a downsampled image`() async throws {
+  func `diagnose reports an eviction for an image decoded at full size, but not for a downsampled image`() async throws
+  {
     let answer: @Sendable (LocalServer.Request) -> LocalServer.Reply = { _ in
       LocalServer.Reply(body: Data(MistakeFixture.news.utf8), holdsAfter: 0)
     }

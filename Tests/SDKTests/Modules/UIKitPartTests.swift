@@ -49,7 +49,8 @@ import Testing
   @Test(arguments: [
     (0, "", CGImageAlphaInfo.none), (2, "", .noneSkipLast), (3, "", .noneSkipLast), (3, "tRNS", .last), (6, "", .last),
   ])
-  func `a PNG file says whether its image has an alpha channel`(type: UInt8, chunk: String, expected: CGImageAlphaInfo) {
+  func `a PNG file says whether its image has an alpha channel`(type: UInt8, chunk: String, expected: CGImageAlphaInfo)
+  {
     let header: [UInt8] = [0x89, 0x50, 0x4E, 0x47] + Array(repeating: 0, count: 21) + [type]
     let image = CGImage(width: 1, height: 1, file: Data(header) + Data(chunk.utf8))
     #expect(image.alphaInfo == expected)

@@ -39,7 +39,7 @@ struct PackageProbe {
     let last = url.split(separator: "/").last.map(String.init) ?? "package"
     let name = last.hasSuffix(".git") ? String(last.dropLast(4)) : last
     // A package in a folder of the dependency's name would have its identity, and SwiftPM would not get the dependency.
-    let package = "\(folder)/probe-\(name)"
+    let package = "\(folder)/probe-\(name)-\(product.name)"
     let used = "name: \(Self.literal(product.name)), package: \(Self.literal(product.place.identity))"
     let manifest = """
       // swift-tools-version: 6.0
@@ -55,8 +55,11 @@ struct PackageProbe {
     let file = package + "/Package.swift"
     let isKnown = (try? String(contentsOfFile: file, encoding: .utf8)) == manifest
     let resolved = package + "/Package.resolved"
-    if isKnown, FileManager.default.fileExists(atPath: resolved) { return .available(checkout) }
+    if isKnown, [resolved, checkout].allSatisfy(FileManager.default.fileExists(atPath:)) {
+      return .available(checkout)
+    }
     do {
+      unlink(resolved)
       try FileManager.default.createDirectory(atPath: package, withIntermediateDirectories: true)
       try manifest.write(toFile: file, atomically: true, encoding: .utf8)
       try "".write(toFile: package + "/Probe.swift", atomically: true, encoding: .utf8)

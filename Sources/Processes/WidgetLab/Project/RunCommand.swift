@@ -93,7 +93,8 @@ struct RunCommand: AsyncParsableCommand {
         Exit.configuration, "modules are imported that do not exist here\n" + (lines + why).joined(separator: "\n"),
         at: package.project.path,
         advice: first
-          + "put the import and what uses it into `#if canImport(…)`; `widgetlab new --from` writes the package as it is")
+          + "put the import and what uses it into `#if canImport(…)`; `widgetlab new --from` writes the package as it is"
+      )
     }
     package.omit(
       missing.mapValues { "imports modules that do not exist here\n" + ProjectPackage.lines(missing: $0) })
