@@ -136,12 +136,4 @@ __attribute__((constructor)) static void find_libraries(void) {
 
 const char *__asan_default_options(void) { return OPTIONS; }
 
-// The reference to the side table of an object that had a weak reference is shifted, among the bits of its reference
-// counts, so LeakSanitizer sees no pointer. sound.swift has such an object; nothing else is allocated in that function.
-// Foundation leaks its buffer when it reads a file of length 0 according to the kernel, such as an empty file or any
-// file in /proc: sound.swift reads one. Only the tests and short commands read such files in this way; the agent does
-// not.
-const char *__lsan_default_options(void) { return "print_suppressions=0"; }
-const char *__lsan_default_suppressions(void) { return "leak:formWeakReference\nleak:readBytesFromFile\n"; }
-
 #endif

@@ -17,24 +17,8 @@ final class Shared: Sendable {
   let set = Mutex<Set<Int>>([])
 }
 
-/// Exists until the program exits; its weak references are gone.
-let kept = Counter()
-
-@inline(never)
-func referWeakly() {
-  weak let reference = kept
-  precondition(reference != nil)
-}
-
-@inline(never)
-func readWithoutLength() {
-  precondition((try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8))?.isEmpty == false)
-}
-
 @main struct Sound {
   static func main() async {
-    referWeakly()
-    readWithoutLength()
     let shared = Shared()
     let counter = Counter()
     // Enough threads and iterations for the slow path of the lock: some thread waits in the kernel.
