@@ -141,6 +141,23 @@ import Testing
       ])
   }
 
+  @Test(arguments: [
+    ("kind = branch; branch = main;", "branch: \"main\""),
+    ("kind = exactVersion; version = 1.0.0;", "exact: \"1.0.0\""),
+    ("kind = upToNextMinorVersion; minimumVersion = 1.0;", ".upToNextMinor(from: \"1.0\")"),
+    ("kind = versionRange; minimumVersion = 1.0; maximumVersion = 2.0;", "\"1.0\"..<\"2.0\""),
+    ("kind = branch; branch = \"a\\\"), .run(\\\"b\";", nil), ("kind = written; requirement = \"run()\";", nil),
+  ])
+  func `a requirement is passed on only in the forms that SwiftPM has`(text: String, expected: String?) throws {
+    var project = SmallProject()
+    project.objects["W"]? += " packageProductDependencies = (PP, );"
+    project.objects["PP"] = "isa = XCSwiftPackageProductDependency; productName = A; package = PR;"
+    project.objects["PR"] =
+      "isa = XCRemoteSwiftPackageReference; repositoryURL = \"https://e.org/a\"; requirement = { \(text) };"
+    let place = try #require(try project.read().widgets.first).products.first?.place
+    #expect(place == expected.map { .remote(url: "https://e.org/a", requirement: $0) } ?? .unknown)
+  }
+
   @Test func `the settings of concurrency of a new project are read`() throws {
     var project = SmallProject()
     project.objects["WD"] = project.objects["WD"]?.replacing(

@@ -24,7 +24,16 @@ extension XcodeProjectReader {
     if let path = reference.text("relativePath") { return .local(FilePath.absolute(path, in: project.folder)) }
     guard let url = reference.text("repositoryURL") else { return .unknown }
     let requirement = reference.dictionary("requirement").compactMapValues { $0 as? String }
-    return .remote(url: url, requirement: Self.requirement(requirement))
+    let text = Self.requirement(requirement)
+    return Self.isRequirement(text) ? .remote(url: url, requirement: text) : .unknown
+  }
+
+  /// Whether a text is a requirement and nothing else. It becomes part of a manifest, which SwiftPM runs.
+  private static func isRequirement(_ text: String) -> Bool {
+    let value = /(?:(?:from|exact|branch|revision): )?"[^"\\\n]*"/
+    let range = /"[^"\\\n]*" *\.\.[.<] *"[^"\\\n]*"/
+    let next = /\.upToNextM(?:in|aj)or\(from: "[^"\\\n]*"\)/
+    return text.wholeMatch(of: value) != nil || text.wholeMatch(of: range) != nil || text.wholeMatch(of: next) != nil
   }
 
   /// The kind of a requirement that is already as SwiftPM writes it: that of a project that is not from a file.
