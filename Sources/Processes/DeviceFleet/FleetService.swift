@@ -30,9 +30,8 @@ actor FleetService {
   var machine: FleetStateMachine
   var facts: FleetDatabase.Facts
   var figures: FleetFigures
-  /// The machine's time at which the fleet's day had the time `dayAtStart`.
-  private let startedAt = Date()
-  private let dayAtStart: Date
+  /// Since when the fleet's day passes: the machine's time, and the day's. `nil` while a new fleet is not ready.
+  private var dayBegan: (at: Date, time: Date)?
   private let launched = ContinuousClock.now
   var tokens: FleetTokens?
   private var hasJoined = false
@@ -112,8 +111,7 @@ actor FleetService {
     }
     known = try database.received()
     countedEvents = machine.tally.events
-    // A day at the machine's speed follows the machine's clock.
-    dayAtStart = plan.profile.speed == 1 ? max(facts.time, startedAt) : facts.time
+    if facts.time > facts.origin { dayBegan = Self.beginning(from: facts.time, at: plan.profile.speed) }
     for token in machine.tokens(in: [.wanted, .ending]) { unsettled.append(token) }
     for token in machine.tokens(in: [.issued]) { unregistered.append(token) }
   }
@@ -204,8 +202,18 @@ actor FleetService {
 
   // MARK: The day
 
-  /// The time of the fleet's day.
-  var now: Date { dayAtStart.addingTimeInterval(Date().timeIntervalSince(startedAt) * plan.profile.speed) }
+  /// The time of the fleet's day. It stands still until a new fleet is ready: a fast day would otherwise rotate tokens
+  /// sooner than a slow machine registers the first ones.
+  var now: Date {
+    guard let dayBegan else { return facts.time }
+    return dayBegan.time.addingTimeInterval(Date().timeIntervalSince(dayBegan.at) * plan.profile.speed)
+  }
+
+  private static func beginning(from time: Date, at speed: Double) -> (at: Date, time: Date) {
+    let now = Date()
+    // A day at the machine's speed follows the machine's clock.
+    return (now, speed == 1 ? max(time, now) : time)
+  }
 
   private func live() async {
     while !Task.isCancelled {
@@ -241,6 +249,7 @@ actor FleetService {
   func noteReady() {
     guard readyAfter == nil, isReady else { return }
     readyAfter = (ContinuousClock.now - launched) / .seconds(1)
+    dayBegan = dayBegan ?? Self.beginning(from: facts.time, at: plan.profile.speed)
     logger.notice("ready", metadata: ["devices": "\(plan.devices)", "seconds": "\(readyAfter ?? 0)"])
   }
 

@@ -27,11 +27,16 @@ final class RecordStore: Sendable {
     let connection = try StoreConnection(file?.path(percentEncoded: false) ?? ":memory:")
     // In this mode a reader does not wait for a writer. NORMAL syncs at checkpoints only: a crash of the machine may
     // lose the last transactions, the end of a process does not.
-    if file != nil {
-      _ = try Self.form(connection)
-      try connection.executeWhenFree("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+    func open() throws -> String {
+      if file != nil {
+        _ = try Self.form(connection)
+        try connection.executeWhenFree("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+      }
+      return try connection.transaction { try Self.prepare(connection) }
     }
-    identifier = try connection.transaction { try Self.prepare(connection) }
+    // Two that change the mode at the same time refuse each other again and again, so one at a time does.
+    identifier =
+      if let file { try StoreConnection.withLock(on: file.deletingLastPathComponent(), open) } else { try open() }
     self.connection = connection
   }
 

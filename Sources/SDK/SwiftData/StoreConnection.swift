@@ -20,8 +20,9 @@ final class StoreConnection {
   private let handle: OpaquePointer
 
   /// How long a statement waits while another process writes, in milliseconds. A process that is suspended within its
-  /// transaction is ended by the device, as on a phone, so the wait has an end.
-  private static let patience: Int32 = 10_000
+  /// transaction is ended by the device, as on a phone, so the wait has an end. A disk that many processes use needs
+  /// seconds for one transaction.
+  private static let patience: Int32 = 60_000
 
   /// - Parameter path: the file, or `:memory:`.
   init(_ path: String) throws {
@@ -55,7 +56,7 @@ final class StoreConnection {
 
   /// Executes statements that change the mode of the journal: there SQLite does not wait for other processes itself.
   func executeWhenFree(_ statements: String) throws {
-    let end = ContinuousClock.now + .milliseconds(Int(Self.patience))
+    let end = Self.endOfPatience
     while true {
       do {
         return try execute(statements)
@@ -64,6 +65,27 @@ final class StoreConnection {
         poll(nil, 0, 1)
       }
     }
+  }
+
+  private static var endOfPatience: ContinuousClock.Instant { .now + .milliseconds(Int(patience)) }
+
+  /// Does something while no other thread and no other process does it in the same folder.
+  static func withLock<Result>(on folder: URL, _ body: () throws -> Result) throws -> Result {
+    let path = folder.path(percentEncoded: false)
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw StoreFailure(code: 0, reason: "\(path) cannot be opened: \(String(cString: strerror(errno)))")
+    }
+    defer { close(descriptor) }
+    let end = endOfPatience
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < end else {
+        throw StoreFailure(code: 0, reason: "\(path) cannot be locked: \(String(cString: strerror(errno)))")
+      }
+      // A wait for the lock would have no end, so the lock is asked for each millisecond.
+      poll(nil, 0, 1)
+    }
+    return try body()
   }
 
   /// Executes a statement, and passes each row.

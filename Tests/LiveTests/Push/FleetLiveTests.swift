@@ -111,6 +111,19 @@ import WidgetLabTesting
     await backend.stop()
   }
 
+  @Test func `the day of a new fleet begins when its tokens are registered`() async throws {
+    // 400 tokens a second are rotated, and 80 are registered.
+    let backend = try await FleetBackend.start(failures: 0, delay: 0.1)
+    let day = FleetFixture.still.replacing("rotationsPerYear: 0", with: "rotationsPerYear: 3000") + "speed: 20000\n"
+    try await FleetFixture.run(
+      20, profile: day,
+      prepare: { _ in "registration: {url: 'http://127.0.0.1:\(backend.port)/{device}/{use}', concurrency: 8}\n" }
+    ) { fleet, _ in
+      try await fleet.eventually("tokens are rotated") { $0.registration.succeeded > 200 }
+    }
+    await backend.stop()
+  }
+
   @Test func `a second fleet of the same name is refused, and one with another name joins`() async throws {
     try await FleetFixture.run(10, profile: FleetFixture.still) { fleet, _ in
       let same = try await fleet.tool(

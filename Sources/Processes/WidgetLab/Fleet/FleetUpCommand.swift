@@ -263,7 +263,7 @@ struct FleetUpCommand: AsyncParsableCommand {
       while true {
         if let failure = await failure() { throw failure }
         if let state = try? await session.ask(FleetStatus(), ofFleet: name, within: .seconds(2)) {
-          if !isReady, state.isReady {
+          if !isReady, state.readyAfter != nil {
             isReady = true
             pause = .seconds(5)
             try await printReady(state, cluster, pushServer, pids())
