@@ -244,6 +244,45 @@ import Testing
     #expect(try manifest(with).contains(".target(name: \"Tools\")"))
   }
 
+  @Test func `include a remote package for Apple's platforms only`() throws {
+    let json = Self.description(Self.target("Feature", Self.uses), dependencies: Self.dependencies)
+    let place = PackageProduct.Place.remote(
+      url: "https://example.com/swift-algorithms.git", requirement: "from: \"1.2.0\"")
+    let folder = "/checkouts/swift-algorithms"
+    let algorithms = Self.description(
+      Self.target("Algorithms"), products: #"{"name": "Algorithms", "targets": ["Algorithms"]}"#)
+    let tools = Self.description(Self.target("Tools"), products: #"{"name": "Tools", "targets": ["Tools"]}"#)
+    let files = [
+      "/p/Feature/Sources/Feature/A.swift": "import Algorithms\nimport Tools\n", "/p/Tools/Sources/Tools/T.swift": "",
+      folder + "/Sources/Algorithms/A.swift": "import SwiftUI\n",
+    ]
+    let plan = try plan(["/p/Feature": json, "/p/Tools": tools, folder: algorithms], files: files) {
+      $0.checkouts[place] = folder
+      $0.packages.remote[place] = folder
+    }
+    #expect(plan.missing.isEmpty)
+    let manifest = try manifest(plan)
+    #expect(manifest.contains(".target(name: \"Algorithms\")"))
+    #expect(!manifest.contains(".product(name: \"Algorithms\""))
+    #expect(plan.items["Sources/Algorithms/A.swift"] == .link(folder + "/Sources/Algorithms/A.swift"))
+  }
+
+  @Test(arguments: [
+    ("import SwiftUI\n", true), ("import Foundation\nlet session = URLSession.shared\n", true),
+    ("import Foundation\n", false), ("#if canImport(SwiftUI)\nimport SwiftUI\n#endif\n", false),
+    ("import Foundation\nimport FoundationNetworking\nlet session = URLSession.shared\n", false),
+    ("import Foundation\n// URLSession\n", false), ("#if os(Linux)\nimport Glibc\n#else\nimport os\n#endif\n", false),
+  ]) func `of which a remote one is for Apple's platforms only by its sources`(source: String, expected: Bool) {
+    var packages = LocalPackages()
+    packages.packages["/c/Sky"] = SwiftPackage(Self.description(Self.target("Sky")), folder: "/c/Sky")
+    func isForApple(_ files: [String: String]) -> Bool {
+      let remote = RemotePackages(packages, modules: ["SwiftUI", "os"], files: FilesInMemory(texts: files))
+      return remote.isForApple("Sky", in: "/c/Sky")
+    }
+    #expect(isForApple(["/c/Sky/Sources/Sky/A.swift": source]) == expected)
+    #expect(!isForApple(["/c/Sky/Sources/Sky/a.c": "int a;"]))
+  }
+
   @Test func `name a product of a remote package without the package`() throws {
     let dependencies = ["Other", "Nuke"].map {
       #"{"sourceControl": [{"location": {"remote": [{"urlString": "https://example.com/\#($0)"}]}, "requirement": {"exact": ["1.0.0"]}}]}"#

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The local Swift packages of a project, which are compiled with its widget extensions: their own manifests do not name
-/// WidgetLab's modules, which their sources may import.
+/// The Swift packages that are compiled with the widget extensions of a project: the local ones, and remote ones for Apple's
+/// platforms only. Their own manifests do not name WidgetLab's modules, which their sources may import.
 package struct LocalPackages: Sendable, Hashable {
   /// By folder.
   package var packages: [String: SwiftPackage] = [:]
   /// Why a package cannot be described, by folder.
   package var failures: [String: String] = [:]
+  /// The folders of the remote packages.
+  package var remote: [PackageProduct.Place: String] = [:]
 
   package init() {}
 
@@ -24,6 +26,10 @@ package struct LocalPackages: Sendable, Hashable {
     var walk = Walk(self, platform: platform, files: files)
     walk.add(products)
     return walk.targets
+  }
+
+  private func folder(of place: PackageProduct.Place) -> String? {
+    if case .local(let folder) = place { folder } else { remote[place] }
   }
 
   /// Follows dependencies from target to target.
@@ -44,7 +50,7 @@ package struct LocalPackages: Sendable, Hashable {
 
     mutating func add(_ products: [PackageProduct]) {
       for product in products {
-        if case .local(let folder) = product.place { add(product.name, in: folder) }
+        if let folder = known.folder(of: product.place) { add(product.name, in: folder) }
       }
     }
 
@@ -97,25 +103,21 @@ package struct LocalPackages: Sendable, Hashable {
         found = package.dependencies.filter { offers(product, $0) }
       }
       if found.isEmpty, package.dependencies.count == 1 { found = package.dependencies }
-      switch found.first {
-      case .local(let folder)?:
-        if known.failures[folder] != nil {
-          links.append(PackageProduct(name: product, place: .local(folder)))
-        } else {
-          add(product, in: folder)
-        }
-      case let place?: links.append(PackageProduct(name: product, place: place))
-      case nil: links.append(PackageProduct(name: product, place: .unknown))
+      let place = found.first ?? .unknown
+      if let folder = known.folder(of: place), known.failures[folder] == nil {
+        add(product, in: folder)
+      } else {
+        links.append(PackageProduct(name: product, place: place))
       }
     }
 
     private func name(of place: PackageProduct.Place) -> String? {
-      if case .local(let folder) = place { known.packages[folder]?.name } else { nil }
+      known.folder(of: place).flatMap { known.packages[$0]?.name }
     }
 
     /// Whether a local package has a product. One that is not described yet may have it.
     private mutating func offers(_ product: String, _ place: PackageProduct.Place) -> Bool {
-      guard case .local(let folder) = place else { return false }
+      guard let folder = known.folder(of: place) else { return false }
       if let package = known.packages[folder] { return package.products[product] != nil }
       if known.failures[folder] == nil, !unknown.contains(folder) { unknown.append(folder) }
       return false

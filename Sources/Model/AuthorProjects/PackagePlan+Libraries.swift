@@ -38,9 +38,9 @@ struct LibraryScope {
     obstacles = all.compactMapValues(\.obstacle)
     var products: [PackageProduct: Set<String>] = [:]
     for product in linked + all.values.flatMap(\.products) + (own?.products ?? []) {
-      guard surroundings.unavailable[product] == nil, let checkout = surroundings.checkouts[product.place] else {
-        continue
-      }
+      guard surroundings.unavailable[product] == nil, surroundings.packages.remote[product.place] == nil,
+        let checkout = surroundings.checkouts[product.place]
+      else { continue }
       products[product] = Self.modules(of: product, in: checkout, files)
     }
     self.products = products

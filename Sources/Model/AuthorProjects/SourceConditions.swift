@@ -99,6 +99,15 @@ package struct ConditionalSource {
     return (try? /@main\b[^{]*?:[^{]*?\b(?:WidgetBundle|Widget)\b/.firstMatch(in: code)) != nil
   }
 
+  /// Whether the file uses a type that on Linux is in `FoundationNetworking`, and on Apple's platforms in `Foundation`.
+  var usesURLLoading: Bool {
+    let code = String(decoding: text.code, as: UTF8.self)
+    guard code.contains("URL") else { return false }
+    // Unicode has no boundary of words at a period between letters.
+    let name = /\b(?:HTTPURLResponse|URLRequest|URLSession)\b/.wordBoundaryKind(.simple)
+    return (try? name.firstMatch(in: code)) != nil
+  }
+
   // MARK: Conditions
 
   /// The lines of all conditions, with those on which a condition continues.

@@ -2,7 +2,7 @@
 
 package import Foundation
 
-/// A local Swift package, as its manifest describes it. All paths of targets are relative to the package.
+/// A Swift package, as its manifest describes it. All paths of targets are relative to the package.
 ///
 /// Source: the output of `swift package dump-package`, and SwiftPM's `PackageDescription`.
 package struct SwiftPackage: Sendable, Hashable {

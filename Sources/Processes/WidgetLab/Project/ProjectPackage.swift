@@ -54,22 +54,42 @@ struct ProjectPackage {
     let reader = PackageReader(folder: scratch)
     let linked = project.widgets.flatMap { $0.products + $0.libraries.values.flatMap(\.products) }
     guard !plan.wanted.isEmpty || project.widgets.contains(where: \.isPackageTarget) else { return }
-    while case let folders = surroundings.packages.unknown(for: linked), !folders.isEmpty {
-      for folder in folders { await reader.describe(folder, in: &surroundings.packages) }
-    }
-    plan = PackagePlan(project, in: surroundings)
     let probe = PackageProbe(folder: scratch)
-    for product in plan.wanted {
-      if case .local(let place) = product.place {
-        surroundings.unavailable[product] = surroundings.packages.failures[place]
-        continue
+    var known = 0
+    repeat {
+      while case let folders = surroundings.packages.unknown(for: linked), !folders.isEmpty {
+        for folder in folders { await reader.describe(folder, in: &surroundings.packages) }
       }
-      switch await probe.state(of: product) {
-      case .available(let checkout): surroundings.checkouts[product.place] = checkout
-      case .unavailable(let reason): surroundings.unavailable[product] = reason
+      plan = PackagePlan(project, in: surroundings)
+      known = surroundings.packages.remote.count
+      for product in plan.wanted.sorted(by: { $0.name < $1.name })
+      where surroundings.checkouts[product.place] == nil && surroundings.unavailable[product] == nil {
+        await find(product, with: probe, reader, &surroundings)
       }
-    }
+      // A package that is compiled here may need others.
+    } while surroundings.packages.remote.count > known
     plan = PackagePlan(project, in: surroundings)
+  }
+
+  private func find(
+    _ product: PackageProduct, with probe: PackageProbe, _ reader: PackageReader,
+    _ surroundings: inout PackagePlan.Surroundings
+  ) async {
+    if case .local(let place) = product.place {
+      surroundings.unavailable[product] = surroundings.packages.failures[place]
+      return
+    }
+    switch await probe.state(of: product) {
+    case .available(let checkout):
+      surroundings.checkouts[product.place] = checkout
+      var packages = surroundings.packages
+      await reader.describe(checkout, in: &packages)
+      let remote = RemotePackages(packages, modules: surroundings.modules)
+      guard packages.packages[checkout] != nil, remote.isForApple(product.name, in: checkout) else { return }
+      packages.remote[product.place] = checkout
+      surroundings.packages = packages
+    case .unavailable(let reason): surroundings.unavailable[product] = reason
+    }
   }
 
   /// Plans again without some targets.

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides which remote Swift packages are compiled like local ones, with WidgetLab's modules.
+///
+/// SwiftPM builds a package for Linux by its own manifest, which is right for one that supports Linux. One for Apple's
+/// platforms only imports modules that only WidgetLab has here, or uses `URLSession` with Foundation alone.
+package struct RemotePackages: Sendable {
+  private let packages: LocalPackages
+  /// The libraries that WidgetLab's package offers to authors.
+  private let modules: Set<String>
+  private let files: any ProjectFiles
+
+  package init(_ packages: LocalPackages, modules: Set<String>, files: any ProjectFiles = FilesOnDisk()) {
+    self.packages = packages
+    self.modules = modules
+    self.files = files
+  }
+
+  /// Whether a product is for Apple's platforms only, and has only targets that can be compiled here.
+  ///
+  /// - Parameter folder: of the package, which is described.
+  package func isForApple(_ product: String, in folder: String) -> Bool {
+    let targets = packages.targets(
+      of: [PackageProduct(name: product, place: .local(folder))], platform: "iOS", files: files)
+    return targets.allSatisfy { $0.obstacle == nil } && targets.contains(where: isForApple)
+  }
+
+  private func isForApple(_ target: LibraryTarget) -> Bool {
+    let values = ConditionValues(
+      platform: "Linux", modules: AuthorModules.toolchain, defined: Set(target.compiler.conditions))
+    return target.sources.contains { path in
+      guard let data = files.contents(path) else { return false }
+      let source = ConditionalSource(data)
+      let imported = Set(source.imports(values).map(\.module))
+      return !imported.isDisjoint(with: modules.subtracting(AuthorModules.toolchain))
+        || (source.usesURLLoading && imported.isDisjoint(with: ["FoundationNetworking"]))
+    }
+  }
+}
