@@ -3,8 +3,8 @@
 /// Finds a small list of faults that still breaks a law. It decides what to try next; the caller runs it.
 ///
 /// It tries no fault at all, then the last fault, because a campaign ends soon after a law is broken. A kill may need luck
-/// with the moment. Therefore it then tries one crash at each point at which a process was killed, the latest first. Then
-/// come the last two faults, four and so on. At the end it divides what it found by delta debugging (Zeller and
+/// with the moment. Therefore it then tries one crash at each point at which a process was killed, the latest first, and at
+/// the other points of these processes. Then come the last two faults, four and so on. At the end it divides what it found by delta debugging (Zeller and
 /// Hildebrandt, 2002): it tries parts of the list and what is left without them, with finer and finer parts, and begins
 /// again when no part broke the law.
 package struct FaultShrinking: Sendable {
@@ -143,7 +143,7 @@ extension [CampaignStep] {
     switch candidate {
     case .faults(let numbers): return keeping(numbers)
     case .crash(let crash):
-      return keeping([crash.step]).map { step in
+      return keeping([crash.step], stepsAfter: Self.stepsAfterCrash).map { step in
         var step = step
         if step.number == crash.step { step.fault = .point(victim: crash.victim, point: crash.point, skipping: 0) }
         return step
@@ -153,12 +153,14 @@ extension [CampaignStep] {
 
   /// How many steps before the first fault are kept, so that there is work when it happens.
   private static let stepsBefore = 8
+  /// How many steps after a crash are kept, in which its point may be reached.
+  private static let stepsAfterCrash = 8
 
-  /// These steps with only the given faults, without the steps after the last one, and with a few before the first one;
-  /// without faults, all steps.
-  package func keeping(_ numbers: [Int]) -> [CampaignStep] {
+  /// These steps with only the given faults, with a few before the first one, and so many after the last one; without
+  /// faults, all steps.
+  package func keeping(_ numbers: [Int], stepsAfter: Int = 0) -> [CampaignStep] {
     let first = numbers.min().map { $0 - Self.stepsBefore } ?? 0
-    let last = numbers.max() ?? .max
+    let last = numbers.max().map { $0 + stepsAfter } ?? .max
     let kept = Set(numbers)
     return filter { $0.number >= first && $0.number <= last }.map { step in
       var step = step

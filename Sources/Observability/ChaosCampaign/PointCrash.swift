@@ -15,18 +15,30 @@ package struct PointCrash: Hashable, Sendable {
     self.point = point
   }
 
-  /// How many crashes are worth a try.
+  /// How many points at which processes were killed are worth a try.
   private static let most = 8
+  /// So many steps before the last one, a crash at any other point is armed.
+  private static let stepsBeforeLast = 8
 
-  /// The points at which processes were killed, the latest first.
+  /// The points at which processes were killed, the latest first; then every other point of these processes, by the
+  /// latest kill of each.
   package static func all(in events: [CampaignEvent]) -> [PointCrash] {
-    var found: [PointCrash] = []
+    var seen: [PointCrash] = []
+    var victims: [ChaosVictim] = []
     for event in events.reversed() {
-      for kill in event.kills where FaultPoint(name: kill.state) != nil {
-        if found.contains(where: { $0.victim == kill.victim && $0.point == kill.state }) { continue }
-        found.append(PointCrash(step: event.step, victim: kill.victim, point: kill.state))
+      for kill in event.kills {
+        if !victims.contains(kill.victim) { victims.append(kill.victim) }
+        guard FaultPoint(name: kill.state) != nil else { continue }
+        if seen.contains(where: { $0.victim == kill.victim && $0.point == kill.state }) { continue }
+        seen.append(PointCrash(step: event.step, victim: kill.victim, point: kill.state))
       }
     }
-    return Array(found.prefix(most))
+    seen = Array(seen.prefix(most))
+    let step = max((events.map(\.step).max() ?? 1) - stepsBeforeLast, 1)
+    let others = victims.flatMap { victim in
+      victim.points.map(\.name).filter { point in !seen.contains { $0.victim == victim && $0.point == point } }
+        .map { PointCrash(step: step, victim: victim, point: $0) }
+    }
+    return seen + others
   }
 }

@@ -68,10 +68,11 @@ import Testing
   }
 
   @Test func `a crash at a point where a process was killed is tried after the last fault`() {
-    let crashes = PointCrash.all(in: [
+    let all = PointCrash.all(in: [
       killed(3, [(.host, "host.after-tasks-saved"), (.messageBus, "bus.after-segment")]), killed(5, [(.host, "idle")]),
       killed(7, [(.host, "host.after-tasks-saved")]), killed(8, [(.pushServer, "peer.before-answer")]),
     ])
+    let crashes = Array(all.prefix(3))
     let saved = PointCrash(step: 7, victim: .host, point: "host.after-tasks-saved")
     #expect(
       crashes == [
@@ -88,6 +89,15 @@ import Testing
     #expect(search.found == .crash(saved))
   }
 
+  @Test func `then a crash is tried at each other point of the killed processes`() {
+    let all = PointCrash.all(in: [killed(12, [(.host, "host.after-tasks-saved")]), killed(20, [(.agent(1), "idle")])])
+    #expect(all.first == PointCrash(step: 12, victim: .host, point: "host.after-tasks-saved"))
+    #expect(all.dropFirst().first?.victim == .agent(1), "the latest first")
+    #expect(all.contains(PointCrash(step: 12, victim: .host, point: "host.before-deliveries-saved")))
+    #expect(Set(all).count == all.count)
+    #expect(all.count == ChaosVictim.host.points.count + ChaosVictim.agent(1).points.count)
+  }
+
   @Test func `the last two faults are tried when no crash breaks the law`() {
     var search = FaultShrinking([1, 2, 3], crashes: [PointCrash(step: 2, victim: .host, point: "peer.after-answer")])
     var tried: [FaultShrinking.Candidate] = []
@@ -100,11 +110,11 @@ import Testing
   }
 
   @Test func `a crash replaces the fault of its step`() {
-    let steps = (1...9).map { number in
+    let steps = (1...20).map { number in
       CampaignStep(number: number, actions: [.reload], delay: 1, fault: .clock(seconds: number), waits: true)
     }
     let kept = steps.keeping(.crash(PointCrash(step: 7, victim: .host, point: "host.after-tasks-saved")))
-    #expect(kept.map(\.number) == Array(1...7))
+    #expect(kept.map(\.number) == Array(1...15))
     #expect(kept.compactMap(\.fault) == [.point(victim: .host, point: "host.after-tasks-saved", skipping: 0)])
   }
 
