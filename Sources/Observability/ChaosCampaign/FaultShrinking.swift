@@ -4,7 +4,8 @@
 ///
 /// It tries no fault at all, then the last fault, because a campaign ends soon after a law is broken. A kill may need luck
 /// with the moment. Therefore it then tries one crash at each point at which a process was killed, the latest first, and at
-/// the other points of these processes. Then come the last two faults, four and so on. At the end it divides what it found by delta debugging (Zeller and
+/// the other points of these processes; where a crash breaks the law sometimes, also one when the point is reached again.
+/// Then come the last two faults, four and so on. At the end it divides what it found by delta debugging (Zeller and
 /// Hildebrandt, 2002): it tries parts of the list and what is left without them, with finer and finer parts, and begins
 /// again when no part broke the law.
 package struct FaultShrinking: Sendable {
@@ -39,7 +40,7 @@ package struct FaultShrinking: Sendable {
   package private(set) var found: Candidate
   /// The smallest list of step numbers that was seen to break it.
   private var smallest: [Int] { didSet { found = .faults(smallest) } }
-  private let crashes: [PointCrash]
+  private var crashes: [PointCrash]
   private var phase = Phase.nothing
   /// How many parts the list is divided into.
   private var parts = 2
@@ -105,9 +106,16 @@ package struct FaultShrinking: Sendable {
   }
 
   /// The result of the last candidate.
-  package mutating func tried(breaks: Bool) {
+  ///
+  /// - Parameters:
+  ///   - breaks: whether it breaks the law often enough.
+  ///   - sometimes: whether it has broken it.
+  package mutating func tried(breaks: Bool, sometimes: Bool = false) {
     guard let tried else { return }
     self.tried = nil
+    if case .crash(let crash) = tried, case .crash(let index) = phase, sometimes, !breaks, let later = crash.later {
+      crashes.insert(later, at: index + 1)
+    }
     switch phase {
     case .nothing: phase = .last(1)
     case .crash(let index): phase = .crash(index + 1)
@@ -145,7 +153,7 @@ extension [CampaignStep] {
     case .crash(let crash):
       return keeping([crash.step], stepsAfter: Self.stepsAfterCrash).map { step in
         var step = step
-        if step.number == crash.step { step.fault = .point(victim: crash.victim, point: crash.point, skipping: 0) }
+        if step.number == crash.step { step.fault = crash.fault }
         return step
       }
     }

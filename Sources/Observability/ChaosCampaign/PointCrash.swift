@@ -8,11 +8,22 @@ package struct PointCrash: Hashable, Sendable {
   package let victim: ChaosVictim
   /// The name of a `FaultPoint`.
   package let point: String
+  /// How often the point is reached before the crash.
+  package let skipping: Int
 
-  package init(step: Int, victim: ChaosVictim, point: String) {
+  package init(step: Int, victim: ChaosVictim, point: String, skipping: Int = 0) {
     self.step = step
     self.victim = victim
     self.point = point
+    self.skipping = skipping
+  }
+
+  /// The crash in a step.
+  package var fault: ChaosFault { .point(victim: victim, point: point, skipping: skipping) }
+
+  /// The crash when the point is reached once more; `nil` when it was reached often enough.
+  var later: PointCrash? {
+    skipping < 3 ? PointCrash(step: step, victim: victim, point: point, skipping: skipping + 1) : nil
   }
 
   /// How many points at which processes were killed are worth a try.

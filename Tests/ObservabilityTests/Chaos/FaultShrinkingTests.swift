@@ -98,6 +98,20 @@ import Testing
     #expect(all.count == ChaosVictim.host.points.count + ChaosVictim.agent(1).points.count)
   }
 
+  @Test func `a crash that breaks the law sometimes is tried when its point is reached again`() {
+    let crash = PointCrash(step: 1, victim: .host, point: "host.before-deliveries-saved")
+    let second = PointCrash(step: 1, victim: .host, point: "host.before-deliveries-saved", skipping: 1)
+    let other = PointCrash(step: 1, victim: .host, point: "host.after-deliveries-saved")
+    var search = FaultShrinking(Array(1...8), crashes: [crash, other])
+    var tried: [FaultShrinking.Candidate] = []
+    while let candidate = search.next() {
+      tried.append(candidate)
+      search.tried(breaks: candidate == .crash(second), sometimes: candidate == .crash(crash))
+    }
+    #expect(tried.suffix(2) == [.crash(crash), .crash(second)])
+    #expect(search.found == .crash(second))
+  }
+
   @Test func `the last two faults are tried when no crash breaks the law`() {
     var search = FaultShrinking([1, 2, 3], crashes: [PointCrash(step: 2, victim: .host, point: "peer.after-answer")])
     var tried: [FaultShrinking.Candidate] = []

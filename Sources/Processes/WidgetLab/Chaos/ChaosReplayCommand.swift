@@ -28,7 +28,7 @@ struct ChaosReplayCommand: AsyncParsableCommand {
   var file: String
 
   @Option(help: "How often the steps are performed at most.")
-  var attempts = 5
+  var attempts = 10
 
   @Option(help: ArgumentHelp("The folder of the executables (default: that of this tool).", valueName: "folder"))
   var executables: String?

@@ -58,29 +58,37 @@ struct ChaosSession {
     return first
   }
 
-  /// Looks for fewer faults that break the same law, for as long as `--shrink-time`. A list counts when it breaks the law
-  /// twice in at most three runs, so that a replay of the file will break it too.
+  /// Looks for fewer faults that break the same law, for as long as `--shrink-time`. A candidate counts when it breaks the
+  /// law often enough, so that a replay of the file will break it too.
   private func shrink(_ first: ChaosTrial.Outcome, _ broken: [String]) async -> ChaosTrial.Outcome? {
     var smallest: ChaosTrial.Outcome?
     var search = FaultShrinking(first.steps.faultNumbers, crashes: PointCrash.all(in: first.report.events))
     let deadline = ContinuousClock.now + .seconds(options.shrinkTime)
     while ContinuousClock.now < deadline, await !interruption.isSet, let candidate = search.next() {
-      var breaking: [ChaosTrial.Outcome] = []
+      let goal = Self.goal(of: candidate)
+      var breaking: ChaosTrial.Outcome?
+      var count = 0
       var runs = 0
-      while breaking.count < 2, runs < (breaking.isEmpty ? 1 : 3), await !interruption.isSet {
+      while count < goal.count, runs - count <= (count == 0 ? 0 : goal.runs - goal.count), await !interruption.isSet {
         runs += 1
         if let outcome = await replay(first, candidate), !Set(outcome.report.broken).isDisjoint(with: broken) {
-          breaking.append(outcome)
+          breaking = outcome
+          count += 1
         }
       }
-      search.tried(breaks: breaking.count == 2)
-      if breaking.count == 2 { smallest = breaking[1] }
-      let result = breaking.isEmpty ? "not broken" : "broken in \(breaking.count) of \(CampaignText.count(runs, "run"))"
+      search.tried(breaks: count == goal.count, sometimes: count > 0)
+      if count == goal.count { smallest = breaking }
+      let result = count == 0 ? "not broken" : "broken in \(count) of \(CampaignText.count(runs, "run"))"
       var what = CampaignText.count(candidate.count, "fault")
-      if case .crash(let crash) = candidate { what += ", a crash of \(crash.victim) at \(crash.point)" }
+      if case .crash(let crash) = candidate { what += ": \(crash.fault.text)" }
       Output.print("  \(what): \(result)")
     }
     return smallest
+  }
+
+  /// How often a candidate must break the law, in how many runs. So many crashes are tried that some break it by chance.
+  private static func goal(of candidate: FaultShrinking.Candidate) -> (count: Int, runs: Int) {
+    if case .crash = candidate { (4, 5) } else { (2, 3) }
   }
 
   /// Runs the steps again with only the faults of a candidate; `nil` when the cluster does not start.
