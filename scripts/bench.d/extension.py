@@ -53,13 +53,14 @@ class Spawner:
         self.host.wait(lambda e: e.kind == "agent.started", "agent.started")
         self.journal = Journal(self.cluster.folder)
 
-    def launch(self, executable, address=EXTENSION):
+    def launch(self, executable, address=EXTENSION, only=None):
         """Spawns a child. Returns the time of the request in microseconds, and the child's `process.ready`."""
         self.journal.forget()
         self.host.kept = []
         request = {
             "address": address, "executable": executable, "container": f"{self.cluster.folder}/device/container",
-            "environment": {}, "groups": {GROUP: self.cluster.group}, "rules": RULES, "reason": "bench"}
+            "environment": {"TRIAL_ONLY": only} if only else {}, "groups": {GROUP: self.cluster.group}, "rules": RULES,
+            "reason": "bench"}
         _, asked = self.host.request("process.spawn", AGENT, request)
         return asked, self.host.wait(lambda e: e.kind == "process.ready", "process.ready")
 
@@ -67,11 +68,11 @@ class Spawner:
         self.host.request("process.signal", AGENT, {"address": address, "signal": SIGKILL})
         self.host.wait(lambda e: e.kind == "process.exited", "process.exited")
 
-    def start(self, executable):
+    def start(self, executable, only=None):
         """Milliseconds from the host's request to `process.ready`, and the child's anonymous memory then, in MiB."""
         # The agent makes the bundle of a product again when its executable is another one.
         address = f"{EXTENSION}.{executable}"
-        asked, ready = self.launch(executable, address)
+        asked, ready = self.launch(executable, address, only)
         own = anonymous_memory(ready.json["pid"])
         self.kill(address)
         return (ready.sent_at - asked) / 1e3, own
@@ -124,8 +125,9 @@ def measure_spawn(run):
     rounds = [spawn_both(spawner, run) for _ in run.rounds(31)]
     answers = [spawner.answer() for _ in run.rounds(21)]
     # Alternately: the machine's speed changes within a run.
-    plain, modules = zip(
-        *[(spawner.start("FixtureTimelines"), spawner.start("FixtureModules")) for _ in run.rounds(21)])
+    plain, modules, declared = zip(
+        *[(spawner.start("FixtureTimelines"), spawner.start("FixtureModules", "Plain"), spawner.start("FixtureModules"))
+          for _ in run.rounds(21)])
     bare, first, ready = (list(column) for column in zip(*rounds))
     return [
         Figure("extension: spawn to the first line of author's code", "ms", first, bare, "bare executable"),
@@ -138,6 +140,9 @@ def measure_spawn(run):
         Figure(
             "extension with every module: RssAnon at process.ready", "MiB", [own for _, own in modules],
             [own for _, own in plain], "WidgetKit and SwiftUI", goal=1.1),
+        Figure(
+            "the same with intents and an activity: the host's request to process.ready", "ms",
+            [time for time, _ in declared], [time for time, _ in plain], "WidgetKit and SwiftUI"),
     ]
 
 

@@ -107,7 +107,18 @@ struct ModuleProvider: IntentTimelineProvider {
   }
 }
 
-@main struct ModuleWidgets: WidgetBundle {
+/// `TRIAL_ONLY=Plain` selects widgets that use none of the modules.
+@main enum FixtureModules {
+  @MainActor static func main() {
+    if ProcessInfo.processInfo.environment["TRIAL_ONLY"] == "Plain" {
+      PlainWidgets.main()
+    } else {
+      ModuleWidgets.main()
+    }
+  }
+}
+
+struct ModuleWidgets: WidgetBundle {
   var body: some Widget {
     ModuleWidget()
     DayWidget()
