@@ -3,8 +3,9 @@
 /// Finds a small list of faults that still breaks a law. It decides what to try next; the caller runs it.
 ///
 /// It tries no fault at all, then the last fault, because a campaign ends soon after a law is broken. A kill may need luck
-/// with the moment. Therefore it then tries other faults (`FaultSubstitute`); where a crash at a point breaks the law
-/// sometimes, also one when the point is reached again. Then come the last two faults, four and so on. At the end it divides what it found by delta debugging (Zeller and
+/// with the moment. Therefore it then tries one crash at each point at which a process was killed, the latest first, and at
+/// the other points of these processes; where a crash breaks the law sometimes, also one when the point is reached again.
+/// Then come the last two faults, four and so on. At the end it divides what it found by delta debugging (Zeller and
 /// Hildebrandt, 2002): it tries parts of the list and what is left without them, with finer and finer parts, and begins
 /// again when no part broke the law.
 package struct FaultShrinking: Sendable {
@@ -12,21 +13,21 @@ package struct FaultShrinking: Sendable {
   package enum Candidate: Hashable, Sendable {
     /// The faults of the steps with these numbers.
     case faults([Int])
-    /// Other faults instead of all.
-    case substitute(FaultSubstitute)
+    /// One crash instead of all faults.
+    case crash(PointCrash)
 
     package var count: Int {
       switch self {
       case .faults(let numbers): numbers.count
-      case .substitute(let substitute): substitute.faults.count
+      case .crash: 1
       }
     }
   }
 
   private enum Phase {
     case nothing
-    /// The next substitute to try.
-    case substitute(Int)
+    /// The next crash to try.
+    case crash(Int)
     /// The last faults, so many.
     case last(Int)
     case parts
@@ -39,7 +40,7 @@ package struct FaultShrinking: Sendable {
   package private(set) var found: Candidate
   /// The smallest list of step numbers that was seen to break it.
   private var smallest: [Int] { didSet { found = .faults(smallest) } }
-  private var substitutes: [FaultSubstitute]
+  private var crashes: [PointCrash]
   private var phase = Phase.nothing
   /// How many parts the list is divided into.
   private var parts = 2
@@ -52,21 +53,20 @@ package struct FaultShrinking: Sendable {
 
   /// Creates the search from the step numbers of a list of faults that breaks a law.
   ///
-  /// - Parameter substitutes: what to try instead of the list.
-  package init(_ faults: [Int], substitutes: [FaultSubstitute] = []) {
+  /// - Parameter crashes: what to try instead of the list.
+  package init(_ faults: [Int], crashes: [PointCrash] = []) {
     smallest = faults
     found = .faults(faults)
-    self.substitutes = substitutes
+    self.crashes = crashes
   }
 
   /// The next candidate; `nil` when nothing smaller can be found in this way. The first one has no fault: some mistakes
   /// need none.
   package mutating func next() -> Candidate? {
-    if case .substitute = found { return nil }
-    if case .substitute(let index) = phase {
-      if let next = substitutes[index...].firstIndex(where: { $0.faults.count < smallest.count }) {
-        phase = .substitute(next)
-        tried = .substitute(substitutes[next])
+    if case .crash = found { return nil }
+    if case .crash(let index) = phase {
+      if index < crashes.count, smallest.count > 1 {
+        tried = .crash(crashes[index])
         return tried
       }
       phase = .last(2)
@@ -78,7 +78,7 @@ package struct FaultShrinking: Sendable {
   private mutating func candidate() -> [Int]? {
     switch phase {
     case .nothing: return []
-    case .substitute: return nil
+    case .crash: return nil
     case .last(let count) where count < smallest.count: return smallest.suffix(count)
     case .last:
       phase = .parts
@@ -113,13 +113,13 @@ package struct FaultShrinking: Sendable {
   package mutating func tried(breaks: Bool, sometimes: Bool = false) {
     guard let tried else { return }
     self.tried = nil
-    if case .substitute(let index) = phase, sometimes, !breaks, let later = substitutes[index].later {
-      substitutes.insert(later, at: index + 1)
+    if case .crash(let crash) = tried, case .crash(let index) = phase, sometimes, !breaks, let later = crash.later {
+      crashes.insert(later, at: index + 1)
     }
     switch phase {
     case .nothing: phase = .last(1)
-    case .substitute(let index): phase = .substitute(index + 1)
-    case .last(1) where !breaks: phase = .substitute(0)
+    case .crash(let index): phase = .crash(index + 1)
+    case .last(1) where !breaks: phase = .crash(0)
     case .last(let count): phase = breaks ? .parts : .last(2 * count)
     case .parts:
       guard breaks else {
@@ -134,7 +134,7 @@ package struct FaultShrinking: Sendable {
     guard breaks else { return }
     switch tried {
     case .faults(let numbers): smallest = numbers
-    case .substitute: found = tried
+    case .crash: found = tried
     }
   }
 
@@ -150,11 +150,10 @@ extension [CampaignStep] {
   package func keeping(_ candidate: FaultShrinking.Candidate) -> [CampaignStep] {
     switch candidate {
     case .faults(let numbers): return keeping(numbers)
-    case .substitute(let substitute):
-      return keeping([substitute.step], stepsAfter: Self.stepsAfterSubstitute).map { step in
+    case .crash(let crash):
+      return keeping([crash.step], stepsAfter: Self.stepsAfterCrash).map { step in
         var step = step
-        let index = step.number - substitute.step
-        step.fault = substitute.faults.indices.contains(index) ? substitute.faults[index] : nil
+        if step.number == crash.step { step.fault = crash.fault }
         return step
       }
     }
@@ -162,8 +161,8 @@ extension [CampaignStep] {
 
   /// How many steps before the first fault are kept, so that there is work when it happens.
   private static let stepsBefore = 8
-  /// How many steps after the first fault of a substitute are kept, in which a point may be reached.
-  private static let stepsAfterSubstitute = 8
+  /// How many steps after a crash are kept, in which its point may be reached.
+  private static let stepsAfterCrash = 8
 
   /// These steps with only the given faults, with a few before the first one, and so many after the last one; without
   /// faults, all steps.

@@ -67,85 +67,69 @@ import Testing
       step: step, kind: .kill, text: "", time: 0, kills: kills.map { CampaignEvent.Kill(victim: $0.0, state: $0.1) })
   }
 
-  private func saved(_ step: Int, skipping: Int = 0) -> FaultSubstitute {
-    .crash(step: step, victim: .host, point: "host.after-tasks-saved", skipping: skipping)
-  }
-
-  private let other = FaultSubstitute.crash(step: 1, victim: .pushServer, point: "peer.before-answer")
-
-  /// What is tried against a rule.
-  private func tried(
-    _ count: Int, _ substitutes: [FaultSubstitute], sometimes: FaultSubstitute? = nil,
-    breaks: (FaultShrinking.Candidate) -> Bool
-  ) -> [FaultShrinking.Candidate] {
-    var search = FaultShrinking(Array(1...count), substitutes: substitutes)
+  @Test func `a crash at a point where a process was killed is tried after the last fault`() {
+    let all = PointCrash.all(in: [
+      killed(3, [(.host, "host.after-tasks-saved"), (.messageBus, "bus.after-segment")]), killed(5, [(.host, "idle")]),
+      killed(7, [(.host, "host.after-tasks-saved")]), killed(8, [(.pushServer, "peer.before-answer")]),
+    ])
+    let crashes = Array(all.prefix(3))
+    let saved = PointCrash(step: 7, victim: .host, point: "host.after-tasks-saved")
+    #expect(
+      crashes == [
+        PointCrash(step: 8, victim: .pushServer, point: "peer.before-answer"), saved,
+        PointCrash(step: 3, victim: .messageBus, point: "bus.after-segment"),
+      ])
+    var search = FaultShrinking(Array(1...8), crashes: crashes)
     var tried: [FaultShrinking.Candidate] = []
     while let candidate = search.next() {
       tried.append(candidate)
-      search.tried(breaks: breaks(candidate), sometimes: sometimes.map { candidate == .substitute($0) } ?? false)
+      search.tried(breaks: candidate == .crash(saved))
     }
-    return tried
+    #expect(tried == [.faults([]), .faults([8]), .crash(crashes[0]), .crash(saved)])
+    #expect(search.found == .crash(saved))
   }
 
-  @Test func `a crash at a point where a process was killed is tried first, the latest first`() {
-    let all = FaultSubstitute.all(
-      in: [
-        killed(3, [(.host, "host.after-tasks-saved"), (.messageBus, "bus.after-segment")]),
-        killed(5, [(.host, "idle")]),
-        killed(7, [(.host, "host.after-tasks-saved")]), killed(8, [(.pushServer, "peer.before-answer")]),
-      ], stopping: [])
-    #expect(
-      all.prefix(3) == [
-        .crash(step: 8, victim: .pushServer, point: "peer.before-answer"), saved(7),
-        .crash(step: 3, victim: .messageBus, point: "bus.after-segment"),
-      ])
+  @Test func `then a crash is tried at each other point of the killed processes`() {
+    let all = PointCrash.all(in: [killed(12, [(.host, "host.after-tasks-saved")]), killed(20, [(.agent(1), "idle")])])
+    #expect(all.first == PointCrash(step: 12, victim: .host, point: "host.after-tasks-saved"))
+    #expect(all.dropFirst().first?.victim == .agent(1), "the latest first")
+    #expect(all.contains(PointCrash(step: 12, victim: .host, point: "host.before-deliveries-saved")))
     #expect(Set(all).count == all.count)
-  }
-
-  @Test func `then a kill while another process is stopped, and a crash at each other point`() {
-    let events = [killed(12, [(.host, "host.after-tasks-saved")]), killed(20, [(.agent(1), "idle")])]
-    let all = FaultSubstitute.all(in: events, stopping: [.host, .widgetExtension])
-    #expect(
-      all.prefix(3) == [
-        saved(12), .kill(step: 12, victim: .agent(1), whileStopped: .host),
-        .kill(step: 12, victim: .agent(1), whileStopped: .widgetExtension),
-      ])
-    #expect(all.contains(.kill(step: 12, victim: .host, whileStopped: .widgetExtension)))
-    #expect(all.contains(.crash(step: 12, victim: .host, point: "host.before-deliveries-saved")))
-    #expect(all.count == ChaosVictim.host.points.count + ChaosVictim.agent(1).points.count + 3)
-  }
-
-  @Test func `substitutes are tried after the last fault, and one that breaks the law ends the search`() {
-    let tried = tried(8, [other, saved(7), saved(8)]) { $0 == .substitute(saved(7)) }
-    #expect(tried == [.faults([]), .faults([8]), .substitute(other), .substitute(saved(7))])
-  }
-
-  @Test func `the last two faults are tried when no substitute breaks the law`() {
-    let tried = tried(3, [saved(2)]) { $0 == .faults([2, 3]) }
-    #expect(tried.prefix(4).map(\.count) == [0, 1, 1, 2])
-  }
-
-  @Test func `a substitute with as many faults as the list is not tried`() {
-    let pair = FaultSubstitute.kill(step: 1, victim: .host, whileStopped: .app)
-    #expect(tried(2, [pair, saved(1)]) { _ in false }.prefix(3) == [.faults([]), .faults([2]), .substitute(saved(1))])
-    #expect(tried(3, [pair]) { _ in false }.contains(.substitute(pair)))
+    #expect(all.count == ChaosVictim.host.points.count + ChaosVictim.agent(1).points.count)
   }
 
   @Test func `a crash that breaks the law sometimes is tried when its point is reached again`() {
-    let tried = tried(8, [saved(1), other], sometimes: saved(1)) { $0 == .substitute(saved(1, skipping: 1)) }
-    #expect(tried.suffix(2) == [.substitute(saved(1)), .substitute(saved(1, skipping: 1))])
+    let crash = PointCrash(step: 1, victim: .host, point: "host.before-deliveries-saved")
+    let second = PointCrash(step: 1, victim: .host, point: "host.before-deliveries-saved", skipping: 1)
+    let other = PointCrash(step: 1, victim: .host, point: "host.after-deliveries-saved")
+    var search = FaultShrinking(Array(1...8), crashes: [crash, other])
+    var tried: [FaultShrinking.Candidate] = []
+    while let candidate = search.next() {
+      tried.append(candidate)
+      search.tried(breaks: candidate == .crash(second), sometimes: candidate == .crash(crash))
+    }
+    #expect(tried.suffix(2) == [.crash(crash), .crash(second)])
+    #expect(search.found == .crash(second))
   }
 
-  @Test func `a substitute replaces the faults from its step on`() {
+  @Test func `the last two faults are tried when no crash breaks the law`() {
+    var search = FaultShrinking([1, 2, 3], crashes: [PointCrash(step: 2, victim: .host, point: "peer.after-answer")])
+    var tried: [FaultShrinking.Candidate] = []
+    while let candidate = search.next() {
+      tried.append(candidate)
+      search.tried(breaks: candidate == .faults([2, 3]))
+    }
+    #expect(tried.prefix(4).map(\.count) == [0, 1, 1, 2])
+    #expect(search.found == .faults([2, 3]))
+  }
+
+  @Test func `a crash replaces the fault of its step`() {
     let steps = (1...20).map { number in
       CampaignStep(number: number, actions: [.reload], delay: 1, fault: .clock(seconds: number), waits: true)
     }
-    let kept = steps.keeping(.substitute(saved(7)))
+    let kept = steps.keeping(.crash(PointCrash(step: 7, victim: .host, point: "host.after-tasks-saved")))
     #expect(kept.map(\.number) == Array(1...15))
     #expect(kept.compactMap(\.fault) == [.point(victim: .host, point: "host.after-tasks-saved", skipping: 0)])
-    let pair = steps.keeping(.substitute(.kill(step: 7, victim: .host, whileStopped: .app)))
-    #expect(pair.faultNumbers == [7, 8])
-    #expect(pair.compactMap(\.fault) == [.stop(victim: .app, milliseconds: 900), .kill(victims: [.host])])
   }
 
   @Test func `the steps around the faults keep their actions`() {

@@ -62,10 +62,7 @@ struct ChaosSession {
   /// law often enough, so that a replay of the file will break it too.
   private func shrink(_ first: ChaosTrial.Outcome, _ broken: [String]) async -> ChaosTrial.Outcome? {
     var smallest: ChaosTrial.Outcome?
-    let victims = (try? options.chosenVictims) ?? []
-    // The author's processes first: most of what can be lost waits for them.
-    let substitutes = FaultSubstitute.all(in: first.report.events, stopping: victims.sorted().reversed())
-    var search = FaultShrinking(first.steps.faultNumbers, substitutes: substitutes)
+    var search = FaultShrinking(first.steps.faultNumbers, crashes: PointCrash.all(in: first.report.events))
     let deadline = ContinuousClock.now + .seconds(options.shrinkTime)
     while ContinuousClock.now < deadline, await !interruption.isSet, let candidate = search.next() {
       let goal = Self.goal(of: candidate)
@@ -83,17 +80,15 @@ struct ChaosSession {
       if count == goal.count { smallest = breaking }
       let result = count == 0 ? "not broken" : "broken in \(count) of \(CampaignText.count(runs, "run"))"
       var what = CampaignText.count(candidate.count, "fault")
-      if case .substitute(let substitute) = candidate {
-        what += ": " + substitute.faults.map { $0.text }.joined(separator: ", ")
-      }
+      if case .crash(let crash) = candidate { what += ": \(crash.fault.text)" }
       Output.print("  \(what): \(result)")
     }
     return smallest
   }
 
-  /// How often a candidate must break the law, in how many runs. So many substitutes are tried that some break it by chance.
+  /// How often a candidate must break the law, in how many runs. So many crashes are tried that some break it by chance.
   private static func goal(of candidate: FaultShrinking.Candidate) -> (count: Int, runs: Int) {
-    if case .substitute = candidate { (4, 5) } else { (2, 3) }
+    if case .crash = candidate { (4, 5) } else { (2, 3) }
   }
 
   /// Runs the steps again with only the faults of a candidate; `nil` when the cluster does not start.
