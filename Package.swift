@@ -280,6 +280,7 @@ let package = Package(
     module("MapKit", in: "SDK", ["CoreLocation", "UIKit"]),
     module("Charts", in: "SDK", ["Archive", "ChartRules", "SwiftUI", "URLSessionAPI"]),
     .target(name: "CLazySQLite", path: "Sources/SDK/CLazySQLite"),
+    module("ProjectDescription", in: "SDK"),
     module(
       "SwiftData", in: "SDK", ["AuthorRuntime", "CLazySQLite", "SwiftDataMacros", "SwiftUI", "URLSessionAPI"]),
     module("MacroExpansion", in: "SDK"),
@@ -506,7 +507,7 @@ let package = Package(
     tests("ArchiveTests", ["Archive", "FidelityRules"]),
     tests("ChartRulesTests", ["Archive", "ChartRules", "FidelityRules"]),
     tests("AssetCatalogsTests", ["AssetCatalogs", "FidelityRules"]),
-    tests("AuthorProjectsTests", ["AuthorProjects"]),
+    tests("AuthorProjectsTests", ["AuthorProjects", "ProjectDescription"]),
     tests("LayoutTests", ["Archive", "ChartRules", "FidelityRules", "Layout", "Pictures"]),
     tests("PicturesTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),
     tests("HTTPRulesTests", ["FidelityRules", "HTTPRules"]),

@@ -33,14 +33,9 @@ import Testing
     #expect(try project.read("/p").name == "Weather")
   }
 
-  @Test(arguments: [("Project.swift", "tuist generate")])
-  func `a description of another tool is refused with the command that generates the project`(
-    name: String, command: String
-  ) {
-    let files = FilesInMemory(texts: ["/p/\(name)": "", "/p/W/Weather.swift": Self.widget])
-    let error = #expect(throws: ProjectError.self) { try AuthorProject.read("/p", files: files) }
-    #expect(error?.code == .unsupported)
-    #expect(error?.advice?.contains(command) == true)
+  @Test func `a Project.swift that is no manifest of Tuist is a source`() throws {
+    let files = FilesInMemory(texts: ["/p/Project.swift": "struct Project {}", "/p/W/Weather.swift": Self.widget])
+    #expect(try AuthorProject.read("/p", files: files).widgets.count == 1)
   }
 
   @Test func `a folder without a project has a target for each entry point of a widget`() throws {

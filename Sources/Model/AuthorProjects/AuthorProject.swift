@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Foundation
+
 /// A project with widget extensions, which its author has not written for WidgetLab.
 package struct AuthorProject: Sendable, Hashable {
   package let name: String
@@ -21,24 +23,29 @@ package struct AuthorProject: Sendable, Hashable {
 
   /// Reads the project at a path: a `.xcodeproj`, a `.xcworkspace` or a folder.
   ///
-  /// A folder is searched for Xcode projects first, and then for Swift files with a widget.
+  /// A folder is searched for Xcode projects first, then for descriptions of XcodeGen and Tuist, and then for Swift files with
+  /// a widget.
   ///
-  /// - Throws: a `ProjectError` when there is no project with a widget, or several.
-  package static func read(_ path: String, files: any ProjectFiles = FilesOnDisk()) throws(ProjectError)
-    -> AuthorProject
-  {
+  /// - Parameter manifests: what the manifests of Tuist have printed, by their absolute paths.
+  /// - Throws: a `ProjectError` when there is no project with a widget, or several; `unevaluated` when a manifest of Tuist
+  ///   has to run first.
+  package static func read(
+    _ path: String, manifests: [String: Data] = [:], files: any ProjectFiles = FilesOnDisk()
+  ) throws(ProjectError) -> AuthorProject {
     let path = FilePath.absolute(path, in: "/")
     switch FilePath.ending(path) {
     case "xcodeproj": return try xcode(path, files)
     case "pbxproj": return try xcode(FilePath.folder(path), files)
     case "xcworkspace": return try first(of: projects(ofWorkspace: path, files), at: path, files)
     case "yml", "yaml": return try XcodeGenReader(path, files: files).project()
+    case "swift" where TuistReader.isManifest(path, files):
+      return try TuistReader(path, manifests: manifests, files: files).project(path)
     default: break
     }
     guard files.isFolder(path) else {
       throw ProjectError(
         .notFound, files.contents(path) == nil ? "this path does not exist" : "this is not a project", at: path,
-        advice: "name a .xcodeproj, a .xcworkspace, a project.yml, or the folder of a project")
+        advice: "name a .xcodeproj, a .xcworkspace, a project.yml, a Project.swift, or the folder of a project")
     }
     let projects = SourceSearch(path).projects(files)
     if !projects.isEmpty {
@@ -58,8 +65,13 @@ package struct AuthorProject: Sendable, Hashable {
       if let folder = try? FolderReader(path, files: files).project() { return folder }
       throw error
     }
-    try refuseDescriptions(in: path, files)
+    if let project = try tuist(in: path, manifests, files) { return project }
     return try FolderReader(path, files: files).project()
+  }
+
+  /// The root of a project of Tuist: the nearest folder with its folder `Tuist`, its workspace or a repository.
+  package static func tuistRoot(of folder: String, files: any ProjectFiles = FilesOnDisk()) -> String {
+    TuistReader.root(of: folder, files)
   }
 
   private static func xcode(_ path: String, _ files: any ProjectFiles) throws(ProjectError) -> AuthorProject {
@@ -116,12 +128,29 @@ package struct AuthorProject: Sendable, Hashable {
     return workspace.places.filter { FilePath.ending($0) == "xcodeproj" && !$0.contains("/Pods/") }
   }
 
-  /// A description from which another tool generates the Xcode project.
-  private static func refuseDescriptions(in folder: String, _ files: any ProjectFiles) throws(ProjectError) {
-    guard files.entries(of: folder)?.contains("Project.swift") == true else { return }
-    throw ProjectError(
-      .unsupported, "this description of Tuist is not read", at: "\(folder)/Project.swift",
-      advice: "run `tuist generate --no-open` in \(folder), then this command again")
+  /// The project with a widget that manifests of Tuist in a folder or below it describe; `nil` without a manifest.
+  private static func tuist(
+    in folder: String, _ manifests: [String: Data], _ files: any ProjectFiles
+  ) throws(ProjectError) -> AuthorProject? {
+    let paths = SourceSearch(folder).files(named: [TuistReader.name], files).filter {
+      TuistReader.isManifest($0, files)
+    }
+    // The nearest one may name the others.
+    for path in paths where manifests[path] == nil {
+      throw ProjectError(.unevaluated, "this manifest of Tuist was not run", at: path)
+    }
+    var found: [String: AuthorProject] = [:]
+    for path in paths {
+      do {
+        found[path] = try TuistReader(path, manifests: manifests, files: files).project(path)
+      } catch  where error.code == .noWidget {
+        continue
+      }
+    }
+    return try only(of: paths.filter { found[$0] != nil }, at: folder) { path throws(ProjectError) in
+      if let project = found[path] { return project }
+      throw ProjectError(.noWidget, "this manifest of Tuist has no widget extension", at: path)
+    }
   }
 
   /// The project with a widget that a description in a folder or below it describes; `nil` without a description.

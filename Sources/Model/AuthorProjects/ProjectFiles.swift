@@ -43,7 +43,8 @@ package struct ProjectError: Error, Hashable, Sendable, CustomStringConvertible 
     case notFound = "not-found"
     case damaged
     case ambiguous
-    case unsupported
+    /// A manifest of Tuist has to run first; the error's path names it.
+    case unevaluated
     case noWidget = "no-widget"
   }
 

@@ -2,10 +2,10 @@
 
 /// Finds a small list of faults that still breaks a law. It decides what to try next; the caller runs it.
 ///
-/// It tries no fault at all, then the last fault, because a campaign ends soon after a law is broken. A kill may need luck
-/// with the moment. Therefore it then tries one crash at each point at which a process was killed, the latest first, and at
-/// the other points of these processes; where a crash breaks the law sometimes, also one when the point is reached again.
-/// Then come the last two faults, four and so on. At the end it divides what it found by delta debugging (Zeller and
+/// It tries no fault at all, then the last fault, because a campaign ends soon after a law is broken, then three faults in
+/// sequence, the latest first. A kill may need luck with the moment. Therefore it then tries one crash at each point at which
+/// a process was killed, and at the other points of these processes; where a crash breaks the law sometimes, also one when
+/// the point is reached again. Then come the last six faults, twelve and so on. At the end it divides what it found by delta debugging (Zeller and
 /// Hildebrandt, 2002): it tries parts of the list and what is left without them, with finer and finer parts, and begins
 /// again when no part broke the law.
 package struct FaultShrinking: Sendable {
@@ -26,6 +26,8 @@ package struct FaultShrinking: Sendable {
 
   private enum Phase {
     case nothing
+    /// The next sequence to try.
+    case sequence(Int)
     /// The next crash to try.
     case crash(Int)
     /// The last faults, so many.
@@ -33,6 +35,10 @@ package struct FaultShrinking: Sendable {
     case parts
   }
 
+  /// The faults of a sequence.
+  private static let together = 3
+  /// How many sequences are tried, and how often.
+  private static let (sequences, passes) = (10, 2)
   /// How often the parts of a list are tried in vain before the search ends.
   private static let rounds = 3
 
@@ -64,12 +70,19 @@ package struct FaultShrinking: Sendable {
   /// need none.
   package mutating func next() -> Candidate? {
     if case .crash = found { return nil }
+    if case .sequence = phase {
+      if let sequence = candidate() {
+        tried = .faults(sequence)
+        return tried
+      }
+      phase = .crash(0)
+    }
     if case .crash(let index) = phase {
       if index < crashes.count, smallest.count > 1 {
         tried = .crash(crashes[index])
         return tried
       }
-      phase = .last(2)
+      phase = .last(2 * Self.together)
     }
     tried = candidate().map { .faults($0) }
     return tried
@@ -78,6 +91,9 @@ package struct FaultShrinking: Sendable {
   private mutating func candidate() -> [Int]? {
     switch phase {
     case .nothing: return []
+    case .sequence(let index):
+      let all = min(Self.sequences, smallest.count - Self.together)
+      return index < all * Self.passes ? smallest.dropLast(index % all).suffix(Self.together) : nil
     case .crash: return nil
     case .last(let count) where count < smallest.count: return smallest.suffix(count)
     case .last:
@@ -118,8 +134,9 @@ package struct FaultShrinking: Sendable {
     }
     switch phase {
     case .nothing: phase = .last(1)
+    case .sequence(let index): phase = breaks ? .parts : .sequence(index + 1)
     case .crash(let index): phase = .crash(index + 1)
-    case .last(1) where !breaks: phase = .crash(0)
+    case .last(1) where !breaks: phase = .sequence(0)
     case .last(let count): phase = breaks ? .parts : .last(2 * count)
     case .parts:
       guard breaks else {

@@ -81,6 +81,51 @@ import WidgetLabTesting
     }
   }
 
+  @Test func `a manifest of Tuist is compiled with its helpers, and read`() async throws {
+    let files = [
+      "Project.swift": """
+      import ProjectDescription
+      import ProjectDescriptionHelpers
+      import Sky
+      print("reading")
+      let project = Project.app("Weather", prefix: Sky.prefix)
+      """,
+      "Plugins/Sky/Plugin.swift": "import ProjectDescription\nlet plugin = Plugin(name: \"Sky\")\n",
+      "Plugins/Sky/ProjectDescriptionHelpers/Sky.swift":
+        "public enum Sky { public static let prefix = \"com.example\" }\n",
+      "Tuist/ProjectDescriptionHelpers/Project+App.swift": """
+      import ProjectDescription
+      extension Project {
+        public static func app(_ name: String, prefix: String) -> Project {
+          Project(
+            name: name,
+            targets: [
+              .target(name: name, destinations: .iOS, product: .app, bundleId: "\\(prefix).\\(name)",
+                sources: ["App/**"], dependencies: [.target(name: "Widget")]),
+              .target(name: "Widget", destinations: .iOS, product: .appExtension,
+                bundleId: "\\(prefix).\\(name).Widget",
+                infoPlist: .extendingDefault(with: [
+                  "NSExtension": ["NSExtensionPointIdentifier": "com.apple.widgetkit-extension"]
+                ]), sources: ["Widget/**"]),
+            ])
+        }
+      }
+      """,
+      "App/App.swift": "", "Widget/Widget.swift": Self.widget,
+    ]
+    try await inFolder(files) { folder, widgetlab in
+      let answer = try await widgetlab(["new", "--from", folder])
+      #expect(answer.status == 0, "\(answer)")
+      #expect(answer.output.contains("com.example.Weather.Widget  (widget extension Widget)"), "\(answer)")
+      #expect(answer.output.contains("wrote \(folder)/Weather-WidgetLab"), "\(answer)")
+      try "import ProjectDescription\nlet project = Nothing()\n".write(
+        toFile: folder + "/Project.swift", atomically: true, encoding: .utf8)
+      let wrong = try await widgetlab(["new", "--from", folder])
+      #expect(wrong.status == 78 && wrong.errors.contains("Project.swift:2:15: error: "), "\(wrong)")
+      #expect(wrong.errors.contains("tuist generate --no-open"), "\(wrong)")
+    }
+  }
+
   @Test(arguments: [
     (["Weather.xcodeproj/project.pbxproj": "{ objects = {"], "cannot be read: it is not a property list"),
     (["project.yml": "name: Weather"], "xcodegen generate"),

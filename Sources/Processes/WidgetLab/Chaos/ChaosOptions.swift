@@ -56,7 +56,7 @@ struct ChaosOptions: ParsableArguments {
   var shrinks = true
 
   @Option(help: ArgumentHelp("How long it looks for them.", valueName: "seconds"))
-  var shrinkTime = 240.0
+  var shrinkTime = 300.0
 
   @Option(
     help: ArgumentHelp(

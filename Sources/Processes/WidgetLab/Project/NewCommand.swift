@@ -15,9 +15,9 @@ struct NewCommand: AsyncParsableCommand {
       Run it again after a change of the project: it updates the package, and keeps Package.swift, widgetlab.yaml and \
       the app if you have changed them.
 
-      PATH is a .xcodeproj, a .xcworkspace, a project.yml of XcodeGen, or a folder. A folder without a project is searched \
-      for Swift files with `@main` and a Widget or a WidgetBundle. For a Project.swift of Tuist, generate the Xcode \
-      project first.
+      PATH is a .xcodeproj, a .xcworkspace, a project.yml of XcodeGen, a Project.swift of Tuist, or a folder. A folder \
+      without any of these is searched for Swift files with `@main` and a Widget or a WidgetBundle. A manifest of Tuist is \
+      compiled and run.
 
       Targets of local Swift packages become targets of the package, and products of others its dependencies.
 

@@ -29,14 +29,10 @@ struct ProjectPackage {
   /// - Parameter path: of the project, relative to the working directory unless absolute.
   /// - Throws: a command error with what cannot be read, and what to do.
   init(_ path: String, _ options: ProjectOptions) async throws {
-    do {
-      project = try AuthorProject.read(URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
-    } catch {
-      throw CommandError(Exit.configuration, error.what, at: error.path, advice: error.advice)
-    }
+    widgetLab = try WidgetLabPackage.find(options.widgetlab)
+    project = try await Self.read(URL(fileURLWithPath: path).resolvingSymlinksInPath().path, widgetLab)
     let output = options.output ?? project.defaultOutput
     folder = PackageFolder(path: URL(fileURLWithPath: output).resolvingSymlinksInPath().path)
-    widgetLab = try WidgetLabPackage.find(options.widgetlab)
     var surroundings = PackagePlan.Surroundings(
       output: folder.path, widgetLab: widgetLab.folder, modules: widgetLab.modules, taken: widgetLab.names)
     plan = PackagePlan(project, in: surroundings)
@@ -45,6 +41,20 @@ struct ProjectPackage {
       throw CommandError(
         Exit.configuration, "no widget extension of the project can be built here\n" + Self.lines(plan.omitted),
         at: project.path, advice: "correct the target in Xcode")
+    }
+  }
+
+  /// Reads a project, and runs the manifests of Tuist that it needs.
+  private static func read(_ path: String, _ widgetLab: WidgetLabPackage) async throws -> AuthorProject {
+    var manifests: [String: Data] = [:]
+    while true {
+      do {
+        return try AuthorProject.read(path, manifests: manifests)
+      } catch let error where error.code == .unevaluated && manifests[error.path] == nil {
+        manifests[error.path] = try await TuistManifests(widgetLab: widgetLab.folder).description(of: error.path)
+      } catch {
+        throw CommandError(Exit.configuration, error.what, at: error.path, advice: error.advice)
+      }
     }
   }
 

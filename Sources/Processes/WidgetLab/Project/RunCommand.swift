@@ -31,7 +31,8 @@ struct RunCommand: AsyncParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "A .xcodeproj, a .xcworkspace, a project.yml of XcodeGen, or the folder of a project.", valueName: "path"))
+      "A .xcodeproj, a .xcworkspace, a project.yml of XcodeGen, a Project.swift of Tuist, or a folder.",
+      valueName: "path"))
   var path: String
 
   @OptionGroup var project: ProjectOptions

@@ -21,14 +21,16 @@ struct SwiftTool {
 
   /// Runs a command of SwiftPM, with its output in a file, and ends it when this task is cancelled.
   ///
-  /// - Parameter follow: receives what was written to the file, from time to time and at the end.
+  /// - Parameters:
+  ///   - executable: another one than `swift`.
+  ///   - follow: receives what was written to the file, from time to time and at the end.
   func run(
-    _ arguments: [String], log: String, follow: @escaping @Sendable (Data) -> Void = { _ in }
+    _ arguments: [String], log: String, executable: String? = nil, follow: @escaping @Sendable (Data) -> Void = { _ in }
   ) async throws -> ChildEnding {
     try FileManager.default.createDirectory(
       atPath: URL(fileURLWithPath: log).deletingLastPathComponent().path, withIntermediateDirectories: true)
     unlink(log)
-    let child = try await SpawnedProcess.start(path, arguments, log: log)
+    let child = try await SpawnedProcess.start(executable ?? path, arguments, log: log)
     return try await withThrowingTaskGroup(of: ChildEnding?.self) { group in
       group.addTask { await child.ending() }
       group.addTask {

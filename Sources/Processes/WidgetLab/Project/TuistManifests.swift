@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AuthorProjects
+import ChildProcesses
+import Cluster
+import Foundation
+
+/// Runs manifests of Tuist: each is compiled with WidgetLab's `ProjectDescription` and with the helpers of the project, and
+/// prints its description. What is compiled is kept in a folder of the clone, by its content.
+struct TuistManifests {
+  /// The folder of the clone, which has the sources of `ProjectDescription`.
+  let widgetLab: String
+
+  private static let patience = Duration.seconds(120)
+  private static let helpers = "ProjectDescriptionHelpers"
+
+  private var scratch: String { widgetLab + "/.build/manifests" }
+
+  /// The description of a manifest, as JSON.
+  ///
+  /// - Throws: a command error with the compiler's message.
+  func description(of manifest: String) async throws -> Data {
+    let swift = try SwiftTool()
+    let folder = URL(fileURLWithPath: manifest).deletingLastPathComponent().path
+    let description = try await module(
+      "ProjectDescription", sources: Self.sources(in: widgetLab + "/Sources/SDK/ProjectDescription"), after: [],
+      language: "6", swift)
+    var modules = [description]
+    let root = AuthorProject.tuistRoot(of: folder)
+    for (name, sources) in Self.plugins(in: root + "/Plugins") {
+      modules.append(try await module(name, sources: sources, after: [description], language: "5", swift))
+    }
+    let helpers = Self.sources(in: "\(root)/Tuist/\(Self.helpers)")
+    if !helpers.isEmpty {
+      modules.append(try await module(Self.helpers, sources: helpers, after: modules, language: "5", swift))
+    }
+    let place = scratch + "/" + Self.digest(of: [manifest], modules)
+    if let kept = FileManager.default.contents(atPath: place + ".json") { return kept }
+    try await compile(
+      ["-swift-version", "5", manifest, "-o", place]
+        + modules.flatMap { ["-I", $0, "\($0)/module.o"] }, of: manifest, log: place + ".log", swift)
+    let ending = try await Deadline.within(Self.patience, "the manifest does not end", at: manifest) {
+      try await swift.run(["--print-description"], log: place + ".out", executable: place)
+    }
+    let output = FileManager.default.contents(atPath: place + ".out") ?? Data()
+    // A manifest may print, too.
+    guard ending == .exited(code: 0),
+      let line = output.split(separator: UInt8(ascii: "\n")).last(where: { $0.first == UInt8(ascii: "{") })
+    else {
+      throw CommandError(
+        Exit.configuration, "the manifest made no project (\(ending))", at: manifest,
+        advice: "see \(place).out; or run `tuist generate --no-open` in \(folder), then this command again")
+    }
+    try Data(line).write(to: URL(fileURLWithPath: place + ".json"), options: .atomic)
+    return Data(line)
+  }
+
+  /// Compiles a module.
+  ///
+  /// - Returns: its folder, with the module and `module.o`.
+  private func module(
+    _ name: String, sources: [String], after modules: [String], language: String, _ swift: SwiftTool
+  ) async throws -> String {
+    let place = scratch + "/" + Self.digest(of: sources, modules)
+    guard !FileManager.default.fileExists(atPath: place + "/module.o") else { return place }
+    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+    guard !sources.isEmpty else {
+      throw CommandError(
+        Exit.configuration, "the clone of WidgetLab has no sources of \(name)", at: widgetLab,
+        advice: "name a complete clone with --widgetlab")
+    }
+    try await compile(
+      [
+        "-swift-version", language, "-package-name", "manifests", "-parse-as-library", "-whole-module-optimization",
+        "-module-name", name, "-emit-module", "-emit-module-path", "\(place)/\(name).swiftmodule", "-emit-object", "-o",
+        "\(place)/new.o",
+      ] + modules.flatMap { ["-I", $0] } + sources, of: sources[0], log: place + "/log", swift)
+    guard rename("\(place)/new.o", "\(place)/module.o") == 0 else {
+      throw CommandError(Exit.configuration, "\(place)/module.o cannot be written: \(String(cString: strerror(errno)))")
+    }
+    return place
+  }
+
+  private func compile(_ arguments: [String], of path: String, log: String, _ swift: SwiftTool) async throws {
+    let ending = try await Deadline.within(Self.patience, "the manifest is not compiled", at: path) {
+      try await swift.run(arguments, log: log, executable: swift.path + "c")
+    }
+    guard ending != .exited(code: 0) else { return }
+    let text = FileManager.default.contents(atPath: log).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let errors = text.split(separator: "\n").filter { $0.contains("error: ") }
+    throw CommandError(
+      Exit.configuration,
+      "this manifest of Tuist does not compile here: \(errors.first.map(String.init) ?? "see \(log)")",
+      at: path,
+      advice: "run `tuist generate --no-open` in the project's folder, then this command again")
+  }
+
+  /// The helpers of the local plugins of a project, by the name that a manifest imports.
+  private static func plugins(in folder: String) -> [(name: String, sources: [String])] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder))?.sorted() ?? []
+    return names.compactMap { name in
+      let place = "\(folder)/\(name)"
+      let text = try? String(contentsOfFile: place + "/Plugin.swift", encoding: .utf8)
+      guard let match = text?.firstMatch(of: /Plugin\(\s*name:\s*"([^"]+)"/) else { return nil }
+      let sources = sources(in: "\(place)/\(helpers)")
+      return sources.isEmpty ? nil : (String(match.output.1), sources)
+    }
+  }
+
+  /// The Swift files in a folder, sorted.
+  private static func sources(in folder: String) -> [String] {
+    guard let names = FileManager.default.enumerator(atPath: folder) else { return [] }
+    return names.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }.sorted().map { "\(folder)/\($0)" }
+  }
+
+  /// Tells apart files by their paths and contents.
+  private static func digest(of paths: [String], _ more: [String]) -> String {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    func add(_ bytes: some Sequence<UInt8>) {
+      for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    }
+    for path in paths {
+      add(path.utf8)
+      add(FileManager.default.contents(atPath: path) ?? Data())
+    }
+    for text in more { add(text.utf8) }
+    return String(hash, radix: 36)
+  }
+}
