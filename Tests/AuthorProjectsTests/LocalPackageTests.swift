@@ -277,10 +277,31 @@ import Testing
     packages.packages["/c/Sky"] = SwiftPackage(Self.description(Self.target("Sky")), folder: "/c/Sky")
     func isForApple(_ files: [String: String]) -> Bool {
       let remote = RemotePackages(packages, modules: ["SwiftUI", "os"], files: FilesInMemory(texts: files))
-      return remote.isForApple("Sky", in: "/c/Sky")
+      return remote.areForApple(["Sky"], in: "/c/Sky")
     }
     #expect(isForApple(["/c/Sky/Sources/Sky/A.swift": source]) == expected)
-    #expect(!isForApple(["/c/Sky/Sources/Sky/a.c": "int a;"]))
+  }
+
+  @Test func `of which a remote one needs sources in Swift, and one of its products decides for all`() {
+    var packages = LocalPackages()
+    let both = Self.target("Rain", #", "dependencies": [{"target": ["CRain", null]}]"#) + "," + Self.target("CRain")
+    packages.packages["/c/Sky"] = SwiftPackage(
+      Self.description(Self.target("Sky") + "," + both, products: ""), folder: "/c/Sky")
+    let files = [
+      "/c/Sky/Sources/Sky/A.swift": "import SwiftUI\n", "/c/Sky/Sources/Rain/B.swift": "import Foundation\n",
+      "/c/Sky/Sources/CRain/a.swift": "",
+    ]
+    func isForApple(_ products: [String], _ files: [String: String]) -> Bool {
+      RemotePackages(packages, modules: ["SwiftUI"], files: FilesInMemory(texts: files))
+        .areForApple(products, in: "/c/Sky")
+    }
+    #expect(!isForApple(["Rain"], files))
+    #expect(isForApple(["Rain", "Sky"], files))
+    var withC = files
+    withC["/c/Sky/Sources/CRain/a.swift"] = nil
+    withC["/c/Sky/Sources/CRain/a.c"] = "int a;"
+    #expect(!isForApple(["Rain", "Sky"], withC))
+    #expect(isForApple(["Sky"], withC))
   }
 
   @Test func `name a product of a remote package without the package`() throws {

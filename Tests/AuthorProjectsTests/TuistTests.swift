@@ -93,18 +93,43 @@ import Testing
     let project = project(
       Self.widget(
         settings: .settings(
-          base: ["SWIFT_ACTIVE_COMPILATION_CONDITIONS": ["DEBUG", "SKY"]],
           configurations: [
-            .release(name: .release, settings: ["MARKETING_VERSION": "9"]),
-            .debug(name: "Debug", settings: ["CURRENT_PROJECT_VERSION": "7"]),
+            .release(name: .release, settings: ["MARKETING_VERSION": "9", "CURRENT_PROJECT_VERSION": "8"]),
+            .debug(
+              name: "Debug",
+              settings: [
+                "CURRENT_PROJECT_VERSION": "7", "SWIFT_ACTIVE_COMPILATION_CONDITIONS": ["$(inherited)", "SKY"],
+              ]),
           ])), settings: .settings(base: SettingsDictionary().swiftVersion("6.0").marketingVersion("2.1")))
     let widget = try widget(project)
     #expect(widget.compiler.languageMode == 6 && widget.compiler.conditions == ["DEBUG", "SKY"])
+    #expect(widget.version == "2.1" && widget.build == "7")
     let plist = try #require(widget.generatedInfoPlist)
     let keys = try PropertyListSerialization.propertyList(from: plist, format: nil) as? [String: Any]
     #expect(keys?["CFBundlePackageType"] as? String == "XPC!")
-    #expect(widget.infoPlistSettings["PRODUCT_NAME"] == nil || widget.infoPlistSettings["PRODUCT_NAME"] == "SkyWidget")
-    #expect(widget.build == nil || widget.build == "1" || widget.build == "7")
+  }
+
+  @Test func `has settings of files between those of the project and of the target`() throws {
+    let settings = Settings.settings(
+      configurations: [.debug(name: .debug, xcconfig: "Project.xcconfig")],
+      defaultSettings: .recommended(excluding: ["SWIFT_VERSION"]))
+    let target = Self.widget(
+      settings: .settings(configurations: [.debug(name: .debug, xcconfig: "Widget.xcconfig")]))
+    let files = [
+      "/p/Project.xcconfig": "SWIFT_VERSION = 6.0\nMARKETING_VERSION = 3\n",
+      "/p/Widget.xcconfig": "MARKETING_VERSION = 4\n",
+    ]
+    let widget = try widget(project(target, settings: settings), files: files)
+    #expect(widget.compiler.languageMode == 6 && widget.version == "4")
+  }
+
+  @Test func `leaves out what counts only for other platforms`() throws {
+    let target = Self.widget(
+      sources: [
+        "Widget/Sources/Sky.swift", .glob("Widget/Sources/Old/**", compilationCondition: .when([.macos])),
+      ], resources: [.folderReference(path: "App/Days", inclusionCondition: .when([.tvos]))])
+    let widget = try widget(project(target))
+    #expect(widget.sources == ["/p/Widget/Sources/Sky.swift"] && widget.resources.isEmpty)
   }
 
   @Test func `has entitlements and an Info.plist of a file, or as keys`() throws {
@@ -168,6 +193,43 @@ import Testing
     let whole = try read(
       ["/p/Project.swift": project, "/p/Modules/Core/Project.swift": core], path: "/p", files: files)
     #expect(whole.widgets.first?.libraries["Core"]?.sources == ["/p/Modules/Core/Sources/Core.swift"])
+  }
+
+  @Test func `has the widget of another project once, with the app that contains it`() throws {
+    let app = Project(
+      name: "App",
+      targets: [
+        .target(
+          name: "Sky", destinations: .iOS, product: .app, bundleId: "com.example.Sky", sources: ["App/**"],
+          dependencies: [.project(target: "SkyWidget", path: "Widgets")])
+      ])
+    let widgets = Project(name: "Widgets", targets: [Self.widget(sources: ["Sky.swift"], resources: [])])
+    let whole = try read(
+      ["/p/Project.swift": app, "/p/Widgets/Project.swift": widgets],
+      files: [
+        "/p/Widgets/Project.swift": "import ProjectDescription",
+        "/p/Widgets/Sky.swift": "import WidgetKit\n@main struct Sky: Widget {}\n",
+        "/p/Tuist/ProjectDescriptionHelpers/Project.swift": "import ProjectDescription",
+      ])
+    #expect(whole.path == "/p/Project.swift" && whole.widgets.count == 1)
+    #expect(whole.widgets.first?.sources == ["/p/Widgets/Sky.swift"])
+    #expect(whole.widgets.first?.app.bundle == "com.example.Sky")
+  }
+
+  @Test(arguments: [
+    (
+      ".package(url: \"https://e.com/apple/swift-algorithms.git\", .exact(\"1.0.0\"),)", "Algorithms",
+      "exact: \"1.0.0\""
+    ),
+    (".package(url: \"https://e.com/o/Nuke\", branch: \"main\", traits: [\"A\"])", "Nuke", "branch: \"main\""),
+    (".package(url: \"https://e.com/o/Nuke\", .upToNextMajor(from: \"2.0.0\"))", "Nuke", "from: \"2.0.0\""),
+  ])
+  func `has products of Tuist's package in all forms`(package: String, product: String, requirement: String) throws {
+    let target = Self.widget(dependencies: [.external(name: product)])
+    let text = "dependencies: [\(package), .package(path: \"../Other\")]"
+    let place = try widget(project(target), files: ["/p/Tuist/Package.swift": text]).products.first?.place
+    guard case .remote(_, let found) = place else { return #expect(place == nil, "not found") }
+    #expect(found == requirement)
   }
 
   @Test func `names what is left out`() throws {

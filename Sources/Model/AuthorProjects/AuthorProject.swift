@@ -5,7 +5,7 @@ package import Foundation
 /// A project with widget extensions, which its author has not written for WidgetLab.
 package struct AuthorProject: Sendable, Hashable {
   package let name: String
-  /// The path of the `.xcodeproj`, or of the folder.
+  /// The path of the `.xcodeproj`, of the description of another tool, or of the folder.
   package let path: String
   /// The widget extensions, at least one.
   package var widgets: [WidgetTarget]
@@ -39,7 +39,7 @@ package struct AuthorProject: Sendable, Hashable {
     case "xcworkspace": return try first(of: projects(ofWorkspace: path, files), at: path, files)
     case "yml", "yaml": return try XcodeGenReader(path, files: files).project()
     case "swift" where TuistReader.isManifest(path, files):
-      return try TuistReader(path, manifests: manifests, files: files).project(path)
+      return try TuistReader(path, manifests: manifests, files: files).project(path).project
     default: break
     }
     guard files.isFolder(path) else {
@@ -53,6 +53,7 @@ package struct AuthorProject: Sendable, Hashable {
         return try first(of: projects, at: path, files)
       } catch  where error.code == .noWidget {
         if let described = try described(in: path, files) { return described }
+        if let project = try tuist(in: path, manifests, files) { return project }
         // Such as a project of a cross-platform framework, with a widget in another folder.
         if let folder = try? FolderReader(path, files: files).project() { return folder }
         throw error
@@ -69,7 +70,7 @@ package struct AuthorProject: Sendable, Hashable {
     return try FolderReader(path, files: files).project()
   }
 
-  /// The root of a project of Tuist: the nearest folder with its folder `Tuist`, its workspace or a repository.
+  /// The root of a project of Tuist: the nearest folder with the folder `Tuist`, a plugin or a repository.
   package static func tuistRoot(of folder: String, files: any ProjectFiles = FilesOnDisk()) -> String {
     TuistReader.root(of: folder, files)
   }
@@ -135,20 +136,24 @@ package struct AuthorProject: Sendable, Hashable {
     let paths = SourceSearch(folder).files(named: [TuistReader.name], files).filter {
       TuistReader.isManifest($0, files)
     }
-    // The nearest one may name the others.
-    for path in paths where manifests[path] == nil {
-      throw ProjectError(.unevaluated, "this manifest of Tuist was not run", at: path)
-    }
-    var found: [String: AuthorProject] = [:]
+    var found: [AuthorProject] = []
+    // The widget of a project belongs to the app of the project that names it.
+    var parts: Set<String> = []
+    var failure: ProjectError?
     for path in paths {
       do {
-        found[path] = try TuistReader(path, manifests: manifests, files: files).project(path)
-      } catch  where error.code == .noWidget {
-        continue
+        let (project, others) = try TuistReader(path, manifests: manifests, files: files).project(path)
+        found.append(project)
+        parts.formUnion(others)
+      } catch {
+        guard error.code != .unevaluated else { throw error }
+        if failure == nil || error.code == .damaged { failure = error }
       }
     }
-    return try only(of: paths.filter { found[$0] != nil }, at: folder) { path throws(ProjectError) in
-      if let project = found[path] { return project }
+    found.removeAll { parts.contains($0.path) }
+    if found.isEmpty, let failure { throw failure }
+    return try only(of: found.map(\.path), at: folder) { path throws(ProjectError) in
+      if let project = found.first(where: { $0.path == path }) { return project }
       throw ProjectError(.noWidget, "this manifest of Tuist has no widget extension", at: path)
     }
   }

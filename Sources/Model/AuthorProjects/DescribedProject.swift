@@ -19,6 +19,8 @@ struct DescribedProject {
     var settings: [String: String] = [:]
     /// The `.xcconfig` file below its settings, absolute.
     var settingsFile: String?
+    /// The settings and the file of the project that declares it; `nil` for those of the described project.
+    var project: (settings: [String: String], file: String?)?
     var notes: [ProjectNote] = []
   }
 
@@ -46,6 +48,18 @@ struct DescribedProject {
       widget.notes += notes + (targets.first { $0.name == widget.name }?.notes ?? [])
       return widget
     }
+  }
+
+  /// The settings that say for which system a target is built.
+  static func settings(ofPlatform platform: String, from version: String?) -> [String: String] {
+    let systems = [
+      "iOS": ("iphoneos", "IPHONEOS"), "macOS": ("macosx", "MACOSX"), "watchOS": ("watchos", "WATCHOS"),
+      "visionOS": ("xros", "XROS"), "tvOS": ("appletvos", "TVOS"),
+    ]
+    guard let (sdk, prefix) = systems[platform] else { return [:] }
+    var result = ["SDKROOT": sdk]
+    result["\(prefix)_DEPLOYMENT_TARGET"] = version
+    return result
   }
 
   /// A property list in XML.
@@ -112,18 +126,29 @@ private struct ProjectObjects {
       phase("PBXResourcesBuildPhase", target.resources.map { file($0) }),
       phase("PBXFrameworksBuildPhase", target.frameworks.map { framework($0) }),
     ]
+    let list = configurations(target.settings, target.settingsFile, below: target.project)
     all[id] = [
       "isa": "PBXNativeTarget", "name": target.name, "productType": "com.apple.product-type.\(target.type)",
-      "buildConfigurationList": configurations(target.settings, target.settingsFile), "buildPhases": phases,
+      "buildConfigurationList": list, "buildPhases": phases,
       "dependencies": target.dependencies.compactMap { targets[$0] }.map { add("PBXTargetDependency", ["target": $0]) },
       "packageProductDependencies": target.products.map { product($0) },
     ]
   }
 
-  private mutating func configurations(_ settings: [String: String], _ file: String?) -> String {
+  private mutating func configurations(
+    _ settings: [String: String], _ file: String?, below project: (settings: [String: String], file: String?)? = nil
+  ) -> String {
+    var keys = configuration(settings, file)
+    if let project {
+      keys[XcodeProjectReader.ownProject] = add("XCBuildConfiguration", configuration(project.settings, project.file))
+    }
+    return add("XCConfigurationList", ["buildConfigurations": [add("XCBuildConfiguration", keys)]])
+  }
+
+  private mutating func configuration(_ settings: [String: String], _ file: String?) -> [String: Any] {
     var keys: [String: Any] = ["name": "Debug", "buildSettings": settings]
     if let file { keys["baseConfigurationReference"] = self.file(file) }
-    return add("XCConfigurationList", ["buildConfigurations": [add("XCBuildConfiguration", keys)]])
+    return keys
   }
 
   private mutating func phase(_ isa: String, _ files: [String]) -> String {

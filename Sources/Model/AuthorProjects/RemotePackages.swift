@@ -16,12 +16,13 @@ package struct RemotePackages: Sendable {
     self.files = files
   }
 
-  /// Whether a product is for Apple's platforms only, and has only targets that can be compiled here.
+  /// Whether one of some products of a package is for Apple's platforms only, and all have only targets that can be
+  /// compiled here.
   ///
   /// - Parameter folder: of the package, which is described.
-  package func isForApple(_ product: String, in folder: String) -> Bool {
+  package func areForApple(_ products: [String], in folder: String) -> Bool {
     let targets = packages.targets(
-      of: [PackageProduct(name: product, place: .local(folder))], platform: "iOS", files: files)
+      of: products.map { PackageProduct(name: $0, place: .local(folder)) }, platform: "iOS", files: files)
     return targets.allSatisfy { $0.obstacle == nil } && targets.contains(where: isForApple)
   }
 

@@ -22,23 +22,26 @@ struct TuistReader {
     root = Self.root(of: FilePath.folder(path), files)
   }
 
-  /// Whether a file is a manifest of Tuist.
+  /// Whether a file is a manifest of Tuist. A file of helpers can have its name.
   static func isManifest(_ path: String, _ files: any ProjectFiles) -> Bool {
-    FilePath.name(path) == name && files.text(path)?.contains("ProjectDescription") == true
+    FilePath.name(path) == name && !path.contains("/ProjectDescriptionHelpers/") && !path.contains("/Tuist/")
+      && files.text(path)?.contains("import ProjectDescription") == true
   }
 
-  /// The nearest folder above a manifest that has the folder or the file `Tuist`, or else the repository's.
+  /// The nearest folder above a manifest that has the folder `Tuist`, a plugin or a repository.
   static func root(of folder: String, _ files: any ProjectFiles) -> String {
-    var folders = [folder]
-    while let last = folders.last, last != "/" { folders.append(FilePath.folder(last)) }
-    func first(with names: Set<String>) -> String? {
-      folders.first { !names.isDisjoint(with: files.entries(of: $0) ?? []) }
+    let markers: Set<String> = [".git", "Plugin.swift", "Tuist", "Tuist.swift"]
+    var place = folder
+    while place != "/" {
+      if !markers.isDisjoint(with: files.entries(of: place) ?? []) { return place }
+      place = FilePath.folder(place)
     }
-    return first(with: ["Tuist", "Tuist.swift", "Workspace.swift"]) ?? first(with: [".git"]) ?? folder
+    return folder
   }
 
+  /// - Returns: the project, and the manifests of those on which it depends.
   /// - Throws: `unevaluated` with the path of a manifest whose description is needed; `damaged`; `no-widget`.
-  func project(_ path: String) throws(ProjectError) -> AuthorProject {
+  func project(_ path: String) throws(ProjectError) -> (project: AuthorProject, others: Set<String>) {
     var described = DescribedProject(name: "", path: path, folder: FilePath.folder(path))
     var queue = [path]
     var visited: Set<String> = []
@@ -58,7 +61,7 @@ struct TuistReader {
           "WidgetLab needs a target of the product .appExtension whose infoPlist has NSExtensionPointIdentifier com.apple.widgetkit-extension"
       )
     }
-    return AuthorProject(name: described.name, path: path, widgets: widgets)
+    return (AuthorProject(name: described.name, path: path, widgets: widgets), visited.subtracting([path]))
   }
 
   /// Adds the targets of a manifest.
@@ -76,15 +79,16 @@ struct TuistReader {
     }
     if described.name.isEmpty { described.name = name }
     let manifest = TuistManifest(folder: FilePath.folder(path), root: root, keys: keys, files: files)
-    let project = manifest.settings(keys["settings"])
+    let project = manifest.settings(keys["settings"], withDefaults: true)
     var others: [String] = []
     for target in keys["targets"] as? [[String: Any]] ?? [] {
       var result = manifest.target(target, &described)
-      // Each project has its own settings, and the described one has only those of its targets.
-      result.settings = project.values.merging(result.settings) { $1 }
-      result.settingsFile = result.settingsFile ?? project.file
-      described.targets.removeAll { $0.name == result.name }
-      described.targets.append(result)
+      result.project = project
+      if described.targets.contains(where: { $0.name == result.name }) {
+        described.notes.append(ProjectNote(result.name, "another project has a target of this name, which is meant"))
+      } else {
+        described.targets.append(result)
+      }
       for dependency in target["dependencies"] as? [[String: Any]] ?? [] {
         guard let place = dependency["project"] as? String else { continue }
         others.append(manifest.absolute(place) + "/" + Self.name)
@@ -110,11 +114,16 @@ private struct TuistManifest {
   // MARK: Settings
 
   /// The settings for debugging, and the `.xcconfig` below them.
-  func settings(_ value: Any?) -> (values: [String: String], file: String?) {
+  ///
+  /// - Parameter withDefaults: whether those are added that Tuist adds to a project.
+  func settings(_ value: Any?, withDefaults: Bool) -> (settings: [String: String], file: String?) {
     let keys = value as? [String: Any] ?? [:]
     var result: [String: String] = [:]
-    if keys["hasDefaults"] as? Bool ?? true {
-      result = ["SWIFT_ACTIVE_COMPILATION_CONDITIONS": "DEBUG", "SWIFT_VERSION": "5.0"]
+    if withDefaults, keys["hasDefaults"] as? Bool ?? true {
+      let excluded = keys["excluded"] as? [String] ?? []
+      result = ["SWIFT_ACTIVE_COMPILATION_CONDITIONS": "DEBUG", "SWIFT_VERSION": "5.0"].filter {
+        !excluded.contains($0.key)
+      }
     }
     result.merge(keys["base"] as? [String: String] ?? [:]) { $1 }
     let all = keys["configurations"] as? [[String: Any]] ?? []
@@ -131,16 +140,9 @@ private struct TuistManifest {
     var target = DescribedProject.Target(name: name, type: keys["product"] as? String ?? "")
     if target.type == "framework.static" { target.type = "framework" }
     target.settings = facts(keys)
-    if let own = keys["settings"] {
-      let (values, file) = settings(own)
-      // The defaults of a target are those of its project.
-      let base =
-        (own as? [String: Any])?["hasDefaults"] as? Bool ?? true
-        ? ["SWIFT_ACTIVE_COMPILATION_CONDITIONS", "SWIFT_VERSION"] : []
-      let given = (own as? [String: Any])?["base"] as? [String: String] ?? [:]
-      target.settings.merge(values.filter { !base.contains($0.key) || given[$0.key] != nil }) { $1 }
-      target.settingsFile = file
-    }
+    let own = settings(keys["settings"], withDefaults: false)
+    target.settings.merge(own.settings) { $1 }
+    target.settingsFile = own.file
     target.sources = (keys["sources"] as? [[String: Any]] ?? []).flatMap { matches($0) }.filter(XcodeMembers.isCompiled)
     for element in keys["resources"] as? [[String: Any]] ?? [] { target.resources += resources(element) }
     for element in keys["folders"] as? [[String: Any]] ?? [] {
@@ -173,14 +175,8 @@ private struct TuistManifest {
     result["PRODUCT_NAME"] = keys["productName"] as? String ?? name.replacing("-", with: "_")
     let platforms = keys["platforms"] as? [String] ?? []
     let platform = platforms.contains("iOS") ? "iOS" : platforms.first ?? "iOS"
-    let systems = [
-      "iOS": ("iphoneos", "IPHONEOS"), "macOS": ("macosx", "MACOSX"), "watchOS": ("watchos", "WATCHOS"),
-      "visionOS": ("xros", "XROS"), "tvOS": ("appletvos", "TVOS"),
-    ]
-    if let (sdk, prefix) = systems[platform] {
-      result["SDKROOT"] = sdk
-      result["\(prefix)_DEPLOYMENT_TARGET"] = (keys["deploymentTargets"] as? [String: String])?[platform]
-    }
+    let version = (keys["deploymentTargets"] as? [String: String])?[platform]
+    result.merge(DescribedProject.settings(ofPlatform: platform, from: version)) { $1 }
     return result
   }
 
@@ -221,7 +217,7 @@ private struct TuistManifest {
 
   /// The files and the folders of resources that a pattern names.
   private func matches(_ glob: [String: Any]) -> [String] {
-    guard let text = glob["pattern"] as? String else { return [] }
+    guard let text = glob["pattern"] as? String, !text.isEmpty else { return [] }
     let pattern = absolute(text)
     let excluded = (glob["excluding"] as? [String] ?? []).map { GlobPattern(absolute($0)) }
     let found: [String]
@@ -283,7 +279,13 @@ private struct TuistManifest {
   }
 
   private func choose(_ product: String, _ places: [PackageProduct.Place]) -> PackageProduct.Place {
-    let named = places.first { $0.identity.lowercased() == product.lowercased() }
+    func plain(_ name: String) -> String {
+      let words = name.lowercased().filter { $0 != "-" && $0 != "_" }
+      return words.hasPrefix("swift") && words.count > 5 ? String(words.dropFirst(5)) : words
+    }
+    let named =
+      places.first { $0.identity.lowercased() == product.lowercased() }
+      ?? places.first { plain($0.identity) == plain(product) }
     let local = places.first { place in
       guard case .local(let folder) = place else { return false }
       return files.text(folder + "/Package.swift")?.contains("\"\(product)\"") == true
@@ -299,12 +301,24 @@ private struct TuistManifest {
     }
     let remote = text.matches(of: /\.package\(\s*url:\s*"([^"]+)"\s*,\s*((?:[^()]|\([^()]*\))*)\)/).map { match in
       PackageProduct.Place.remote(
-        url: String(match.output.1), requirement: String(match.output.2).trimmingCharacters(in: .whitespacesAndNewlines)
+        url: String(match.output.1), requirement: requirement(String(match.output.2))
       )
     }
     let local = text.matches(of: /\.package\(\s*path:\s*"([^"]+)"/).map { match in
       PackageProduct.Place.local(FilePath.absolute(String(match.output.1), in: FilePath.folder(path)))
     }
     return choose(product, remote + local)
+  }
+
+  /// A requirement in the forms that SwiftPM had before, as it writes it now.
+  private func requirement(_ text: String) -> String {
+    var text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    if let traits = text.firstRange(of: /,\s*traits:.*/.dotMatchesNewlines()) { text.removeSubrange(traits) }
+    while text.hasSuffix(",") || text.hasSuffix(" ") { text.removeLast() }
+    if let old = text.wholeMatch(of: /\.(exact|branch|revision)\(\s*("[^"]*")\s*\)/) {
+      return "\(old.output.1): \(old.output.2)"
+    }
+    if let old = text.wholeMatch(of: /\.upToNextMajor\(\s*from:\s*("[^"]*")\s*\)/) { return "from: \(old.output.1)" }
+    return text
   }
 }

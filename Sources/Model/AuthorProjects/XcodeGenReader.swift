@@ -110,16 +110,9 @@ struct XcodeGenReader {
     let destinations = value["supportedDestinations"]?.texts ?? []
     var platform = value["platform"]?.text ?? "auto"
     if platform == "auto" { platform = destinations.contains("iOS") ? "iOS" : destinations.first ?? "iOS" }
-    let systems = [
-      "iOS": ("iphoneos", "IPHONEOS"), "macOS": ("macosx", "MACOSX"), "watchOS": ("watchos", "WATCHOS"),
-      "visionOS": ("xros", "XROS"), "tvOS": ("appletvos", "TVOS"),
-    ]
-    if let (sdk, prefix) = systems[platform] {
-      result["SDKROOT"] = sdk
-      let own = value["deploymentTarget"]
-      result["\(prefix)_DEPLOYMENT_TARGET"] =
-        own?.text ?? own?[platform]?.text ?? spec.root["options"]?["deploymentTarget"]?[platform]?.text
-    }
+    let own = value["deploymentTarget"]
+    let version = own?.text ?? own?[platform]?.text ?? spec.root["options"]?["deploymentTarget"]?[platform]?.text
+    result.merge(DescribedProject.settings(ofPlatform: platform, from: version)) { $1 }
     if let product = value["productName"]?.text { result["PRODUCT_NAME"] = product }
     if let prefix = spec.root["options"]?["bundleIdPrefix"]?.text,
       settings(spec.root["settings"])["PRODUCT_BUNDLE_IDENTIFIER"] == nil

@@ -156,7 +156,7 @@ struct XcodeProjectReader {
   /// The settings of a target in its configuration for debugging.
   func settings(of target: XcodeObject, _ notes: inout [ProjectNote]) -> XcodeSettings {
     let own = configuration(of: target)
-    let common = configuration(of: project.root)
+    let common = project.object(own?.text(Self.ownProject)) ?? configuration(of: project.root)
     var sdk = "iphoneos"
     for layer in [own, common].compactMap({ $0?.dictionary("buildSettings") }) {
       if let root = layer["SDKROOT"] as? String, root != "auto" {
@@ -178,6 +178,9 @@ struct XcodeProjectReader {
     }
     return XcodeSettings(layers)
   }
+
+  /// The key of a target's configuration that names the one of the project below it. No file of Xcode has it.
+  static let ownProject = "ownProject"
 
   /// The configuration `Debug`, or else the first one.
   private func configuration(of object: XcodeObject) -> XcodeObject? {

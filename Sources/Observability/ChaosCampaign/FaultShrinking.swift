@@ -2,12 +2,15 @@
 
 /// Finds a small list of faults that still breaks a law. It decides what to try next; the caller runs it.
 ///
-/// It tries no fault at all, then the last fault, because a campaign ends soon after a law is broken, then three faults in
-/// sequence, the latest first. A kill may need luck with the moment. Therefore it then tries one crash at each point at which
-/// a process was killed, and at the other points of these processes; where a crash breaks the law sometimes, also one when
-/// the point is reached again. Then come the last six faults, twelve and so on. At the end it divides what it found by delta debugging (Zeller and
-/// Hildebrandt, 2002): it tries parts of the list and what is left without them, with finer and finer parts, and begins
-/// again when no part broke the law.
+/// It tries, in this order:
+/// 1. no fault at all;
+/// 2. the last fault, because a campaign ends soon after a law is broken;
+/// 3. three faults in sequence, of the last ten sequences the latest first, twice;
+/// 4. one crash at each point at which a process was killed, and at the other points of these processes, because a kill needs
+///    luck with the moment; where a crash breaks the law sometimes, also one when the point is reached again;
+/// 5. the last six faults, twelve and so on;
+/// 6. parts of what it has, and what is left without them, with finer and finer parts: delta debugging (Zeller and
+///    Hildebrandt, 2002). It begins again when no part broke the law.
 package struct FaultShrinking: Sendable {
   /// What to try.
   package enum Candidate: Hashable, Sendable {
@@ -92,7 +95,8 @@ package struct FaultShrinking: Sendable {
     switch phase {
     case .nothing: return []
     case .sequence(let index):
-      let all = min(Self.sequences, smallest.count - Self.together)
+      // The whole list is no smaller one.
+      let all = smallest.count > Self.together ? min(Self.sequences, smallest.count - Self.together + 1) : 0
       return index < all * Self.passes ? smallest.dropLast(index % all).suffix(Self.together) : nil
     case .crash: return nil
     case .last(let count) where count < smallest.count: return smallest.suffix(count)

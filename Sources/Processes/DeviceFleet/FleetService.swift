@@ -30,7 +30,7 @@ actor FleetService {
   var machine: FleetStateMachine
   var facts: FleetDatabase.Facts
   var figures: FleetFigures
-  /// Since when the fleet's day passes: the machine's time, and the day's. `nil` while a new fleet is not ready.
+  /// Since when the fleet's day passes: the machine's time, and the day's. `nil` before a fast day begins.
   private var dayBegan: (at: Date, time: Date)?
   private let launched = ContinuousClock.now
   var tokens: FleetTokens?
@@ -111,7 +111,11 @@ actor FleetService {
     }
     known = try database.received()
     countedEvents = machine.tally.events
-    if facts.time > facts.origin { dayBegan = Self.beginning(from: facts.time, at: plan.profile.speed) }
+    // A day at the machine's speed follows the machine's clock.
+    if plan.profile.speed == 1 {
+      let now = Date()
+      dayBegan = (now, max(facts.time, now))
+    }
     for token in machine.tokens(in: [.wanted, .ending]) { unsettled.append(token) }
     for token in machine.tokens(in: [.issued]) { unregistered.append(token) }
   }
@@ -202,17 +206,11 @@ actor FleetService {
 
   // MARK: The day
 
-  /// The time of the fleet's day. It stands still until a new fleet is ready: a fast day would otherwise rotate tokens
-  /// sooner than a slow machine registers the first ones.
+  /// The time of the fleet's day. A fast day stands still until the fleet is ready: it would otherwise rotate tokens sooner
+  /// than a slow machine registers the first ones.
   var now: Date {
     guard let dayBegan else { return facts.time }
     return dayBegan.time.addingTimeInterval(Date().timeIntervalSince(dayBegan.at) * plan.profile.speed)
-  }
-
-  private static func beginning(from time: Date, at speed: Double) -> (at: Date, time: Date) {
-    let now = Date()
-    // A day at the machine's speed follows the machine's clock.
-    return (now, speed == 1 ? max(time, now) : time)
   }
 
   private func live() async {
@@ -249,7 +247,7 @@ actor FleetService {
   func noteReady() {
     guard readyAfter == nil, isReady else { return }
     readyAfter = (ContinuousClock.now - launched) / .seconds(1)
-    dayBegan = dayBegan ?? Self.beginning(from: facts.time, at: plan.profile.speed)
+    dayBegan = dayBegan ?? (Date(), facts.time)
     logger.notice("ready", metadata: ["devices": "\(plan.devices)", "seconds": "\(readyAfter ?? 0)"])
   }
 

@@ -9,13 +9,18 @@ public struct SourceFileGlob: ExpressibleByStringInterpolation, Equatable, Senda
     _ pattern: Path, excluding: [Path] = [], compilerFlags: String? = nil, codeGen: FileCodeGen? = nil,
     compilationCondition: PlatformCondition? = nil
   ) -> SourceFileGlob {
-    SourceFileGlob(pattern: pattern, excluding: excluding)
+    make(pattern, excluding, compilationCondition)
   }
   public static func generated(
     _ path: Path, compilerFlags: String? = nil, codeGen: FileCodeGen? = nil,
     compilationCondition: PlatformCondition? = nil
   ) -> SourceFileGlob {
-    SourceFileGlob(pattern: path, excluding: [])
+    make(path, [], compilationCondition)
+  }
+
+  /// What counts only for other platforms names no file.
+  static func make(_ pattern: Path, _ excluding: [Path], _ condition: PlatformCondition?) -> SourceFileGlob {
+    SourceFileGlob(pattern: condition?.isForDevice == false ? "" : pattern, excluding: excluding)
   }
 
   init(pattern: Path, excluding: [Path]) { (self.pattern, self.excluding) = (pattern, excluding) }
@@ -46,12 +51,12 @@ public struct ResourceFileElement: ExpressibleByStringInterpolation, Equatable, 
   public static func glob(
     pattern: Path, excluding: [Path] = [], tags: [String] = [], inclusionCondition: PlatformCondition? = nil
   ) -> ResourceFileElement {
-    ResourceFileElement(description: SourceFileGlob(pattern: pattern, excluding: excluding).description)
+    ResourceFileElement(description: SourceFileGlob.make(pattern, excluding, inclusionCondition).description)
   }
   public static func folderReference(
     path: Path, tags: [String] = [], inclusionCondition: PlatformCondition? = nil
   ) -> ResourceFileElement {
-    ResourceFileElement(description: .map(["folder": path.description]))
+    inclusionCondition?.isForDevice == false ? "" : ResourceFileElement(description: .map(["folder": path.description]))
   }
 
   init(description: Description) { self.description = description }

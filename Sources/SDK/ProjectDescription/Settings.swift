@@ -103,6 +103,13 @@ public enum DefaultSettings: Equatable, Sendable {
   public static func essential(excluding: Set<String>) -> DefaultSettings {
     .defaults(essential: true, excluding: excluding)
   }
+  var excluded: [String] {
+    switch self {
+    case .all(let names), .defaults(_, let names): names.sorted()
+    case .none: []
+    }
+  }
+
   public static var recommended: DefaultSettings { recommended(excluding: []) }
   public static var essential: DefaultSettings { essential(excluding: []) }
 }
@@ -127,7 +134,7 @@ public struct Settings: Equatable, Sendable {
     Settings(
       description: .map([
         "base": .map(base.mapValues { .text($0.text) }), "configurations": .list(configurations.map(\.description)),
-        "hasDefaults": .boolean(defaultSettings != .none),
+        "hasDefaults": .boolean(defaultSettings != .none), "excluded": .texts(defaultSettings.excluded),
       ]))
   }
 

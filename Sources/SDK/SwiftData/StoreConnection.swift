@@ -11,7 +11,7 @@ struct StoreFailure: Error, CustomStringConvertible, LocalizedError {
 
   /// Whether another process uses the store; SQLite's `SQLITE_BUSY`.
   var isBusy: Bool { code & 0xFF == 5 }
-  var description: String { "the store failed: \(reason) (SQLite's code \(code))" }
+  var description: String { "the store failed: \(reason)" + (code == 0 ? "" : " (SQLite's code \(code))") }
   var errorDescription: String? { description }
 }
 
@@ -79,8 +79,10 @@ final class StoreConnection {
     defer { close(descriptor) }
     let end = endOfPatience
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < end else {
-        throw StoreFailure(code: 0, reason: "\(path) cannot be locked: \(String(cString: strerror(errno)))")
+      let code = errno
+      guard code == EWOULDBLOCK || code == EINTR, ContinuousClock.now < end else {
+        let why = code == EWOULDBLOCK ? "another process is opening a store there" : String(cString: strerror(code))
+        throw StoreFailure(code: 0, reason: "\(path) cannot be locked: \(why)")
       }
       // A wait for the lock would have no end, so the lock is asked for each millisecond.
       poll(nil, 0, 1)

@@ -5,7 +5,7 @@ import ChildProcesses
 import Cluster
 import Foundation
 
-/// Reads the manifests of local packages with SwiftPM, which evaluates them. Nothing in their folders is changed.
+/// Reads the manifests of packages with SwiftPM, which evaluates them. Nothing in their folders is changed.
 struct PackageReader {
   /// The folder in which descriptions are kept, each for one text of a manifest.
   let folder: String

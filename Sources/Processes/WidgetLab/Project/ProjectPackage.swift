@@ -47,12 +47,21 @@ struct ProjectPackage {
   /// Reads a project, and runs the manifests of Tuist that it needs.
   private static func read(_ path: String, _ widgetLab: WidgetLabPackage) async throws -> AuthorProject {
     var manifests: [String: Data] = [:]
+    // Another manifest may have the widget, so a failure counts only if none has.
+    var failures: [String: any Error] = [:]
     while true {
       do {
         return try AuthorProject.read(path, manifests: manifests)
       } catch let error where error.code == .unevaluated && manifests[error.path] == nil {
-        manifests[error.path] = try await TuistManifests(widgetLab: widgetLab.folder).description(of: error.path)
+        Output.printError("running the manifest \(ShownPath.of(error.path))")
+        do {
+          manifests[error.path] = try await TuistManifests(widgetLab: widgetLab.folder).description(of: error.path)
+        } catch let failure as CommandError {
+          failures[error.path] = failure
+          manifests[error.path] = Data()
+        }
       } catch {
+        if let failure = failures[error.path] { throw failure }
         throw CommandError(Exit.configuration, error.what, at: error.path, advice: error.advice)
       }
     }
@@ -74,31 +83,34 @@ struct ProjectPackage {
       known = surroundings.packages.remote.count
       for product in plan.wanted.sorted(by: { $0.name < $1.name })
       where surroundings.checkouts[product.place] == nil && surroundings.unavailable[product] == nil {
-        await find(product, with: probe, reader, &surroundings)
+        if case .local(let place) = product.place {
+          surroundings.unavailable[product] = surroundings.packages.failures[place]
+          continue
+        }
+        switch await probe.state(of: product) {
+        case .available(let checkout): surroundings.checkouts[product.place] = checkout
+        case .unavailable(let reason): surroundings.unavailable[product] = reason
+        }
       }
+      await choose(plan.wanted.union(linked), reader, &surroundings)
       // A package that is compiled here may need others.
     } while surroundings.packages.remote.count > known
     plan = PackagePlan(project, in: surroundings)
   }
 
-  private func find(
-    _ product: PackageProduct, with probe: PackageProbe, _ reader: PackageReader,
-    _ surroundings: inout PackagePlan.Surroundings
+  /// Chooses the remote packages that are compiled like local ones, by all of their products that are linked.
+  private func choose(
+    _ products: Set<PackageProduct>, _ reader: PackageReader, _ surroundings: inout PackagePlan.Surroundings
   ) async {
-    if case .local(let place) = product.place {
-      surroundings.unavailable[product] = surroundings.packages.failures[place]
-      return
-    }
-    switch await probe.state(of: product) {
-    case .available(let checkout):
-      surroundings.checkouts[product.place] = checkout
-      var packages = surroundings.packages
-      await reader.describe(checkout, in: &packages)
-      let remote = RemotePackages(packages, modules: surroundings.modules)
-      guard packages.packages[checkout] != nil, remote.isForApple(product.name, in: checkout) else { return }
-      packages.remote[product.place] = checkout
-      surroundings.packages = packages
-    case .unavailable(let reason): surroundings.unavailable[product] = reason
+    for (place, checkout) in surroundings.checkouts.sorted(by: { $0.value < $1.value })
+    where surroundings.packages.remote[place] == nil {
+      if surroundings.packages.packages[checkout] == nil, surroundings.packages.failures[checkout] == nil {
+        await reader.describe(checkout, in: &surroundings.packages)
+      }
+      let remote = RemotePackages(surroundings.packages, modules: surroundings.modules)
+      let names = products.filter { $0.place == place }.map(\.name)
+      guard surroundings.packages.packages[checkout] != nil, remote.areForApple(names, in: checkout) else { continue }
+      surroundings.packages.remote[place] = checkout
     }
   }
 

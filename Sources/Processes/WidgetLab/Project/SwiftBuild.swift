@@ -19,7 +19,7 @@ struct SwiftTool {
     path = found
   }
 
-  /// Runs a command of SwiftPM, with its output in a file, and ends it when this task is cancelled.
+  /// Runs a command of Swift, with its output in a file, and ends it when this task is cancelled.
   ///
   /// - Parameters:
   ///   - executable: another one than `swift`.

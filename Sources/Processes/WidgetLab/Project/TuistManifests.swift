@@ -6,7 +6,7 @@ import Cluster
 import Foundation
 
 /// Runs manifests of Tuist: each is compiled with WidgetLab's `ProjectDescription` and with the helpers of the project, and
-/// prints its description. What is compiled is kept in a folder of the clone, by its content.
+/// prints its description. What is compiled is kept in a folder of the clone, by its content and the compiler.
 struct TuistManifests {
   /// The folder of the clone, which has the sources of `ProjectDescription`.
   let widgetLab: String
@@ -34,11 +34,14 @@ struct TuistManifests {
     if !helpers.isEmpty {
       modules.append(try await module(Self.helpers, sources: helpers, after: modules, language: "5", swift))
     }
-    let place = scratch + "/" + Self.digest(of: [manifest], modules)
-    if let kept = FileManager.default.contents(atPath: place + ".json") { return kept }
-    try await compile(
-      ["-swift-version", "5", manifest, "-o", place]
-        + modules.flatMap { ["-I", $0, "\($0)/module.o"] }, of: manifest, log: place + ".log", swift)
+    let place = scratch + "/" + Self.digest(of: [manifest], modules + [Self.compiler(swift)])
+    if access(place, X_OK) != 0 {
+      let new = place + ".new-\(getpid())"
+      try await compile(
+        ["-swift-version", "5", manifest, "-o", new] + modules.flatMap { ["-I", $0, "\($0)/module.o"] }, of: manifest,
+        log: place + ".log", swift)
+      try move(new, to: place)
+    }
     let ending = try await Deadline.within(Self.patience, "the manifest does not end", at: manifest) {
       try await swift.run(["--print-description"], log: place + ".out", executable: place)
     }
@@ -51,7 +54,6 @@ struct TuistManifests {
         Exit.configuration, "the manifest made no project (\(ending))", at: manifest,
         advice: "see \(place).out; or run `tuist generate --no-open` in \(folder), then this command again")
     }
-    try Data(line).write(to: URL(fileURLWithPath: place + ".json"), options: .atomic)
     return Data(line)
   }
 
@@ -61,9 +63,10 @@ struct TuistManifests {
   private func module(
     _ name: String, sources: [String], after modules: [String], language: String, _ swift: SwiftTool
   ) async throws -> String {
-    let place = scratch + "/" + Self.digest(of: sources, modules)
+    let place = scratch + "/" + Self.digest(of: sources, modules + [name, Self.compiler(swift)])
     guard !FileManager.default.fileExists(atPath: place + "/module.o") else { return place }
-    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+    let new = place + ".new-\(getpid())"
+    try FileManager.default.createDirectory(atPath: new, withIntermediateDirectories: true)
     guard !sources.isEmpty else {
       throw CommandError(
         Exit.configuration, "the clone of WidgetLab has no sources of \(name)", at: widgetLab,
@@ -72,13 +75,27 @@ struct TuistManifests {
     try await compile(
       [
         "-swift-version", language, "-package-name", "manifests", "-parse-as-library", "-whole-module-optimization",
-        "-module-name", name, "-emit-module", "-emit-module-path", "\(place)/\(name).swiftmodule", "-emit-object", "-o",
-        "\(place)/new.o",
-      ] + modules.flatMap { ["-I", $0] } + sources, of: sources[0], log: place + "/log", swift)
-    guard rename("\(place)/new.o", "\(place)/module.o") == 0 else {
-      throw CommandError(Exit.configuration, "\(place)/module.o cannot be written: \(String(cString: strerror(errno)))")
-    }
+        "-module-name", name, "-emit-module", "-emit-module-path", "\(new)/\(name).swiftmodule", "-emit-object", "-o",
+        "\(new)/module.o",
+      ] + modules.flatMap { ["-I", $0] } + sources, of: sources[0], log: place + ".log", swift)
+    try move(new, to: place)
     return place
+  }
+
+  /// Two commands may make the same at the same time: the first one is kept.
+  private func move(_ new: String, to place: String) throws {
+    guard rename(new, place) != 0 else { return }
+    let code = errno
+    try? FileManager.default.removeItem(atPath: new)
+    guard !FileManager.default.fileExists(atPath: place) else { return }
+    throw CommandError(Exit.configuration, "this cannot be written: \(String(cString: strerror(code)))", at: place)
+  }
+
+  /// Tells apart compilers: a module of another one cannot be imported.
+  private static func compiler(_ swift: SwiftTool) -> String {
+    let file = URL(fileURLWithPath: swift.path + "c").resolvingSymlinksInPath()
+    let facts = try? file.resourceValues(forKeys: [.contentModificationDateKey, .fileSizeKey])
+    return "\(file.path) \(facts?.fileSize ?? 0) \(facts?.contentModificationDate?.timeIntervalSince1970 ?? 0)"
   }
 
   private func compile(_ arguments: [String], of path: String, log: String, _ swift: SwiftTool) async throws {
