@@ -56,8 +56,25 @@ package final class JournalWriter {
     }
     // Remove the drafts of a broker that was killed.
     for draft in try self.folder.drafts() { unlink("\(self.folder.path)/\(draft)") }
+    if isSynchronized { try Self.cutHole(in: self.folder) }
     self.recovered = try JournalRecovery.read(folder: folder)
     self.lastSequence = recovered.lastSequence
+  }
+
+  /// Cuts the last segment at a hole. A power failure leaves one when the disk has a later part of the last batch, and not
+  /// an earlier one. No envelope of that batch was forwarded, because the batch did not wait for the disk to the end.
+  private static func cutHole(in folder: SegmentFolder) throws(JournalError) {
+    guard let last = try folder.segments().last, let file = try SegmentFile.writable(folder.path(ofSegment: last))
+    else {
+      return
+    }
+    var walk = SegmentWalk(file)
+    while let step = try walk.next() {
+      guard case .unreadable(let offset, let length) = step, try file.hasHole(at: offset, length) else { continue }
+      file.truncate(to: offset)
+      try file.synchronize()
+      return
+    }
   }
 
   /// Whether the next record belongs in a new segment.

@@ -99,6 +99,18 @@ final class SegmentFile: Sendable {
     guard fdatasync(descriptor) == 0 else { throw .last(.notWritable, path, "fdatasync") }
   }
 
+  /// Whether a part of the file has zeros up to the end of a sector, as where a disk has not written. No record has so many.
+  func hasHole(at offset: Int, _ length: Int) throws(JournalError) -> Bool {
+    let sector = 512
+    let bytes = try read(length, at: offset)
+    let ends = stride(from: (offset / sector + 1) * sector, through: offset + length, by: sector)
+    return ends.contains { end in
+      let part = bytes[max(end - sector - offset, 0)..<end - offset]
+      // A few zeros can also be the length of a record.
+      return part.count >= 16 && part.allSatisfy { $0 == 0 }
+    }
+  }
+
   /// Truncates the file.
   func truncate(to length: Int) { _ = ftruncate(descriptor, off_t(length)) }
 }
