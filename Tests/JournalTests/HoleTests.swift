@@ -47,7 +47,7 @@ import Testing
     #expect(try JournalVerifier(folder: fixture.folder).verify().findings.map(\.kind) == [.damaged])
   }
 
-  @Test func `is told apart from a damaged file, which keeps what follows`() throws {
+  @Test func `differs from a damaged file, which keeps what follows`() throws {
     _ = try lose(7)
     #expect(try open().lastSequence == 62)
     #expect(try JournalVerifier(folder: fixture.folder).verify().findings.map(\.kind) == [.damaged])
