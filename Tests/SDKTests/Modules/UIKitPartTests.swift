@@ -80,6 +80,15 @@ import Testing
     #expect(try view.archived(in: EnvironmentValues()).lines == ["60.0"])
   }
 
+  @Test func `a group box has its label above its content, in a rounded rectangle`() throws {
+    let box = GroupBox("Today") { Text(verbatim: "12 cups") }
+    let archive = try box.archived(in: EnvironmentValues())
+    #expect(archive.lines == ["Today", "12 cups"])
+    #expect("\(archive)".contains("VStack") && "\(archive)".contains("background"))
+    #expect(try GroupBox { Text(verbatim: "a") }.archived(in: EnvironmentValues()).lines == ["a"])
+    #expect(try GroupBox(label: Text(verbatim: "b")) { EmptyView() }.archived(in: EnvironmentValues()).lines == ["b"])
+  }
+
   @Test func `views of an app and of UIKit are drawn as what a widget cannot show`() throws {
     struct Map: UIViewRepresentable {
       func makeUIView(context: Context) -> UIView { UIView() }
