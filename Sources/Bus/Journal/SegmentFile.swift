@@ -99,7 +99,8 @@ final class SegmentFile: Sendable {
     guard fdatasync(descriptor) == 0 else { throw .last(.notWritable, path, "fdatasync") }
   }
 
-  /// Whether a part of the file has zeros up to the end of a sector, as where a disk has not written. No record has so many.
+  /// Whether a part of the file has only zeros up to the end of a sector. A file has them where the disk did not write, and
+  /// no record has so many.
   func hasHole(at offset: Int, _ length: Int) throws(JournalError) -> Bool {
     let sector = 512
     let bytes = try read(length, at: offset)

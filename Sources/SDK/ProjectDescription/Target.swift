@@ -133,33 +133,27 @@ public struct Target: Equatable, Sendable {
   ) -> Target {
     Target(
       name: name, destinations: destinations, product: product, productName: productName, bundleId: bundleId,
-      targets: deploymentTargets, infoPlist: infoPlist, sources: sources, resources: resources,
-      folders: buildableFolders, entitlements: entitlements, scripts: scripts, dependencies: dependencies,
+      deploymentTargets: deploymentTargets, infoPlist: infoPlist, sources: sources, resources: resources,
+      buildableFolders: buildableFolders, entitlements: entitlements, scripts: scripts, dependencies: dependencies,
       settings: settings)
   }
 
-  init(
-    name: String, destinations: Destinations, product: Product, productName: String?, bundleId: String,
-    targets: DeploymentTargets?, infoPlist: InfoPlist?, sources: SourceFilesList?, resources: ResourceFileElements?,
-    folders: [BuildableFolder], entitlements: Entitlements?, scripts: [TargetScript],
-    dependencies: [TargetDependency], settings: Settings?
-  ) {
-    self.name = name
-    self.destinations = destinations
-    self.product = product
-    self.productName = productName
-    self.bundleId = bundleId
-    deploymentTargets = targets
-    self.infoPlist = infoPlist
-    self.sources = sources
-    self.resources = resources
-    buildableFolders = folders
-    self.entitlements = entitlements
-    self.scripts = scripts
-    self.dependencies = dependencies
-    self.settings = settings
+  var description: Description {
+    .keys([
+      "name": .text(name), "destinations": .texts(destinations.map(\.rawValue).sorted()),
+      "platforms": .texts(destinations.platforms.map(\.rawValue).sorted()), "product": .text(product.rawValue),
+      "productName": productName.map { .text($0) }, "bundleId": .text(bundleId),
+      "deploymentTargets": deploymentTargets?.description, "infoPlist": infoPlist?.description,
+      "sources": .list((sources?.globs ?? []).map(\.description)),
+      "resources": .list((resources?.elements ?? []).map(\.description)),
+      "folders": .list(buildableFolders.map(\.description)), "entitlements": entitlements?.description,
+      "scripts": .texts(scripts.map(\.name)), "dependencies": .list(dependencies.map(\.description)),
+      "settings": settings?.description,
+    ])
   }
+}
 
+extension Target {
   /// The form of Tuist 3, with one platform.
   public init(
     name: String, platform: Platform, product: Product, productName: String? = nil, bundleId: String,
@@ -172,7 +166,8 @@ public struct Target: Equatable, Sendable {
     let all = Destination.allCases.filter { $0.platform == platform }
     self.init(
       name: name, destinations: Set(all), product: product, productName: productName, bundleId: bundleId,
-      targets: deploymentTarget?.targets, infoPlist: infoPlist, sources: sources, resources: resources, folders: [],
+      deploymentTargets: deploymentTarget?.targets, infoPlist: infoPlist, sources: sources, resources: resources,
+      buildableFolders: [],
       entitlements: entitlements, scripts: scripts, dependencies: dependencies, settings: settings)
   }
 
@@ -188,22 +183,9 @@ public struct Target: Equatable, Sendable {
   ) {
     self.init(
       name: name, destinations: destinations, product: product, productName: productName, bundleId: bundleId,
-      targets: deploymentTargets, infoPlist: infoPlist, sources: sources, resources: resources, folders: [],
+      deploymentTargets: deploymentTargets, infoPlist: infoPlist, sources: sources, resources: resources,
+      buildableFolders: [],
       entitlements: entitlements, scripts: scripts, dependencies: dependencies, settings: settings)
-  }
-
-  var description: Description {
-    .keys([
-      "name": .text(name), "destinations": .texts(destinations.map(\.rawValue).sorted()),
-      "platforms": .texts(destinations.platforms.map(\.rawValue).sorted()), "product": .text(product.rawValue),
-      "productName": productName.map { .text($0) }, "bundleId": .text(bundleId),
-      "deploymentTargets": deploymentTargets?.description, "infoPlist": infoPlist?.description,
-      "sources": .list((sources?.globs ?? []).map(\.description)),
-      "resources": .list((resources?.elements ?? []).map(\.description)),
-      "folders": .list(buildableFolders.map(\.description)), "entitlements": entitlements?.description,
-      "scripts": .texts(scripts.map(\.name)), "dependencies": .list(dependencies.map(\.description)),
-      "settings": settings?.description,
-    ])
   }
 }
 

@@ -55,8 +55,7 @@ struct InstanceRegistry: Sendable {
 
   /// The file of an instance.
   func file(of instance: String) -> String {
-    let hash = instance.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-    return "\(folder)/\(String(hash, radix: 16)).json"
+    "\(folder)/\(String(FNV1a.hash(instance.utf8), radix: 16)).json"
   }
 
   /// Creates the folder if it is missing.

@@ -25,7 +25,8 @@ struct PackageReader {
       return
     }
     let name = URL(fileURLWithPath: package).lastPathComponent
-    let place = "\(folder)/descriptions/\(name)-\(Self.digest(package))"
+    // Two packages can have the same name.
+    let place = "\(folder)/descriptions/\(name)-\(String(FNV1a.hash(package.utf8), radix: 36))"
     let kept = try? JSONFile.read(Description.self, at: place + ".json")
     do {
       let json: Data
@@ -65,10 +66,5 @@ struct PackageReader {
         "SwiftPM cannot read \(package)/Package.swift: \(error ?? "see \(log)")")
     }
     return Data(lines[first...last].joined(separator: [UInt8(ascii: "\n")]))
-  }
-
-  /// Tells apart packages of the same name.
-  private static func digest(_ path: String) -> String {
-    String(path.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }, radix: 36)
   }
 }

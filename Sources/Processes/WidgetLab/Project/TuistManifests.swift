@@ -65,13 +65,15 @@ struct TuistManifests {
   ) async throws -> String {
     let place = scratch + "/" + Self.digest(of: sources, modules + [name, Self.compiler(swift)])
     guard !FileManager.default.fileExists(atPath: place + "/module.o") else { return place }
-    let new = place + ".new-\(getpid())"
-    try FileManager.default.createDirectory(atPath: new, withIntermediateDirectories: true)
     guard !sources.isEmpty else {
       throw CommandError(
         Exit.configuration, "the clone of WidgetLab has no sources of \(name)", at: widgetLab,
         advice: "name a complete clone with --widgetlab")
     }
+    let new = place + ".new-\(getpid())"
+    // Nothing is left of a module that does not compile.
+    defer { try? FileManager.default.removeItem(atPath: new) }
+    try FileManager.default.createDirectory(atPath: new, withIntermediateDirectories: true)
     try await compile(
       [
         "-swift-version", language, "-package-name", "manifests", "-parse-as-library", "-whole-module-optimization",
@@ -132,15 +134,12 @@ struct TuistManifests {
 
   /// Tells apart files by their paths and contents.
   private static func digest(of paths: [String], _ more: [String]) -> String {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    func add(_ bytes: some Sequence<UInt8>) {
-      for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    }
+    var hash = FNV1a.hash([])
     for path in paths {
-      add(path.utf8)
-      add(FileManager.default.contents(atPath: path) ?? Data())
+      hash = FNV1a.hash(path.utf8, after: hash)
+      hash = FNV1a.hash(FileManager.default.contents(atPath: path) ?? Data(), after: hash)
     }
-    for text in more { add(text.utf8) }
+    for text in more { hash = FNV1a.hash(text.utf8, after: hash) }
     return String(hash, radix: 36)
   }
 }
