@@ -175,7 +175,10 @@ extension [ResourceSynthesizer] {
 
 /// Values of the environment: `TUIST_APP_NAME` is `Environment.appName`. Here each has its default.
 @dynamicMemberLookup public enum Environment {
-  public enum Value: Equatable, Sendable { case string(String), boolean(Bool) }
+  public enum Value: Equatable, Sendable {
+    case string(String)
+    case boolean(Bool)
+  }
 
   public static subscript(dynamicMember name: String) -> Value? { nil }
 }
