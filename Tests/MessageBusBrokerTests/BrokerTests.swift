@@ -78,6 +78,32 @@ import ZeroMQ
     }
   }
 
+  /// A message after the last heartbeat of a stopped process once made ZeroMQ wait for it without a limit.
+  @Test func `a replica from which nothing arrives is disconnected, and other silent peers are not`() async throws {
+    let pair = try CurveKeyPair.generate()
+    try fixture.add("push-server-1", AddressPattern(.pushServer("1")), pair)
+    try await fixture.withBroker({ $0.replicaSilence = .milliseconds(200) }) { bus in
+      let other = try RawPeer()
+      try await other.connect(.dealer, bus.endpoint, .client(fixture.hostPair, serverPublicKey: bus.publicKey))
+      _ = try await other.send(Hello(incarnation: UUID(), pid: 2), from: host, to: .messageBus)
+      _ = try await other.next(Hello.kind.answered(.ok))
+      let replica = try RawPeer()
+      try await replica.connect(.dealer, bus.endpoint, .client(pair, serverPublicKey: bus.publicKey))
+      _ = try await replica.send(Hello(incarnation: UUID(), pid: 1), from: .pushServer("1"), to: .messageBus)
+      _ = try await replica.next(Hello.kind.answered(.ok))
+      _ = try await fixture.recorded(RegistrationChanged.self) {
+        $0.change == .disconnected && $0.registration.address == .pushServer("1")
+      }
+      _ = try await other.send(Hello(incarnation: UUID(), pid: 2), from: host, to: .messageBus)
+      _ = try await other.next(Hello.kind.answered(.ok))
+      let ended = try fixture.reader.read().filter { $0.header.kind == RegistrationChanged.kind }
+        .map { try BodyCoding.decode(RegistrationChanged.self, from: $0.body) }.filter { $0.change == .disconnected }
+      #expect(ended.map(\.registration.address) == [.pushServer("1")])
+      await replica.stop()
+      await other.stop()
+    }
+  }
+
   @Test func `a client that sends malformed frames is disconnected while other clients are served`() async throws {
     try await fixture.withBroker { bus in
       let one = fixture.connection(bus, tool, fixture.operatorPair)

@@ -64,6 +64,7 @@ struct RoutingFixture {
       case .raise(let signal): raised.append(signal)
       case .supersede(let key): superseding.append(key)
       case .cutOffViewers: viewersEnded += 1
+      case .watchReplicas: break
       }
     }
     recorded += last

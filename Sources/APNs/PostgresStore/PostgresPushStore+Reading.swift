@@ -25,6 +25,8 @@ extension PostgresPushStore {
         places[name] = commands.count
         commands.append(command())
       }
+      let fleets = Set(scope.subjects.map(\.connection)).filter { $0.hasSuffix(":") }
+      add("unowned", if: scope.isTaking || !fleets.isEmpty, Self.lock(unowned: fleets.sorted(), andAll: scope.isTaking))
       add("number", if: scope.requests > 0, .init("SELECT nextval('push_number')"))
       add("routes", if: !scope.connections.isEmpty, Self.routes(scope.connections))
       add("tokens", if: !scope.tokens.isEmpty, Self.tokens(scope.tokens))
@@ -69,15 +71,18 @@ extension PostgresPushStore {
   private static func held(of subjects: [PushSubject]) -> PostgresConnection.Command {
     .init(
       """
-      SELECT \(columns) FROM unnest($1::text[], $2::text[], $3::text[]) AS subject (device, bundle, use)
-        JOIN kept ON kept.device = subject.device AND kept.bundle = subject.bundle AND kept.use = subject.use
-          AND kept.state = 2
+      SELECT \(columns) FROM (
+          SELECT subject.* FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
+            AS subject (device, bundle, use, connection)
+            LEFT JOIN route ON route.connection = subject.connection WHERE route.replica IS NULL OFFSET 0) AS subject
+        CROSS JOIN LATERAL (
+          SELECT * FROM kept WHERE kept.device = subject.device AND kept.bundle = subject.bundle
+            AND kept.use = subject.use AND kept.state = 2 FOR UPDATE) AS kept
         JOIN requests ON requests.number = kept.number
-        LEFT JOIN route ON route.connection = kept.connection
-        WHERE route.replica IS NULL ORDER BY kept.device, kept.bundle, kept.use FOR UPDATE OF kept
       """,
       [
         .texts(subjects.map(\.device)), .texts(subjects.map(\.bundle)), .texts(subjects.map(\.use.rawValue)),
+        .texts(subjects.map(\.connection)),
       ])
   }
 
@@ -89,13 +94,40 @@ extension PostgresPushStore {
 
   /// Hands over what was accepted for this replica, or for an owner that has ended. Rows that another transaction is
   /// handing over are left to it.
-  private var taken: PostgresConnection.Command {
+  /// Locks fleets without an owner: one replica at a time stores for them. Two that store for the same devices would
+  /// both fail, each time again if there are many pushes.
+  ///
+  /// - Parameter all: also those that another replica has left.
+  private static func lock(unowned fleets: [String], andAll all: Bool) -> PostgresConnection.Command {
+    let left = "UNION SELECT connection FROM route WHERE replica IS NULL AND right(connection, 1) = ':'"
+    return .init(
+      """
+      SELECT pg_advisory_xact_lock(\(PostgresSchema.fleetLock), hashtext(connection)) FROM (
+        SELECT wanted.connection FROM unnest($1::text[]) AS wanted (connection)
+          LEFT JOIN route ON route.connection = wanted.connection WHERE route.replica IS NULL
+        \(all ? left : "")
+        ORDER BY connection OFFSET 0) AS unowned
+      """, [.texts(fleets)])
+  }
+
+  /// The oldest arrivals for connections of this replica, or of none. It finds each connection by one look-up in the
+  /// index, and reads at most a page of it.
+  var taken: PostgresConnection.Command {
     .init(
       """
-      SELECT \(Self.columns), kept.connection, route.replica, route.epoch FROM kept
-        JOIN requests ON requests.number = kept.number LEFT JOIN route ON route.connection = kept.connection
-        WHERE kept.state = 0 AND (route.replica = $1::text OR route.replica IS NULL)
-        ORDER BY kept.number LIMIT \(pageLimit) FOR UPDATE OF kept SKIP LOCKED
+      WITH RECURSIVE arrived (connection) AS (
+        (SELECT connection FROM kept WHERE state = 0 ORDER BY connection LIMIT 1)
+        UNION ALL
+        SELECT (SELECT kept.connection FROM kept WHERE state = 0 AND kept.connection > arrived.connection
+          ORDER BY kept.connection LIMIT 1) FROM arrived WHERE arrived.connection IS NOT NULL)
+      SELECT \(Self.columns), kept.connection, route.replica, route.epoch
+        FROM arrived LEFT JOIN route ON route.connection = arrived.connection
+        CROSS JOIN LATERAL (
+          SELECT * FROM kept WHERE kept.state = 0 AND kept.connection = arrived.connection
+            ORDER BY kept.number LIMIT \(pageLimit) FOR UPDATE SKIP LOCKED) AS kept
+        JOIN requests ON requests.number = kept.number
+        WHERE arrived.connection IS NOT NULL AND (route.replica = $1::text OR route.replica IS NULL)
+        ORDER BY kept.number LIMIT \(pageLimit)
       """, [.text(replica)])
   }
 

@@ -112,6 +112,10 @@ package final class PostgresPushStore: SharedPushStore {
       try connection.execute(PostgresSchema.fleets)
       version = 2
     }
+    if version == 2 {
+      try connection.execute(PostgresSchema.arrivals)
+      version = 3
+    }
     try connection.execute("COMMIT")
     guard version == PostgresSchema.version else {
       throw PostgresError(

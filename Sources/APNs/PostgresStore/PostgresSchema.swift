@@ -2,7 +2,7 @@
 
 /// The tables of the push server in a PostgreSQL database, and the settings of its connections.
 enum PostgresSchema {
-  static let version: Int64 = 2
+  static let version: Int64 = 3
 
   /// The key of the lock that claims take exclusively and all other transactions share.
   static let routesLock: Int64 = 7_823_411_001
@@ -11,13 +11,17 @@ enum PostgresSchema {
   /// The key of the lock of the replica that deletes what is old.
   static let tidyingLock: Int64 = 7_823_411_003
 
+  /// The first key of the locks of fleets without an owner; the second one is that of the fleet.
+  static let fleetLock: Int32 = 78_234
+
   /// The numbers of one batch.
   static let numbersAtOnce = 1_024
 
-  /// The plans do not depend on statistics: each table is read by an index. A replica that is stopped in a transaction
+  /// The plans do not depend on statistics: each table is read by an index, in the order of the index, so that a page
+  /// costs as much as its rows and not as much as all that waits. A replica that is stopped in a transaction
   /// does not block the others for longer than 2 s.
   static let session = """
-    SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;
+    SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;
     SET plan_cache_mode = force_generic_plan; SET idle_in_transaction_session_timeout = '2s';
     SET lock_timeout = '10s'; SET statement_timeout = '30s'
     """
@@ -74,5 +78,13 @@ enum PostgresSchema {
     CREATE INDEX active_tokens_of_fleets ON tokens (device COLLATE "C", use)
       WHERE state = 'active' AND strpos(device, ':') > 0;
     UPDATE push_schema SET version = 2;
+    """
+
+  /// What version 3 changes: a replica takes what has arrived for its own connections, however much has for others.
+  static let arrivals = """
+    DROP INDEX kept_arrived;
+    CREATE INDEX kept_arrived ON kept (connection, number) WHERE state = 0;
+    CREATE INDEX unowned_fleets ON route (connection) WHERE replica IS NULL AND right(connection, 1) = ':';
+    UPDATE push_schema SET version = 3;
     """
 }

@@ -5,9 +5,6 @@ import ZeroMQ
 
 /// One DEALER socket with CURVE.
 final class ZeroMQTransport: Transport {
-  /// As in the database that replicas share: the others then release its routes.
-  private static let limitOfReplica = Duration.seconds(5)
-
   private let loop: Loop
   private let endpoint: String
   private let context: Context
@@ -19,7 +16,7 @@ final class ZeroMQTransport: Transport {
   /// - Parameters:
   ///   - currentKeys: called now, and again when these keys are rejected.
   ///   - heartbeats: only for processes that are never suspended: heartbeats treat a stopped process as disconnected.
-  ///   - isReplaceable: others do the work of this process when it has no sign of life for `limitOfReplica`.
+  ///   - isReplaceable: others do the work of this process when the broker receives nothing from it for 5 s.
   ///   - former: the transport that this one replaces.
   init(
     loop: Loop, endpoint: String, serverKey: String, heartbeats: Bool, isReplaceable: Bool,
@@ -35,7 +32,6 @@ final class ZeroMQTransport: Transport {
     options.curve = .client(keys, serverPublicKey: serverKey)
     options.maxMessageSize = Int64(Wire.frameLimit)
     if heartbeats { options.heartbeat = (interval: isReplaceable ? .seconds(1) : .seconds(2), timeout: .seconds(10)) }
-    if isReplaceable { options.heartbeatLimit = Self.limitOfReplica }
     self.options = options
   }
 

@@ -47,8 +47,6 @@ extension Socket {
     package var maximumReconnectInterval: Duration = .milliseconds(250)
     /// Never for a process that may be stopped by a signal: it would lose its queue.
     package var heartbeat: (interval: Duration, timeout: Duration)?
-    /// With a heartbeat: after so long without one, the peer counts this process as disconnected; `nil` for no limit.
-    package var heartbeatLimit: Duration?
     package var handshakeInterval: Duration = .milliseconds(500)
     /// Bytes; a peer that sends more is disconnected.
     package var maxMessageSize: Int64 = 1 << 20
@@ -92,7 +90,6 @@ extension Socket.Options {
     if let heartbeat {
       try socket.set(ZMQ_HEARTBEAT_IVL, "ZMQ_HEARTBEAT_IVL", heartbeat.interval.milliseconds)
       try socket.set(ZMQ_HEARTBEAT_TIMEOUT, "ZMQ_HEARTBEAT_TIMEOUT", heartbeat.timeout.milliseconds)
-      if let heartbeatLimit { try socket.set(ZMQ_HEARTBEAT_TTL, "ZMQ_HEARTBEAT_TTL", heartbeatLimit.milliseconds) }
     }
     if kind == .router {
       try socket.set(ZMQ_ROUTER_MANDATORY, "ZMQ_ROUTER_MANDATORY", mandatory ? 1 : 0)

@@ -156,3 +156,11 @@ extension Broker {
     decide { $0.recording(notice) }
   }
 }
+
+/// The time since the last data arrived on a TCP connection, by the kernel's clock; `nil` for a closed descriptor.
+func silence(of descriptor: Int32) -> Duration? {
+  var info = tcp_info()
+  var length = socklen_t(MemoryLayout<tcp_info>.size)
+  guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0 else { return nil }
+  return .milliseconds(Int(info.tcpi_last_data_recv))
+}

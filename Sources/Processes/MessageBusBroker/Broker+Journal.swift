@@ -124,6 +124,7 @@ extension Broker {
       case .raise(let signal): raise(signal)
       case .supersede(let key): supersede(by: key)
       case .cutOffViewers: for viewer in connections.viewers { end(viewer) }
+      case .watchReplicas: watchReplicas()
       }
     }
     metrics?.forwarded.add(forwarded)

@@ -39,6 +39,7 @@ package actor Broker {
   var endpoints: [ListeningSocket: String] = [:]
   var closedDoors: Set<ListeningSocket> = []
   private var lastKeyScan = ContinuousClock.now
+  private var isWatchingReplicas = false
 
   package nonisolated let loop = Loop(name: "message-bus")
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -201,6 +202,23 @@ package actor Broker {
   func supersede(by key: String) {
     _ = loop.after(settings.keyGrace) { [weak self] in
       self?.assumeIsolated { broker in broker.decide { $0.supersede(by: key) } }
+    }
+  }
+
+  /// Closes the connections of replicas that are silent, until no replica is left. A heartbeat arrives each second,
+  /// whatever else a replica sends. ZeroMQ's own limit (`ZMQ_HEARTBEAT_TTL`) does not serve: a message after the last
+  /// heartbeat of a process that is stopped ends its timer.
+  func watchReplicas() {
+    guard !isWatchingReplicas else { return }
+    isWatchingReplicas = true
+    _ = loop.after(min(.seconds(1), settings.replicaSilence)) { [weak self] in
+      self?.assumeIsolated { broker in
+        broker.isWatchingReplicas = false
+        let replicas = broker.routing?.replicaDescriptors ?? []
+        let limit = broker.settings.replicaSilence
+        for replica in replicas where silence(of: replica) ?? .zero > limit { broker.end(replica) }
+        if !replicas.isEmpty { broker.watchReplicas() }
+      }
     }
   }
 

@@ -26,6 +26,9 @@ package struct BrokerSettings: Sendable {
   package var journalLimit: Int
   /// Whether each batch of the journal is on the disk before it is forwarded.
   package var synchronizesJournal: Bool
+  /// A replica of the push server from which nothing arrives for so long counts as disconnected. The database that the
+  /// replicas share has the same limit.
+  package var replicaSilence = Duration.seconds(5)
   /// Counts what happens; `nil` without metrics.
   package var metrics: BrokerMetrics?
 

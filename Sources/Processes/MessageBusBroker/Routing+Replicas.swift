@@ -45,6 +45,7 @@ extension Routing {
 
   /// Announces the shared address to the senders of a replica that has connected or disconnected.
   mutating func announceReplica(_ presence: Presence) {
+    if presence.isPresent, presence.address.isReplica { actions.append(.watchReplicas) }
     guard presence.address.isReplica, line(of: .pushServer) == nil else { return }
     let replica = presence.address
     replicas.waiting.remove(replica)
@@ -57,6 +58,13 @@ extension Routing {
       return
     }
     moveSenders(of: replica)
+  }
+
+  /// The descriptors of the connected replicas.
+  var replicaDescriptors: [Int32] {
+    lines.filter(\.key.isReplica).values.compactMap { line in
+      peers[line].map(\.descriptor).flatMap { descriptors[$0] == line ? $0 : nil }
+    }
   }
 
   /// A replica has lost its database, or has it again. Its senders move when there is one that is ready.

@@ -24,6 +24,8 @@ struct Routing<Line: Hashable & Sendable> {
     case supersede(String)
     /// Close the connections at the tap; permitted viewers reconnect.
     case cutOffViewers
+    /// A replica has connected: call `silentReplicas` each second while there is one.
+    case watchReplicas
   }
 
   /// The state of one connection.
