@@ -552,7 +552,7 @@ let package = Package(
       "PushDeliveryTests",
       [
         "APNs", "BusTesting", "ClockTesting", "FidelityRules", "FleetTokenDerivation", "MessageBus", "Messages",
-        "OwnedTasks", "PostgresStore", "PostgresTesting", "PushDelivery", "Timekeeping", grdb,
+        "OwnedTasks", "PostgresStore", "PostgresTesting", "PushDelivery", "Timekeeping", "WidgetLabTesting", grdb,
       ]),
     tests(
       "APNsServerTests",

@@ -64,10 +64,14 @@ class Postgres:
             time.sleep(0.05)
 
     def restart(self):
-        """Restarts it as `pg_ctl restart -m immediate` does: without a checkpoint, so that it recovers from its log."""
+        """Restarts it as `pg_ctl restart -m immediate` does: without a checkpoint, so that it recovers from its log.
+
+        Returns the seconds until it accepts connections again."""
+        began = time.monotonic()
         self.process.send_signal(signal.SIGQUIT)
         self.process.wait()
         self.start()
+        return time.monotonic() - began
 
     def run(self, program, *words, stdin=None):
         return subprocess.run(

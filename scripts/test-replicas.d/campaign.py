@@ -10,6 +10,7 @@ others own nothing.
 import argparse
 import bisect
 import json
+import math
 import os
 import random
 import shutil
@@ -67,6 +68,8 @@ class Campaign:
         self.replicas = [str(number) for number in range(1, options.replicas + 1)]
         # The wall-clock time of each fault, its kind, and whether its victim owned the fleet.
         self.faults = []
+        # How long PostgreSQL itself needed for each restart.
+        self.recoveries = []
         self.problems = []
 
     # The cluster
@@ -174,7 +177,7 @@ class Campaign:
             return self.note(kind, False)
         if kind == "restart":
             self.note(kind, True)
-            self.postgres.restart()
+            self.recoveries.append(self.postgres.restart())
             return None
         name, is_owner = self.victim()
         pid = self.cluster.processes[f"push-server-{name}"]
@@ -310,11 +313,16 @@ class Campaign:
         say(f"{load['sent'] / load['seconds']:,.0f} pushes/s sent, {load['accepted'] / load['seconds']:,.0f}/s answered with "
             f"200, for {load['seconds']:.0f} s; refused: {load['reasons'] or 'none'}")
         routes = {}
-        for at, kind, is_owner in self.faults:
+        ends = [at for at, _, _ in self.faults[1:]] + [math.inf]
+        for (at, kind, is_owner), end in zip(self.faults, ends):
             place = bisect.bisect_right(times, at)
-            if is_owner and kind in ("kill", "restart", "cut", "pause") and place < len(times):
+            # A delivery that a restart takes back is not recorded. What follows then is the effect of the restart.
+            if is_owner and kind in ("kill", "restart", "cut", "pause") and place < len(times) and times[place] < end:
                 routes.setdefault(kind, []).append(times[place] - at)
         self.figures = {}
+        if self.recoveries:
+            say(f"PostgreSQL needed for its restarts: p50 {percentile(self.recoveries, 0.5):.2f} s, max "
+                f"{max(self.recoveries):.2f} s")
         names = {"kill": "the kill of the owner", "restart": "a restart of PostgreSQL", "pause": "a pause of the owner",
             "cut": f"the owner's stop beyond {HEARTBEAT_LIMIT} s"}
         for kind, found in sorted(routes.items()):

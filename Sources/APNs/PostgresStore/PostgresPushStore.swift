@@ -126,12 +126,28 @@ package final class PostgresPushStore: SharedPushStore {
 
   // MARK: Routes
 
+  /// Begins a transaction that changes routes. It fails with a conflict when others do not end theirs within a second.
+  private static let lockingRoutes: [PostgresConnection.Command] = [
+    .init("BEGIN"), .init("SET LOCAL lock_timeout = '1s'"),
+    .init("SELECT pg_advisory_xact_lock(\(PostgresSchema.routesLock))"),
+  ]
+
+  /// Ends the transactions of replicas that are stopped or cut off, so that they do not block those that continue.
+  /// `idle_in_transaction_session_timeout` ends only a session that is idle, and not one that cannot send its rows.
+  private static let endStuck = PostgresConnection.Command(
+    """
+    SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
+      WHERE locktype = 'advisory' AND granted AND objsubid = 1
+        AND (classid::int8 << 32 | objid::int8) = \(PostgresSchema.routesLock) AND pid <> pg_backend_pid()
+        AND datname = current_database() AND wait_event_type = 'Client'
+        AND state_change < clock_timestamp() - interval '2 s'
+    """)
+
   package func claim(_ connections: [String]) throws -> ClaimedRoutes {
     try perform { connection, _ in
+      try connection.execute([Self.endStuck])
       let found = try connection.execute(
-        [
-          .init("BEGIN"),
-          .init("SELECT pg_advisory_xact_lock(\(PostgresSchema.routesLock))"),
+        Self.lockingRoutes + [
           .init(
             """
             INSERT INTO route AS former (connection, replica, epoch)
@@ -144,8 +160,9 @@ package final class PostgresPushStore: SharedPushStore {
           Self.presence(replica),
         ] + claimed(fleets: connections.compactMap(FleetDevice.fleet)) + [.init("COMMIT")])
       var claimed = ClaimedRoutes()
-      for row in 0..<found[2].count { claimed.epochs[found[2].text(row, 0) ?? ""] = found[2].int(row, 1) }
-      claimed.due = try (0..<found[3].count).map { row in (try found[3].subject(row, 0), found[3].text(row, 3)) }
+      let (routes, due) = (found[Self.lockingRoutes.count], found[Self.lockingRoutes.count + 1])
+      for row in 0..<routes.count { claimed.epochs[routes.text(row, 0) ?? ""] = routes.int(row, 1) }
+      claimed.due = try (0..<due.count).map { row in (try due.subject(row, 0), due.text(row, 3)) }
       return claimed
     }
   }
@@ -164,12 +181,9 @@ package final class PostgresPushStore: SharedPushStore {
       let found = try connection.execute(
         .init("SELECT EXISTS (SELECT 1 FROM replicas WHERE \(ended))", [.text(replica)]))
       guard found.bool(0, 0) else { return }
-      try connection.execute([
-        .init("BEGIN"),
-        .init("SELECT pg_advisory_xact_lock(\(PostgresSchema.routesLock))"),
-        release(ended.replacing("$1", with: "$2")),
-        .init("COMMIT"),
-      ])
+      try connection.execute([Self.endStuck])
+      try connection.execute(
+        Self.lockingRoutes + [release(ended.replacing("$1", with: "$2")), .init("COMMIT")])
     }
   }
 
@@ -179,14 +193,14 @@ package final class PostgresPushStore: SharedPushStore {
     try? perform { connection, session in
       if session.isOpen { try connection.execute("ROLLBACK") }
       session.isOpen = false
-      try connection.execute([
-        .init("BEGIN"),
-        .init("SELECT pg_advisory_xact_lock(\(PostgresSchema.routesLock))"),
-        .init("UPDATE route SET replica = NULL, epoch = epoch + 1 WHERE replica = $1::text", [.text(replica)]),
-        .init("DELETE FROM replicas WHERE id = $1::text", [.text(replica)]),
-        interrupt("replica = $2::text", .text(replica)),
-        .init("COMMIT"),
-      ])
+      try connection.execute([Self.endStuck])
+      try connection.execute(
+        Self.lockingRoutes + [
+          .init("UPDATE route SET replica = NULL, epoch = epoch + 1 WHERE replica = $1::text", [.text(replica)]),
+          .init("DELETE FROM replicas WHERE id = $1::text", [.text(replica)]),
+          interrupt("replica = $2::text", .text(replica)),
+          .init("COMMIT"),
+        ])
     }
     session.withLock { $0.connection = nil }
   }

@@ -64,7 +64,7 @@ extension PushDeliveryService {
   /// How often conflicting jobs are repeated before they count as failed.
   private static let conflictLimit = 20
   /// Seconds until the first and the last of repeated attempts to reach the database.
-  private static let pauses = 0.1...5.0
+  private static let pauses = 0.1...1.0
   /// How long the database may be away before other replicas get the devices. A restart is shorter.
   private static let patience = Duration.seconds(5)
 

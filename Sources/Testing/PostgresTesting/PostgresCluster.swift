@@ -2,7 +2,7 @@
 
 import Foundation
 import Glibc
-import WidgetLabTesting
+package import WidgetLabTesting
 
 /// A temporary PostgreSQL server of a test: its own folder, a Unix socket in it, and no port. The kernel kills it when
 /// the test's process exits.
@@ -141,6 +141,12 @@ package actor PostgresCluster {
     guard status == 0 else { throw LabError("\(sql): \(log(name))") }
     let output = (try? String(contentsOfFile: "\(folder)/\(name).out", encoding: .utf8)) ?? ""
     return output.split(separator: "\n").map(String.init)
+  }
+
+  /// Starts `psql` with statements, whose rows go to a file, as a process that a test can stop.
+  package func session(_ sql: String) async throws -> LabChild {
+    try await child(
+      "psql", ["-h", folder, "-U", "widgetlab", "-d", "postgres", "-qAtc", sql], output: "session-\(UUID().uuidString)")
   }
 
   private nonisolated func log(_ name: String) -> String {
