@@ -82,7 +82,7 @@ import ZeroMQ
   @Test func `a replica from which nothing arrives is disconnected, and other silent peers are not`() async throws {
     let pair = try CurveKeyPair.generate()
     try fixture.add("push-server-1", AddressPattern(.pushServer("1")), pair)
-    try await fixture.withBroker({ $0.replicaSilence = .milliseconds(200) }) { bus in
+    try await fixture.withBroker({ $0.replicaSilence = .seconds(1) }) { bus in
       let other = try RawPeer()
       try await other.connect(.dealer, bus.endpoint, .client(fixture.hostPair, serverPublicKey: bus.publicKey))
       _ = try await other.send(Hello(incarnation: UUID(), pid: 2), from: host, to: .messageBus)

@@ -175,17 +175,8 @@ struct `Push servers with a shared store` {
   .timeLimit(.minutes(2)),
   .enabled(if: PostgresCluster.isInstalled, "PostgreSQL is not installed: run scripts/prerequisites"))
 struct `A push server whose shared store is away` {
-  private func run(_ body: (PostgresCluster) async throws -> Void) async throws {
-    let server = try await PostgresCluster()
-    do { try await body(server) } catch {
-      await server.remove()
-      throw error
-    }
-    await server.remove()
-  }
-
   @Test func `starts without its database, refuses pushes, and continues when the database starts`() async throws {
-    try await run { server in
+    try await PostgresCluster.during { server in
       try await PostgresTrait.$server.withValue(server) {
         let fixture = try PushDeliveryFixture()
         let line = fixture.bus.connection(first)

@@ -17,7 +17,8 @@ extension PostgresPushStore {
   package func begin(_ scope: SharedScope) throws -> SharedView {
     try perform { connection, session in
       var commands: [PostgresConnection.Command] = [
-        .init("BEGIN"), .init("SELECT pg_advisory_xact_lock_shared(\(PostgresSchema.routesLock))"),
+        .init("BEGIN"), .init("SET LOCAL lock_timeout = '3s'"),
+        .init("SELECT pg_advisory_xact_lock_shared(\(PostgresSchema.routesLock))"),
       ]
       var places: [String: Int] = [:]
       func add(_ name: String, if isNeeded: Bool, _ command: @autoclosure () -> PostgresConnection.Command) {
@@ -92,14 +93,15 @@ extension PostgresPushStore {
       [.texts(devices)])
   }
 
-  /// Hands over what was accepted for this replica, or for an owner that has ended. Rows that another transaction is
-  /// handing over are left to it.
   /// Locks fleets without an owner: one replica at a time stores for them. Two that store for the same devices would
   /// both fail, each time again if there are many pushes.
   ///
-  /// - Parameter all: also those that another replica has left.
+  /// - Parameter all: also those for which something has arrived that their former owner has not handled.
   private static func lock(unowned fleets: [String], andAll all: Bool) -> PostgresConnection.Command {
-    let left = "UNION SELECT connection FROM route WHERE replica IS NULL AND right(connection, 1) = ':'"
+    let left = """
+      UNION SELECT connection FROM route WHERE replica IS NULL AND right(connection, 1) = ':'
+        AND EXISTS (SELECT 1 FROM kept WHERE kept.state = 0 AND kept.connection = route.connection)
+      """
     return .init(
       """
       SELECT pg_advisory_xact_lock(\(PostgresSchema.fleetLock), hashtext(connection)) FROM (
@@ -110,8 +112,9 @@ extension PostgresPushStore {
       """, [.texts(fleets)])
   }
 
-  /// The oldest arrivals for connections of this replica, or of none. It finds each connection by one look-up in the
-  /// index, and reads at most a page of it.
+  /// What has arrived for connections of this replica, or for those that an owner has left: the oldest page. It finds
+  /// each connection by one look-up in the index, and reads at most a page of it. Rows that another transaction is
+  /// handing over are left to it.
   var taken: PostgresConnection.Command {
     .init(
       """
@@ -121,12 +124,15 @@ extension PostgresPushStore {
         SELECT (SELECT kept.connection FROM kept WHERE state = 0 AND kept.connection > arrived.connection
           ORDER BY kept.connection LIMIT 1) FROM arrived WHERE arrived.connection IS NOT NULL)
       SELECT \(Self.columns), kept.connection, route.replica, route.epoch
-        FROM arrived LEFT JOIN route ON route.connection = arrived.connection
+        FROM (
+          SELECT arrived.connection, route.replica, route.epoch
+            FROM arrived LEFT JOIN route ON route.connection = arrived.connection
+            WHERE arrived.connection IS NOT NULL AND (route.replica = $1::text OR route.replica IS NULL)
+            OFFSET 0) AS route
         CROSS JOIN LATERAL (
-          SELECT * FROM kept WHERE kept.state = 0 AND kept.connection = arrived.connection
+          SELECT * FROM kept WHERE kept.state = 0 AND kept.connection = route.connection
             ORDER BY kept.number LIMIT \(pageLimit) FOR UPDATE SKIP LOCKED) AS kept
         JOIN requests ON requests.number = kept.number
-        WHERE arrived.connection IS NOT NULL AND (route.replica = $1::text OR route.replica IS NULL)
         ORDER BY kept.number LIMIT \(pageLimit)
       """, [.text(replica)])
   }

@@ -126,9 +126,9 @@ package final class PostgresPushStore: SharedPushStore {
 
   // MARK: Routes
 
-  /// Begins a transaction that changes routes. It fails with a conflict when others do not end theirs within a second.
+  /// Begins a transaction that changes routes. It fails with a conflict when others do not end theirs within 3 s.
   private static let lockingRoutes: [PostgresConnection.Command] = [
-    .init("BEGIN"), .init("SET LOCAL lock_timeout = '1s'"),
+    .init("BEGIN"), .init("SET LOCAL lock_timeout = '3s'"),
     .init("SELECT pg_advisory_xact_lock(\(PostgresSchema.routesLock))"),
   ]
 
@@ -139,7 +139,7 @@ package final class PostgresPushStore: SharedPushStore {
     SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
       WHERE locktype = 'advisory' AND granted AND objsubid = 1
         AND (classid::int8 << 32 | objid::int8) = \(PostgresSchema.routesLock) AND pid <> pg_backend_pid()
-        AND datname = current_database() AND wait_event_type = 'Client'
+        AND datname = current_database() AND state <> 'idle' AND wait_event_type = 'Client'
         AND state_change < clock_timestamp() - interval '2 s'
     """)
 

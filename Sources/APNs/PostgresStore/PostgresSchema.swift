@@ -18,8 +18,8 @@ enum PostgresSchema {
   static let numbersAtOnce = 1_024
 
   /// The plans do not depend on statistics: each table is read by an index, in the order of the index, so that a page
-  /// costs as much as its rows and not as much as all that waits. A replica that is stopped in a transaction
-  /// does not block the others for longer than 2 s.
+  /// costs as much as its rows and not as much as all that waits. A session that is idle in a transaction is ended after
+  /// 2 s; `PostgresPushStore.endStuck` ends those that wait for their client otherwise.
   static let session = """
     SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;
     SET plan_cache_mode = force_generic_plan; SET idle_in_transaction_session_timeout = '2s';

@@ -21,7 +21,7 @@ package protocol SharedPushStore: FleetStore {
   /// runs. Returns when the task is cancelled.
   func listen() async
 
-  /// Makes this replica the owner of connections, each with another epoch. Waits for running transactions. The single
+  /// Makes this replica the owner of connections, each with another epoch. Waits for running transactions, for 3 s at most. The single
   /// attempts of a fleet that a former owner counts as open are interrupted: it cannot write their result.
   ///
   /// - Returns: the epochs, and the device tokens that must be sent to the devices.

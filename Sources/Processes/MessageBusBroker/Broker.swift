@@ -216,7 +216,10 @@ package actor Broker {
         broker.isWatchingReplicas = false
         let replicas = broker.routing?.replicaDescriptors ?? []
         let limit = broker.settings.replicaSilence
-        for replica in replicas where silence(of: replica) ?? .zero > limit { broker.end(replica) }
+        // During a stall nothing is read from peers, so that they cannot send.
+        for replica in replicas where broker.stall == nil && silence(of: replica) ?? .zero > limit {
+          broker.end(replica)
+        }
         if !replicas.isEmpty { broker.watchReplicas() }
       }
     }

@@ -24,7 +24,7 @@ struct Routing<Line: Hashable & Sendable> {
     case supersede(String)
     /// Close the connections at the tap; permitted viewers reconnect.
     case cutOffViewers
-    /// A replica has connected: call `silentReplicas` each second while there is one.
+    /// A replica has connected: see `Broker.watchReplicas`.
     case watchReplicas
   }
 

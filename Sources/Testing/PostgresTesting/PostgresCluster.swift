@@ -61,6 +61,16 @@ package actor PostgresCluster {
     guard made == 0 else { throw LabError("initdb exited with \(made): \(log("initdb"))") }
   }
 
+  /// Calls `body` with a server that has not started, and removes the server afterwards.
+  package static func during(_ body: (PostgresCluster) async throws -> Void) async throws {
+    let server = try await PostgresCluster()
+    do { try await body(server) } catch {
+      await server.remove()
+      throw error
+    }
+    await server.remove()
+  }
+
   private static func initialization(_ data: String) -> [String] {
     ["-D", data, "-U", "widgetlab", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
   }
