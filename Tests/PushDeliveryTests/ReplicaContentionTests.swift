@@ -87,6 +87,7 @@ struct `Replicas side by side` {
       let holds = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'ClientWrite'"
       repeat {
         kill(stopped.pid, SIGCONT)
+        // The time in which psql runs before it is stopped again.
         try await Task.sleep(for: .milliseconds(5))
         kill(stopped.pid, SIGSTOP)
       } while try await server.query(holds) != ["1"]
