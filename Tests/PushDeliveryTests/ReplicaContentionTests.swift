@@ -13,7 +13,7 @@ import WidgetLabTesting
 
 /// What replicas of the push server cost each other in PostgreSQL.
 @Suite(
-  .timeLimit(.minutes(1)), .postgres,
+  .timeLimit(.minutes(2)), .serialized, .postgres,
   .enabled(if: PostgresCluster.isInstalled, "PostgreSQL is not installed: run scripts/prerequisites"))
 struct `Replicas side by side` {
   /// A backlog once made each page sort all of it, so that a new owner of a fleet needed seconds for each page.
@@ -47,59 +47,73 @@ struct `Replicas side by side` {
     await fixture.end()
   }
 
+  /// Waits until a query returns 1.
+  private func reached(_ sql: String, _ server: PostgresCluster) async throws {
+    while try await server.query(sql) != ["1"] {
+      // Each query is a process.
+      try await Task.sleep(for: .milliseconds(50))
+    }
+  }
+
+  /// Counts the sessions that hold, or wait for, a lock with two keys.
+  private func locks(_ first: Int32, isGranted: Bool) -> String {
+    """
+    SELECT count(*) FROM pg_locks
+      WHERE locktype = 'advisory' AND classid = \(first) AND objsubid = 2 AND granted = \(isGranted)
+    """
+  }
+
   /// Two replicas that stored for the same devices once failed with conflicts, each time again.
   @Test func `one replica at a time stores for a fleet without an owner`() async throws {
-    try await PostgresCluster.during { server in
-      try await server.start()
-      let store = try PostgresPushStore(server.url(), address: .pushServer("1"), settings: PushSettings())
-      let lock = "pg_advisory_xact_lock(\(PostgresSchema.fleetLock), hashtext('load:'))"
-      let other = try await server.session("BEGIN; SELECT \(lock); SELECT pg_sleep(600)")
-      func waits(_ isGranted: String) async throws {
-        let locks =
-          "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = \(PostgresSchema.fleetLock)"
-        while try await server.query("\(locks) AND \(isGranted)") != ["1"] { try Task.checkCancellation() }
-      }
-      try await waits("granted")
-      var scope = SharedScope()
-      scope.subjects = [PushSubject(device: "load:3", bundle: "com.example.app", use: .app)]
-      let storing = Task.detached { [scope] in
-        while (try? store.begin(scope)) == nil { try Task.checkCancellation() }
-        store.rollBack()
-      }
-      try await waits("NOT granted")
-      try await server.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
-      try await storing.value
-      _ = await other.ending()
-      store.leave()
+    let fixture = try PushDeliveryFixture(.postgres)
+    let server = try #require(PostgresTrait.server)
+    let store = try PostgresPushStore(try await fixture.url(), address: .pushServer("1"), settings: PushSettings())
+    let key = PostgresSchema.fleetLock
+    let other = try await server.session("SELECT pg_advisory_lock(\(key), hashtext('load:')); SELECT pg_sleep(600)")
+    try await reached(locks(key, isGranted: true), server)
+    var scope = SharedScope()
+    scope.subjects = [PushSubject(device: "load:3", bundle: "com.example.app", use: .app)]
+    let storing = Task.detached { [scope] in
+      while (try? store.begin(scope)) == nil { try Task.checkCancellation() }
+      store.rollBack()
     }
+    try await reached(locks(key, isGranted: false), server)
+    kill(other.pid, SIGKILL)
+    try await server.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+    try await storing.value
+    _ = await other.ending()
+    store.leave()
+    await fixture.end()
   }
 
   /// A backend that could not send its rows once blocked all claims until the replica continued.
   @Test func `a stopped process that reads no rows does not block the claim of another one`() async throws {
-    try await PostgresCluster.during { server in
-      try await server.start()
-      let store = try PostgresPushStore(server.url(), address: .pushServer("1"), settings: PushSettings())
-      let stopped = try await server.session(
-        """
-        BEGIN; SELECT pg_advisory_xact_lock_shared(\(PostgresSchema.routesLock));
-        SELECT repeat('x', 1000), generate_series(1, 1000000000)
-        """)
-      let holds = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'ClientWrite'"
-      repeat {
-        kill(stopped.pid, SIGCONT)
-        // The time in which psql runs before it is stopped again.
-        try await Task.sleep(for: .milliseconds(5))
-        kill(stopped.pid, SIGSTOP)
-      } while try await server.query(holds) != ["1"]
-      var claimed: ClaimedRoutes?
-      while claimed == nil {
-        try Task.checkCancellation()
-        claimed = try? store.claim(["load:"])
-      }
-      #expect(claimed?.epochs == ["load:": 1])
-      kill(stopped.pid, SIGKILL)
-      _ = await stopped.ending()
-      store.leave()
+    let fixture = try PushDeliveryFixture(.postgres)
+    let server = try #require(PostgresTrait.server)
+    let store = try PostgresPushStore(try await fixture.url(), address: .pushServer("1"), settings: PushSettings())
+    // The rows begin when the process is stopped.
+    let gate = try await server.session("SELECT pg_advisory_lock(1, 1); SELECT pg_sleep(600)")
+    try await reached(locks(1, isGranted: true), server)
+    let stopped = try await server.session(
+      """
+      BEGIN; SELECT pg_advisory_xact_lock_shared(\(PostgresSchema.routesLock)); SELECT pg_advisory_xact_lock_shared(1, 1);
+      SELECT repeat('x', 1000), generate_series(1, 1000000000)
+      """)
+    try await reached(locks(1, isGranted: false), server)
+    kill(stopped.pid, SIGSTOP)
+    try await server.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+    try await reached("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'ClientWrite'", server)
+    var claimed: ClaimedRoutes?
+    while claimed == nil {
+      try Task.checkCancellation()
+      claimed = try? store.claim(["load:"])
     }
+    #expect(claimed?.epochs == ["load:": 1])
+    for child in [stopped, gate] {
+      kill(child.pid, SIGKILL)
+      _ = await child.ending()
+    }
+    store.leave()
+    await fixture.end()
   }
 }
