@@ -26,7 +26,7 @@ extension PostgresPushStore {
         places[name] = commands.count
         commands.append(command())
       }
-      let fleets = Set(scope.subjects.map(\.connection)).filter { $0.hasSuffix(":") }
+      let fleets = Set(scope.subjects.map(\.connection)).filter { FleetDevice.fleet(of: $0) != nil }
       add("unowned", if: scope.isTaking || !fleets.isEmpty, Self.lock(unowned: fleets.sorted(), andAll: scope.isTaking))
       add("number", if: scope.requests > 0, .init("SELECT nextval('push_number')"))
       add("routes", if: !scope.connections.isEmpty, Self.routes(scope.connections))

@@ -21,8 +21,8 @@ enum PostgresSchema {
   /// costs as much as its rows and not as much as all that waits. A session that is idle in a transaction is ended after
   /// 2 s; `PostgresPushStore.endStuck` ends those that wait for their client otherwise.
   static let session = """
-    SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;
-    SET plan_cache_mode = force_generic_plan; SET idle_in_transaction_session_timeout = '2s';
+    SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
+    SET jit = off; SET plan_cache_mode = force_generic_plan; SET idle_in_transaction_session_timeout = '2s';
     SET lock_timeout = '10s'; SET statement_timeout = '30s'
     """
 
