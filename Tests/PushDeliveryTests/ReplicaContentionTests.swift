@@ -47,6 +47,13 @@ struct `Replicas side by side` {
     await fixture.end()
   }
 
+  /// Calls a function of a store on its own thread. It blocks, and other tests need the threads of tasks.
+  private func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread.detachNewThread { continuation.resume(with: Swift.Result(catching: body)) }
+    }
+  }
+
   /// Waits until a query returns 1.
   private func reached(_ sql: String, _ server: PostgresCluster) async throws {
     while try await server.query(sql) != ["1"] {
@@ -73,14 +80,21 @@ struct `Replicas side by side` {
     try await reached(locks(key, isGranted: true), server)
     var scope = SharedScope()
     scope.subjects = [PushSubject(device: "load:3", bundle: "com.example.app", use: .app)]
-    let storing = Task.detached { [scope] in
-      while (try? store.begin(scope)) == nil { try Task.checkCancellation() }
-      store.rollBack()
+    async let storing: Void = blocking { [scope] in
+      while true {
+        do {
+          _ = try store.begin(scope)
+          return store.rollBack()
+        } catch let error as PushStoreError where error.code == .conflict {
+          // Repeated after the time limit of the lock, as by the service.
+          store.rollBack()
+        }
+      }
     }
     try await reached(locks(key, isGranted: false), server)
     kill(other.pid, SIGKILL)
     try await server.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
-    try await storing.value
+    try await storing
     _ = await other.ending()
     store.leave()
     await fixture.end()
@@ -106,7 +120,7 @@ struct `Replicas side by side` {
     var claimed: ClaimedRoutes?
     while claimed == nil {
       try Task.checkCancellation()
-      claimed = try? store.claim(["load:"])
+      claimed = try? await blocking { try store.claim(["load:"]) }
     }
     #expect(claimed?.epochs == ["load:": 1])
     for child in [stopped, gate] {
