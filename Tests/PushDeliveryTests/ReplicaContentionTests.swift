@@ -34,15 +34,85 @@ struct `Replicas side by side` {
       """)
     let replica = try #require(
       try await fixture.query("SELECT replica FROM route WHERE connection = 'ours'").first)
-    let page = store.taken.sql.replacing("$1::text", with: "'\(replica)'")
+    let page = store.taken().sql.replacing("$1::text", with: "'\(replica)'")
+      .replacing("$2::text[]", with: "'{}'::text[]")
     let plan = try await fixture.query("\(PostgresSchema.session); EXPLAIN (ANALYZE, TIMING OFF) \(page)")
-    let rows = plan.compactMap { line in
-      line.firstMatch(of: /actual rows=(\d+)(?:\.\d+)? loops=(\d+)/).flatMap { match in
+    let rows = Self.rows(in: plan)
+    #expect(rows.first == store.pageLimit)
+    #expect(rows.max() == store.pageLimit, "\(plan.joined(separator: "\n"))")
+    store.leave()
+    await fixture.end()
+  }
+
+  /// The rows that each step of a performed plan has read, in all its loops.
+  private static func rows(in plan: [String]) -> [Int] {
+    plan.compactMap { line in
+      if let match = line.firstMatch(of: /Rows Removed by (?:Filter|Index Recheck|Join Filter): (\d+)/) {
+        return Int(match.1)
+      }
+      return line.firstMatch(of: /actual rows=(\d+)(?:\.\d+)? loops=(\d+)/).flatMap { match in
         Int(match.1).flatMap { rows in Int(match.2).map { rows * $0 } }
       }
     }
-    #expect(rows.first == store.pageLimit)
-    #expect(rows.max() == store.pageLimit, "\(plan.joined(separator: "\n"))")
+  }
+
+  /// A new owner of a fleet once read the whole backlog for each page of devices.
+  @Test func `what is kept for devices is read without what has arrived for them`() async throws {
+    let fixture = try PushDeliveryFixture(.postgres)
+    let store = try PostgresPushStore(
+      try await fixture.url(), address: .pushServer("1"), settings: PushSettings())
+    _ = try store.claim(["load:"])
+    // 40 devices: each has one notification that was sent, one that is stored, and 98 that have arrived.
+    _ = try await fixture.query(
+      """
+      INSERT INTO requests (number, unique_id, apns_id, token, status, at)
+        SELECT number, gen_random_uuid(), '', '', 200, 0 FROM generate_series(1, 4000) AS number;
+      INSERT INTO kept (device, bundle, use, number, connection, state, type, priority, payload, accepted_at, is_from_storage)
+        SELECT 'load:' || number % 40, '', 'widgets', number, 'load:',
+          CASE number / 40 WHEN 50 THEN 1 WHEN 51 THEN 2 ELSE 0 END, 'widgets', 5, '{}', 0, false
+        FROM generate_series(1, 4000) AS number;
+      """)
+    let devices = try store.devicesWithKept(of: "load", after: "load:", limit: 1_000)
+    #expect(Set(devices) == Set((0..<40).map { "load:\($0)" }))
+    #expect(try store.kept(of: devices).count == 80)
+    let pages = [
+      (
+        PostgresPushStore.kept(of: devices), "(text[], text[])",
+        "ARRAY['\(devices.joined(separator: "','"))'], ARRAY_FILL('load:'::text, ARRAY[40])"
+      ),
+      (
+        PostgresPushStore.devicesWithKept(of: "load", after: "load:", limit: 1_000), "(text, text, int8)",
+        "'load:', 'load:', 1000"
+      ),
+    ]
+    for (page, types, values) in pages {
+      let plan = try await fixture.query(
+        """
+        \(PostgresSchema.session); PREPARE page \(types) AS \(page.sql);
+        EXPLAIN (ANALYZE, TIMING OFF) EXECUTE page (\(values))
+        """)
+      #expect(try #require(Self.rows(in: plan).max()) <= 82, "\(plan.joined(separator: "\n"))")
+    }
+    store.leave()
+    await fixture.end()
+  }
+
+  /// A page of arrivals steps over the index entries of rows that are gone, until a vacuum.
+  @Test func `the new owner of a fleet vacuums what is kept`() async throws {
+    let fixture = try PushDeliveryFixture(.postgres)
+    let store = try PostgresPushStore(
+      try await fixture.url(), address: .pushServer("1"), settings: PushSettings())
+    try await withThrowingTaskGroup { group in
+      group.addTask { await store.listen() }
+      _ = try await blocking { try store.claim(["load:"]) }
+      while try await fixture.query("SELECT vacuum_count FROM pg_stat_user_tables WHERE relid = 'kept'::regclass") != [
+        "1"
+      ] {
+        // Each query is a process.
+        try await Task.sleep(for: .milliseconds(50))
+      }
+      group.cancelAll()
+    }
     store.leave()
     await fixture.end()
   }

@@ -146,6 +146,34 @@ struct `A fleet with several push servers` {
     await fixture.end()
   }
 
+  /// What an owner has taken, its successor sends again. Under kills each owner once took thousands more than it could send.
+  @Test func `an owner takes from other replicas no more than its fleet receives`() async throws {
+    let fixture = try PushDeliveryFixture(.postgres)
+    let (owner, _) = try await fixture.server(at: first)
+    let (other, _) = try await fixture.server(at: second)
+    let gate = Gate()
+    let fleet = try await TestFleet(fixture.bus, devices: 1_000, at: first) { _ in
+      await gate.pass()
+      return nil
+    }
+    try await fleet.reach(online: DeviceSet(0..<1_000), isFirst: true)
+    for number in 0..<8_000 {
+      let device = UInt32(number % 1_000)
+      other.handle(fixture.arrival(fleet.token(device), for: TestFleet.subject(device))) { _ in }
+    }
+    await other.caughtUp()
+    // More pages than there are.
+    for _ in 0..<10 {
+      owner.put(.signal(.arrived))
+      await owner.caughtUp()
+    }
+    let sent = try await fixture.query("SELECT count(*) FROM kept WHERE state = 1").first.flatMap { Int($0) }
+    #expect(try #require(sent) < FleetSender.low + 1_000)
+    gate.open()
+    try await fleet.reaches(["accepted": 8_000, "delivered": 8_000, "kept": 0], at: second)
+    await fixture.end()
+  }
+
   @Test func `a token request that is repeated after a later one changes nothing`() async throws {
     let fixture = try PushDeliveryFixture(.postgres)
     let (one, _) = try await fixture.server(at: first)
@@ -169,12 +197,13 @@ struct `A fleet with several push servers` {
     _ = try await fixture.query(
       """
       DROP TABLE fleets, fleet_pushes; DROP INDEX active_tokens_of_fleets; UPDATE push_schema SET version = 1;
-      DROP INDEX kept_arrived, unowned_fleets; CREATE INDEX kept_arrived ON kept (number) WHERE state = 0
+      DROP INDEX kept_arrived, unowned_fleets; CREATE INDEX kept_arrived ON kept (number) WHERE state = 0;
+      DROP INDEX kept_stored, kept_sent; CREATE UNIQUE INDEX kept_stored ON kept (device, bundle, use) WHERE state = 2
       """)
     _ = try await fixture.server(at: second)
     let fleet = try await TestFleet(fixture.bus, at: second)
     #expect(try await fleet.counts()["tokens"] == 10)
-    #expect(try await fixture.query("SELECT version FROM push_schema") == ["3"])
+    #expect(try await fixture.query("SELECT version FROM push_schema") == ["4"])
     await fixture.end()
   }
 }

@@ -17,6 +17,7 @@ Source: RFC 9113 and RFC 7541.
 import asyncio
 import collections
 import json
+import logging
 import os
 import random
 import ssl
@@ -283,6 +284,8 @@ def main():
     with open(sys.argv[1]) as file:
         plan = json.load(file)
     random.seed()
+    # A replica is killed while requests are written to it. asyncio warns of each of them.
+    logging.getLogger("asyncio").setLevel(logging.ERROR)
     asyncio.run(Load(plan).run())
 
 

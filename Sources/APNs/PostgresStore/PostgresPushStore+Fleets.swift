@@ -35,21 +35,31 @@ extension PostgresPushStore {
 
   package func devicesWithKept(of fleet: String, after device: String, limit: Int) throws -> [String] {
     try perform { connection, _ in
-      // One look-up in the index for each device, however much is kept for it. The order is that of the database.
-      let found = try connection.execute(
-        .init(
-          """
-          WITH RECURSIVE devices (device, place) AS (
-            (SELECT device, 1::int8 FROM kept WHERE device > $1::text AND connection = $2::text
-              ORDER BY device LIMIT 1)
-            UNION ALL
-            SELECT (SELECT kept.device FROM kept WHERE kept.device > devices.device AND kept.connection = $2::text
-              ORDER BY kept.device LIMIT 1), place + 1 FROM devices
-              WHERE devices.device IS NOT NULL AND place < $3::int8)
-          SELECT device FROM devices WHERE device IS NOT NULL
-          """, [.text(device), .text(PushSubject.connection(of: FleetDevice.id(fleet, 0))), .int64(Int64(limit))]))
+      let found = try connection.execute(Self.devicesWithKept(of: fleet, after: device, limit: limit))
       return (0..<found.count).compactMap { found.text($0, 0) }
     }
+  }
+
+  /// Two look-ups for each device, however much is kept or has arrived for it. The order is that of the database.
+  static func devicesWithKept(of fleet: String, after device: String, limit: Int) -> PostgresConnection.Command {
+    func next(after device: String) -> String {
+      let found = [1, 2].map { state in
+        """
+        (SELECT kept.device FROM kept WHERE state = \(state) AND connection = $2::text AND kept.device > \(device)
+          ORDER BY kept.device LIMIT 1)
+        """
+      }
+      return "(SELECT min(device) FROM (\(found.joined(separator: " UNION ALL "))) AS next)"
+    }
+    return .init(
+      """
+      WITH RECURSIVE devices (device, place) AS (
+        SELECT \(next(after: "$1::text")), 1::int8
+        UNION ALL
+        SELECT \(next(after: "devices.device")), place + 1 FROM devices
+          WHERE devices.device IS NOT NULL AND place < $3::int8)
+      SELECT device FROM devices WHERE device IS NOT NULL
+      """, [.text(device), .text(PushSubject.connection(of: FleetDevice.id(fleet, 0))), .int64(Int64(limit))])
   }
 
   package func counts(of fleet: String) async throws -> CountFleetPushes.Reply { try await reader.counts(of: fleet) }

@@ -10,7 +10,6 @@ extension PostgresPushStore {
     kept.device, kept.bundle, kept.use, kept.number, requests.unique_id, requests.apns_id, requests.token, kept.state,
     kept.type, kept.priority, kept.collapse_id, kept.payload, kept.accepted_at, kept.expiration, kept.is_from_storage
     """
-  private static let keptWithRequests = "SELECT \(columns) FROM kept JOIN requests ON requests.number = kept.number"
 
   // MARK: One transaction
 
@@ -33,7 +32,7 @@ extension PostgresPushStore {
       add("tokens", if: !scope.tokens.isEmpty, Self.tokens(scope.tokens))
       add("held", if: !scope.subjects.isEmpty, Self.held(of: scope.subjects.sorted()))
       add("kept", if: !scope.devices.isEmpty, Self.kept(of: scope.devices))
-      add("taken", if: scope.isTaking, taken)
+      add("taken", if: scope.isTaking, taken(except: scope.full))
       add("ended", if: scope.endsBy != nil, ended(by: scope.endsBy ?? .distantPast))
       // A transaction that begins and fails is rolled back by `rollBack`.
       session.isOpen = true
@@ -77,8 +76,8 @@ extension PostgresPushStore {
             AS subject (device, bundle, use, connection)
             LEFT JOIN route ON route.connection = subject.connection WHERE route.replica IS NULL OFFSET 0) AS subject
         CROSS JOIN LATERAL (
-          SELECT * FROM kept WHERE kept.device = subject.device AND kept.bundle = subject.bundle
-            AND kept.use = subject.use AND kept.state = 2 FOR UPDATE) AS kept
+          SELECT * FROM kept WHERE kept.connection = subject.connection AND kept.device = subject.device
+            AND kept.bundle = subject.bundle AND kept.use = subject.use AND kept.state = 2 FOR UPDATE) AS kept
         JOIN requests ON requests.number = kept.number
       """,
       [
@@ -87,10 +86,18 @@ extension PostgresPushStore {
       ])
   }
 
-  private static func kept(of devices: [String]) -> PostgresConnection.Command {
+  /// What is sent or stored. What has arrived is not read, however much that is.
+  static func kept(of devices: [String]) -> PostgresConnection.Command {
     .init(
-      "\(keptWithRequests) WHERE kept.device = ANY($1::text[]) AND kept.state <> 0 ORDER BY kept.number",
-      [.texts(devices)])
+      """
+      SELECT \(columns) FROM (
+          SELECT * FROM unnest($1::text[], $2::text[]) AS wanted (device, connection) OFFSET 0) AS wanted
+        CROSS JOIN LATERAL (
+          SELECT * FROM kept WHERE state = 1 AND connection = wanted.connection AND device = wanted.device
+          UNION ALL
+          SELECT * FROM kept WHERE state = 2 AND connection = wanted.connection AND device = wanted.device) AS kept
+        JOIN requests ON requests.number = kept.number ORDER BY kept.number
+      """, [.texts(devices), .texts(devices.map(PushSubject.connection))])
   }
 
   /// Locks fleets without an owner: one replica at a time stores for them. Two that store for the same devices would
@@ -115,7 +122,9 @@ extension PostgresPushStore {
   /// What has arrived for connections of this replica, or for those that an owner has left: the oldest page. It finds
   /// each connection by one look-up in the index, and reads at most a page of it. Rows that another transaction is
   /// handing over are left to it.
-  var taken: PostgresConnection.Command {
+  ///
+  /// - Parameter full: connections of which nothing is taken.
+  func taken(except full: Set<String> = []) -> PostgresConnection.Command {
     .init(
       """
       WITH RECURSIVE arrived (connection) AS (
@@ -128,13 +137,14 @@ extension PostgresPushStore {
           SELECT arrived.connection, route.replica, route.epoch
             FROM arrived LEFT JOIN route ON route.connection = arrived.connection
             WHERE arrived.connection IS NOT NULL AND (route.replica = $1::text OR route.replica IS NULL)
+              AND arrived.connection <> ALL ($2::text[])
             OFFSET 0) AS route
         CROSS JOIN LATERAL (
           SELECT * FROM kept WHERE kept.state = 0 AND kept.connection = route.connection
             ORDER BY kept.number LIMIT \(pageLimit) FOR UPDATE SKIP LOCKED) AS kept
         JOIN requests ON requests.number = kept.number
         ORDER BY kept.number LIMIT \(pageLimit)
-      """, [.text(replica)])
+      """, [.text(replica), .texts(full.sorted())])
   }
 
   private func ended(by date: Date) -> PostgresConnection.Command {

@@ -34,6 +34,7 @@ extension PostgresPushStore {
       return forgotten
     }
     if !isEmpty { points.after.reached() }
+    vacuum.count(changes.dropped.count + changes.kept.count)
     return forgotten
   }
 

@@ -9,7 +9,7 @@ import Synchronization
 /// The store in a PostgreSQL database, which several push servers share.
 ///
 /// The service's statements run on one connection, on the executor of the service. Look-ups and pages of the log have a
-/// a second connection, and notifications a third one.
+/// second connection, notifications a third one, and vacuums a fourth one.
 package final class PostgresPushStore: SharedPushStore {
   /// The connection of the service.
   struct Session {
@@ -28,6 +28,7 @@ package final class PostgresPushStore: SharedPushStore {
   let session = Mutex(Session())
   let reader: PostgresReader
   let listener: PostgresListener
+  let vacuum: PostgresVacuum
 
   /// Does not connect yet.
   ///
@@ -47,9 +48,14 @@ package final class PostgresPushStore: SharedPushStore {
     self.signals = signals
     reader = PostgresReader(url, name: replica)
     listener = PostgresListener(url, replica: replica, signals: continuation)
+    vacuum = PostgresVacuum(url, name: replica)
   }
 
-  package func listen() async { await listener.run() }
+  package func listen() async {
+    async let vacuuming: Void = vacuum.run()
+    await listener.run()
+    await vacuuming
+  }
 
   /// Nothing: all is read when a connection of devices is claimed.
   package func left() throws -> PushesLeft { PushesLeft() }
@@ -116,6 +122,10 @@ package final class PostgresPushStore: SharedPushStore {
       try connection.execute(PostgresSchema.arrivals)
       version = 3
     }
+    if version == 3 {
+      try connection.execute(PostgresSchema.decided)
+      version = 4
+    }
     try connection.execute("COMMIT")
     guard version == PostgresSchema.version else {
       throw PostgresError(
@@ -162,6 +172,8 @@ package final class PostgresPushStore: SharedPushStore {
       var claimed = ClaimedRoutes()
       let (routes, due) = (found[Self.lockingRoutes.count], found[Self.lockingRoutes.count + 1])
       for row in 0..<routes.count { claimed.epochs[routes.text(row, 0) ?? ""] = routes.int(row, 1) }
+      // Its new owner reads what is kept for a fleet.
+      if connections.contains(where: { FleetDevice.fleet(of: $0) != nil }) { vacuum.request() }
       claimed.due = try (0..<due.count).map { row in (try due.subject(row, 0), due.text(row, 3)) }
       return claimed
     }

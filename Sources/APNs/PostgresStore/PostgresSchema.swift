@@ -2,7 +2,7 @@
 
 /// The tables of the push server in a PostgreSQL database, and the settings of its connections.
 enum PostgresSchema {
-  static let version: Int64 = 3
+  static let version: Int64 = 4
 
   /// The key of the lock that claims take exclusively and all other transactions share.
   static let routesLock: Int64 = 7_823_411_001
@@ -86,5 +86,13 @@ enum PostgresSchema {
     CREATE INDEX kept_arrived ON kept (connection, number) WHERE state = 0;
     CREATE INDEX unowned_fleets ON route (connection) WHERE replica IS NULL AND right(connection, 1) = ':';
     UPDATE push_schema SET version = 3;
+    """
+
+  /// What version 4 changes: what is kept for a device is found without reading what has arrived for it.
+  static let decided = """
+    DROP INDEX kept_stored;
+    CREATE UNIQUE INDEX kept_stored ON kept (connection, device, bundle, use) WHERE state = 2;
+    CREATE INDEX kept_sent ON kept (connection, device) WHERE state = 1;
+    UPDATE push_schema SET version = 4;
     """
 }

@@ -74,6 +74,9 @@ struct DeviceReaches: Sendable {
   /// Whether a fleet has reported.
   func knows(_ fleet: String) -> Bool { fleets[fleet] != nil }
 
+  /// Whether a fleet has reported, and is on the bus.
+  func isPresent(_ fleet: String) -> Bool { fleets[fleet]?.isPresent ?? false }
+
   /// Applies the report of a fleet.
   mutating func apply(_ reach: FleetReach, of name: String, generation: UInt32) {
     var fleet = fleets[name] ?? Fleet(generation: generation)

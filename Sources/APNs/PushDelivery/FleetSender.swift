@@ -41,6 +41,8 @@ struct FleetSender: Sendable {
   var isPaused = false
   /// Something was stored that no report of the device announces.
   var hasHeld = false
+  /// Something that other replicas have accepted was left to them.
+  var hasArrivals = false
 
   /// Notifications that wait or have no reply.
   private(set) var count = 0
@@ -54,6 +56,10 @@ struct FleetSender: Sendable {
     waiting.append(notification)
     count += 1
   }
+
+  /// Whether more notifications can be sent soon. What other replicas have accepted waits until then in the database, where
+  /// it costs a new owner nothing: what is handed over, the next owner must send again.
+  var hasRoom: Bool { isLow && place == nil }
 
   /// The next batch; `nil` when nothing waits, or as many as may are without a reply.
   mutating func next() -> Batch? {

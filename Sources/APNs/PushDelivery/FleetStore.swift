@@ -39,7 +39,7 @@ package protocol FleetStore: PushStore {
   /// - Throws: the database error.
   func secret(ofFleet name: String) throws -> String?
 
-  /// The next devices of a fleet for which something is kept, after one of them.
+  /// The next devices of a fleet for which something is sent or stored, after one of them.
   ///
   /// - Throws: the database error.
   func devicesWithKept(of fleet: String, after device: String, limit: Int) throws -> [String]

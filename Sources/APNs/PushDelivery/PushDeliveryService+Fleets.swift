@@ -247,6 +247,7 @@ extension PushDeliveryService {
     senders[fleet]?.drop(Set(reply.acknowledged.map(\.id)))
     senders[fleet]?.replied()
     senders[fleet]?.record(reply.number)
+    takeArrivals(for: fleet)
     guard let sender = senders[fleet], sender.isLow else { return }
     if sender.hasHeld, sender.place == nil {
       senders[fleet]?.hasHeld = false
@@ -255,6 +256,13 @@ extension PushDeliveryService {
       senders[fleet]?.isPaused = false
       put(.fleet(.handOver(fleet)))
     }
+  }
+
+  /// Takes what other replicas have accepted, if that was left to them and there is room now.
+  private func takeArrivals(for fleet: String) {
+    guard let sender = senders[fleet], sender.hasArrivals, sender.hasRoom else { return }
+    senders[fleet]?.hasArrivals = false
+    put(.signal(.arrived))
   }
 
   // MARK: Hand-over
@@ -280,7 +288,7 @@ extension PushDeliveryService {
     for device in reachable { try add(.returned(device), at: now, to: &batch) }
     // If the transaction fails, the devices of this page are sent what is kept by the next one.
     senders[fleet]?.place = devices.count == Self.fleetDevicesAtOnce ? devices.last : nil
-    guard senders[fleet]?.place != nil else { return }
+    guard senders[fleet]?.place != nil else { return takeArrivals(for: fleet) }
     batch.thens.append { [weak self] isBroken in if !isBroken { self?.put(.fleet(.handOver(fleet))) } }
   }
 

@@ -65,6 +65,8 @@ extension PushDeliveryService {
   private static let conflictLimit = 20
   /// Seconds until the first and the last of repeated attempts to reach the database.
   private static let pauses = 0.1...1.0
+  /// Seconds from one deletion of old rows to the next, at most.
+  static let tidyingInterval = 3_600.0
   /// How long the database may be away before other replicas get the devices. A restart is shorter.
   private static let patience = Duration.seconds(5)
 
@@ -74,6 +76,8 @@ extension PushDeliveryService {
 
   func beginShared(_ shared: any SharedPushStore) {
     ends = StoredEnds(place: .first, next: nil)
+    // Not at the start, when what is kept must be sent.
+    replica.tidied = clock.now.addingTimeInterval(60 - Self.tidyingInterval)
     tasks.start { await shared.listen() }
     tasks.start { [weak self] in
       for await signal in shared.signals { self?.put(.signal(signal)) }

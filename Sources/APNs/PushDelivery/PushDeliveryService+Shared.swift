@@ -28,6 +28,12 @@ extension PushDeliveryService {
       scope.connections.insert(PushSubject.connection(of: device))
       if replica.owns(device) { devices.insert(device) }
     }
+    if scope.isTaking {
+      for (fleet, sender) in senders where !sender.hasRoom && stateMachine.reaches.isPresent(fleet) {
+        senders[fleet]?.hasArrivals = true
+        scope.full.insert(FleetDevice.connection(of: fleet))
+      }
+    }
     scope.devices = devices.filter { stateMachine.devices[$0] == nil }.sorted()
     return scope
   }
@@ -163,7 +169,7 @@ extension PushDeliveryService {
   func old() -> OldPushes? {
     let now = clock.now
     guard
-      replica.hasMoreOld || now.timeIntervalSince(replica.tidied) >= 3_600
+      replica.hasMoreOld || now.timeIntervalSince(replica.tidied) >= Self.tidyingInterval
         || replica.logged > max(100, settings.logLimit / 100)
     else { return nil }
     if !replica.hasMoreOld { (replica.tidied, replica.logged) = (now, 0) }

@@ -38,7 +38,7 @@ package protocol SharedPushStore: FleetStore {
   /// - Throws: `PushStoreError`.
   func held(of subjects: [PushSubject]) throws -> [StoredPush]
 
-  /// What is kept for devices, in the order of the numbers, as the open transaction sees it.
+  /// What is sent or stored for devices, in the order of the numbers, as the open transaction sees it.
   ///
   /// - Throws: `PushStoreError`.
   func kept(of devices: [String]) throws -> [StoredPush]
@@ -128,6 +128,8 @@ package struct SharedScope: Sendable {
   package var devices: [String] = []
   /// Whether the notifications that other replicas have accepted for this one are handed over.
   package var isTaking = false
+  /// The connections for which nothing is handed over, because their devices do not receive as fast.
+  package var full: Set<String> = []
   /// The stored notifications that end until then are needed, except those of other replicas.
   package var endsBy: Date?
   package init() {}
