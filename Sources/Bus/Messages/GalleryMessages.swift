@@ -323,16 +323,18 @@ package struct DescribeIntent: Request {
   package let widgetKind: String
   /// The user's search text by parameter: matching values are added to the options.
   package let searches: [String: String]
-  package init(widgetKind: String, searches: [String: String] = [:]) {
+  /// The values of the other parameters so far, on which options can depend.
+  package let chosen: [String: ArchivedValue]
+  package init(widgetKind: String, searches: [String: String] = [:], chosen: [String: ArchivedValue] = [:]) {
     self.widgetKind = widgetKind
     self.searches = searches
+    self.chosen = chosen
   }
 }
 
 /// Performs an intent in the extension, or in the app if the intent opens it.
 package struct PerformIntent: Request {
   package static let kind: Kind = "intent.perform"
-  package typealias Reply = Done
   /// The author's intent type.
   package let intent: String
   package let values: [String: ArchivedValue]
@@ -341,6 +343,20 @@ package struct PerformIntent: Request {
     self.intent = intent
     self.values = values
     self.placement = placement
+  }
+
+  /// What the result of an intent opens.
+  package enum Opening: Codable, Hashable, Sendable {
+    /// The app, with a URL.
+    case url(String)
+    /// Another intent, which is performed.
+    case intent(String, values: [String: ArchivedValue], opensApp: Bool, runsInApp: Bool)
+  }
+
+  package struct Reply: Codable, Hashable, Sendable {
+    /// `nil` for nothing.
+    package let opens: Opening?
+    package init(opens: Opening? = nil) { self.opens = opens }
   }
 }
 

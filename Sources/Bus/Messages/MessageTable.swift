@@ -279,11 +279,12 @@ package enum MessageTable {
       failure: "When indefinite, the action may have been started."),
     .request(
       DescribeIntent.self, [Route([.host], to: .widgetExtension)],
-      "The user configures a widget: returns the options from the author's queries.",
+      "The user configures a widget: returns the options from the author's queries, given the values chosen so far.",
       failure: "Nothing is changed, and the user gets an error."),
     .request(
       PerformIntent.self, toAll(spawned, from: [.host]),
-      "Performs the intent of a control, or of a widget's button or toggle.", failure: "The toggle reverts."),
+      "Performs the intent of a control, or of a widget's button or toggle: returns what its result opens.",
+      failure: "The toggle reverts."),
     .event(OpenFromWidget.self, [Route([.host], to: .app)], "The app was opened from a widget."),
   ]
 

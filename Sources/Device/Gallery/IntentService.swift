@@ -8,11 +8,11 @@ import Timekeeping
 /// follows.
 package actor IntentService {
   /// Sends an intent to its performer and waits for the reply.
-  package typealias Perform = @Sendable () async throws(BusError) -> Void
+  package typealias Perform<Reply> = @Sendable () async throws(BusError) -> Reply
 
   /// The result of an intent.
-  package enum Outcome: Sendable {
-    case performed
+  package enum Outcome<Reply: Sendable>: Sendable {
+    case performed(Reply)
     case failed(BusError)
     /// The performer's process instance ended during the intent.
     case interrupted
@@ -36,14 +36,16 @@ package actor IntentService {
 
   /// Performs an intent. It is cancelled when the performer's process instance ends: an intent that ends it would also
   /// end the next one.
-  package func perform(by performer: Address, _ work: @escaping Perform) async -> Outcome {
+  package func perform<Reply: Sendable>(
+    by performer: Address, _ work: @escaping Perform<Reply>
+  ) async -> Outcome<Reply> {
     lastIntent += 1
     let number = lastIntent
-    let (outcomes, continuation) = AsyncStream.makeStream(of: Outcome.self)
+    let (outcomes, continuation) = AsyncStream.makeStream(of: Outcome<Reply>.self)
     performing[performer, default: [:]][number] = tasks.start {
       do throws(BusError) {
-        try await work()
-        continuation.yield(.performed)
+        let reply = try await work()
+        continuation.yield(.performed(reply))
       } catch {
         continuation.yield(Task.isCancelled ? .interrupted : .failed(error))
       }

@@ -55,9 +55,14 @@ package struct IntentDeclaration: Codable, Hashable, Sendable {
   package struct Option: Codable, Hashable, Sendable {
     package let value: ArchivedValue
     package let title: String
-    package init(value: ArchivedValue, title: String) {
+    package let subtitle: String?
+    /// The title of the section that it is in.
+    package let section: String?
+    package init(value: ArchivedValue, title: String, subtitle: String? = nil, section: String? = nil) {
       self.value = value
       self.title = title
+      self.subtitle = subtitle
+      self.section = section
     }
   }
 

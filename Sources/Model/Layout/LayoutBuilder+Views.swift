@@ -39,7 +39,8 @@ extension LayoutBuilder {
     case "Gauge": return gauge(view, style, depth: depth)
     case "ProgressView": return progress(view, style, depth: depth)
     case "LabeledContent": return labeled(view, style, depth: depth)
-    case "Chart": return chart(view, style, depth: depth)
+    case "Chart": return chart(view, operations, style, depth: depth)
+    case "ChartPlotContent" where plot != nil: return plot.map { [$0] } ?? []
     case _ where Self.fillings.contains(view.name):
       return [FillingNode(view, operations: operations, style, context)]
     case "UnsupportedView":

@@ -11,6 +11,8 @@ struct LayoutBuilder {
   }
 
   let context: LayoutContext
+  /// The plot of the chart around, which `chartPlotStyle` places.
+  var plot: ChartPlotNode?
 
   /// The nodes of a view: none for an empty one, several for a group, whose modifiers apply to each of its views.
   ///
@@ -62,10 +64,10 @@ struct LayoutBuilder {
 
   // MARK: Modifiers
 
-  /// Operations on shapes and images: they belong to the view and not around it.
+  /// Operations on shapes, images and charts: they belong to the view and not around it.
   private static let operations: Set = [
     "fill", "stroke", "strokeBorder", "trim", "rotation", "scale", "size", "resizable", "renderingMode",
-    "interpolation", "antialiased",
+    "interpolation", "antialiased", "chartPlotStyle",
   ]
 
   /// Modifiers that change how a view is drawn and not its size.

@@ -69,7 +69,7 @@ extension Device {
   private func add(_ request: AddPlacement, _ context: MessageContext) async throws -> PlacementReport {
     let failures = await learnAll()
     let (bundle, widget) = try found(request, failures)
-    let offer = try await offer(of: widget, in: bundle, request.configuration, context)
+    let offer = try await offer(of: widget, in: bundle, [:], request.configuration, context)
     let report = try await gallery.add(request, offer: offer, context)
     try await passOn(report.placement, context)
     await updatePushWidgets()
@@ -80,7 +80,8 @@ extension Device {
     let placement = try gallery.stateMachine.placement(request.placement)
     var offer: IntentDeclaration?
     if let widget = gallery.stateMachine.declaration(of: placement) {
-      offer = try await self.offer(of: widget, in: placement.bundle, request.configuration, context)
+      offer = try await self.offer(
+        of: widget, in: placement.bundle, placement.configuration, request.configuration, context)
     }
     let report = try await gallery.edit(request, offer: offer, context)
     try await passOn(report.placement, context, isEdited: true)
@@ -137,13 +138,18 @@ extension Device {
   /// The options for a widget's configuration, and those that match the user's texts, from the author's queries in
   /// their extension. The time limit is that of a timeline. `nil` if no query is needed.
   ///
+  /// - Parameter chosen: the values before these choices.
   /// - Throws: `failed` or the code of a launch failure, definite: nothing was chosen.
   private func offer(
-    of widget: WidgetDeclaration, in bundle: String, _ choices: [String: ArchivedValue], _ context: MessageContext
+    of widget: WidgetDeclaration, in bundle: String, _ chosen: [String: ArchivedValue],
+    _ choices: [String: ArchivedValue], _ context: MessageContext
   ) async throws(BusError) -> IntentDeclaration? {
     guard let known = widget.configuration, known.parameters.contains(where: \.isAsked) else { return nil }
     let address = Address.widgetExtension(configuration.device.name, bundle)
-    let question = DescribeIntent(widgetKind: widget.kind, searches: choices.compactMapValues(\.string))
+    let texts = choices.compactMapValues(\.string)
+    let question = DescribeIntent(
+      widgetKind: widget.kind, searches: texts,
+      chosen: chosen.merging(choices) { $1 }.filter { texts[$0.key] == nil })
     do throws(BusError) {
       return try await withLaunched(address, because: "configuration") { () async throws(BusError) in
         try await bus.request(

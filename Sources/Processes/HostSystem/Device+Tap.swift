@@ -67,9 +67,12 @@ extension Device {
   }
 
   /// Source: "Adding interactivity to widgets": in the extension, or in the app if the intent opens it or requires it;
-  /// whatever the result, the widget is reloaded for free.
+  /// whatever the result, the widget is reloaded for free. Then the system performs the intent that the result opens.
+  ///
+  /// - Parameter isOpened: whether the result of another intent opens this one.
   private func perform(
-    _ question: PerformIntent, _ placement: Placement, by who: Touch.Performer, _ context: MessageContext
+    _ question: PerformIntent, _ placement: Placement, by who: Touch.Performer, isOpened: Bool = false,
+    _ context: MessageContext
   ) async throws -> String {
     let performer: Address
     switch who {
@@ -85,18 +88,42 @@ extension Device {
     }
     let limit = configuration.settings.intentDeadline
     let result = await intents.perform(by: performer) { [bus] () async throws(BusError) in
-      _ = try await bus.request(
-        question, to: performer, context: context, within: limit, whenUnreachable: .wait)
+      try await bus.request(question, to: performer, context: context, within: limit, whenUnreachable: .wait)
     }
     let outcome: String
+    var opening: PerformIntent.Opening?
     switch result {
-    case .performed: outcome = "\(question.intent) was performed by \(performer.short)"
+    case .performed(let reply):
+      outcome = "\(question.intent) was performed by \(performer.short)"
+      opening = reply.opens
     case .interrupted:
       outcome = "\(question.intent) failed: \(performer.short) exited during it; `widgetlab ps` shows how"
     case .failed(let error): outcome = "\(question.intent) failed in \(performer.short): \(error.message)"
     }
     if who != .openApp { await launcher.release(performer, because: .interaction) }
     try await timelines.reload(placement.id, because: .interaction, context)
-    return outcome
+    guard let opening else { return outcome }
+    return "\(outcome); \(try await open(opening, of: placement, isLast: isOpened, context))"
+  }
+
+  /// Source: `OpensIntent`. An intent that is opened opens no third intent, so that a tap ends.
+  private func open(
+    _ opening: PerformIntent.Opening, of placement: Placement, isLast: Bool, _ context: MessageContext
+  ) async throws -> String {
+    let isLocked = await gallery.state.isLocked
+    switch opening {
+    case .url(let url) where isLocked:
+      return "\(url) is not opened: the device must be unlocked before it opens an app: run `widgetlab unlock`"
+    case .url(let url): return try await openApp(of: placement, url, context)
+    case .intent(let intent, _, let opensApp, _) where isLocked && opensApp:
+      return "\(intent) is not performed: it needs an unlocked device: run `widgetlab unlock`"
+    case .intent(let intent, _, _, _) where isLast:
+      return "\(intent) is not performed: an intent that was opened opens it"
+    case .intent(let intent, let values, let opensApp, let runsInApp):
+      let performer: Touch.Performer = opensApp ? .openApp : runsInApp ? .app : .widgetExtension
+      return try await perform(
+        PerformIntent(intent: intent, values: values, placement: placement.id), placement, by: performer,
+        isOpened: true, context)
+    }
   }
 }

@@ -27,5 +27,5 @@ extension AppEnum {
   @concurrent public static func _restored(_ archive: _IntentArchive) async throws -> Self? {
     archive.value?.string.flatMap { RawValue($0) }.flatMap { Self(rawValue: $0) }
   }
-  @concurrent public static func _choices() async throws -> [Self]? { Array(allCases) }
+  @concurrent public static func _choices() async throws -> _IntentOptions? { Array(allCases)._options }
 }

@@ -33,14 +33,28 @@ extension AppIntent {
 
   /// What the user can configure.
   ///
-  /// - Parameter searches: the user's search texts by parameter. `nil`: the author's queries are not called, and the
-  ///   result contains only what the types declare. Otherwise the queries run, which can take any time.
-  @concurrent package static func declaration(asking searches: [String: String]? = [:]) async -> IntentDeclaration {
-    var parameters: [IntentDeclaration.Parameter] = []
-    for (name, parameter) in Self().intentParameters {
-      let isAsked = parameter.isAsked
-      let choices = isAsked && searches == nil ? nil : await parameter.choices(searches?[name])
-      parameters.append(parameter.declaration(named: name, choices))
+  /// - Parameters:
+  ///   - searches: the user's texts by parameter. `nil`: the author's queries are not called, and the result contains
+  ///     only what the types declare. Otherwise the queries run, which can take any time.
+  ///   - chosen: the values of the other parameters so far, which an `IntentParameterDependency` reads.
+  @concurrent package static func declaration(
+    asking searches: [String: String]? = [:], chosen: [String: ArchivedValue] = [:]
+  ) async -> IntentDeclaration {
+    let intent = Self()
+    let parameters = await ConfiguredIntent.$current.withValue(intent) {
+      // A value that is no longer accepted counts as not chosen; the provider's timeline reports it.
+      for (name, parameter) in intent.intentParameters where chosen[name] != nil {
+        try? await parameter.restore(chosen[name])
+      }
+      // The values that need no question come first, because questions may depend on them.
+      let parameters = intent.intentParameters
+      var declared: [String: IntentDeclaration.Parameter] = [:]
+      for (name, parameter) in parameters.filter({ !$0.parameter.isAsked }) + parameters.filter(\.parameter.isAsked) {
+        let choices = parameter.isAsked && searches == nil ? nil : await parameter.choices(searches?[name])
+        declared[name] = parameter.declaration(named: name, choices)
+        if let text = searches?[name], !text.isEmpty { await parameter.restore(text, among: choices?.options ?? []) }
+      }
+      return parameters.compactMap { declared[$0.name] }
     }
     return IntentDeclaration(type: archivedName, title: title.resolved(), parameters: parameters)
   }
@@ -50,7 +64,9 @@ extension AppIntent {
   /// - Throws: `IntentRefusal` for a value that a parameter does not accept, and errors of the author's queries.
   @concurrent package static func restored(_ values: [String: ArchivedValue]) async throws -> Self {
     let intent = Self()
-    for (name, parameter) in intent.intentParameters { try await parameter.restore(values[name]) }
+    try await ConfiguredIntent.$current.withValue(intent) {
+      for (name, parameter) in intent.intentParameters { try await parameter.restore(values[name]) }
+    }
     return intent
   }
 

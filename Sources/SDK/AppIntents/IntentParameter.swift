@@ -31,9 +31,9 @@ public import URLSessionAPI
 
   /// Provides values that are not determined by the type alone.
   struct Source: Sendable {
-    let options: @concurrent @Sendable () async throws -> [Value]
+    let options: @concurrent @Sendable () async throws -> _IntentOptions
     let unchosen: @concurrent @Sendable () async -> Value?
-    var matches: @concurrent @Sendable (String) async throws -> [Value] = { _ in [] }
+    var matches: @concurrent @Sendable (String) async throws -> _IntentOptions = { _ in _IntentOptions([]) }
   }
 
   init(_ title: LocalizedStringResource?, _ standard: Value?, source: Source? = nil) {
@@ -58,34 +58,24 @@ public import URLSessionAPI
   public convenience init<Provider: DynamicOptionsProvider>(
     title: LocalizedStringResource, description: LocalizedStringResource? = nil, default defaultValue: Value? = nil,
     requestValueDialog: IntentDialog? = nil, optionsProvider: Provider
-  ) where Provider.Result == Value {
+  ) where Value.ValueType == Provider.DefaultValue.ValueType {
     self.init(
       title, defaultValue,
       source: Source(
-        options: { try await optionsProvider.results() }, unchosen: { await optionsProvider.defaultResult() }))
-  }
-
-  /// An optional parameter whose values come from an options provider.
-  public convenience init<Wrapped: _IntentValue, Provider: DynamicOptionsProvider>(
-    title: LocalizedStringResource, description: LocalizedStringResource? = nil, default defaultValue: Value? = nil,
-    requestValueDialog: IntentDialog? = nil, optionsProvider: Provider
-  ) where Value == Wrapped?, Provider.Result == Wrapped {
-    self.init(
-      title, defaultValue,
-      source: Source(
-        options: { try await optionsProvider.results() }, unchosen: { await optionsProvider.defaultResult() }))
+        options: { try await optionsProvider.results()._options },
+        unchosen: { Value.fitting(await optionsProvider.defaultResult()) }))
   }
 
   /// A parameter with its own entity query.
   public convenience init<Query: EntityQuery>(
     title: LocalizedStringResource, description: LocalizedStringResource? = nil, default defaultValue: Value? = nil,
     requestValueDialog: IntentDialog? = nil, query: Query
-  ) where Query.Entity == Value {
+  ) where Query.Entity == Value.ValueType {
     self.init(
       title, defaultValue,
       source: Source(
-        options: { try await query.suggestedEntities() }, unchosen: { await query.defaultResult() },
-        matches: { try await query.found($0) }))
+        options: { try await query.suggestedEntities()._options },
+        unchosen: { Value.fitting(await query.defaultResult()) }, matches: { try await query.found($0) }))
   }
 }
 
@@ -166,18 +156,33 @@ struct IntentChoices: Sendable {
 /// A parameter of an intent, without its type.
 protocol AnyIntentParameter: Sendable {
   var archive: ArchivedValue? { get }
+  /// Whether it can be read, and is not `nil`.
+  var hasValue: Bool { get }
   /// Whether the author's code provides the options.
   var isAsked: Bool { get }
   /// - Parameter choices: `nil` when the author's code was not called.
   func declaration(named name: String, _ choices: IntentChoices?) -> IntentDeclaration.Parameter
-  /// The options, and those that match the search text.
+  /// The options, and those that match the search text. Sets the default of the author's code if there is no value.
   @concurrent func choices(_ words: String?) async -> IntentChoices
   /// - Throws: `IntentRefusal` for a value that it does not accept, and errors of the author's query.
   @concurrent func restore(_ value: ArchivedValue?) async throws
 }
 
+extension AnyIntentParameter {
+  /// Restores the value that a text of the user means: an option's value or title, a text or a number. A text that means none
+  /// changes nothing.
+  @concurrent func restore(_ text: String, among options: [IntentDeclaration.Option]) async {
+    let option = options.first { $0.value == .string(text) || $0.title == text }
+    for value in [option?.value, .string(text), Double(text).map { .number($0) }].compactMap(\.self) {
+      if (try? await restore(value)) != nil { return }
+    }
+  }
+}
+
 extension IntentParameter: AnyIntentParameter {
   var archive: ArchivedValue? { stored.withLock { $0 }?._archived.value }
+
+  var hasValue: Bool { archive != nil || Value.self == Bool.self }
 
   var isAsked: Bool { source != nil || Value._kind.type == .entity }
 
@@ -188,24 +193,23 @@ extension IntentParameter: AnyIntentParameter {
   }
 
   @concurrent func choices(_ words: String?) async -> IntentChoices {
-    var found: [Value] = []
+    var found: [IntentDeclaration.Option] = []
     do {
       if let source {
-        found = try await source.options()
-        if let words { found += try await source.matches(words) }
+        found = try await source.options().options
+        if let words { found += try await source.matches(words).options }
       } else {
-        found = try await Value._choices() ?? []
-        if let words { found += try await Value._matches(words) }
+        found = try await Value._choices()?.options ?? []
+        if let words { found += try await Value._matches(words).options }
       }
     } catch {
       HostedProcess.current?.log("cannot list the options of \(title?.resolved() ?? "a parameter"): \(error)")
     }
     var options: [IntentDeclaration.Option] = []
-    for choice in found {
-      guard let value = choice._archived.value, !options.contains(where: { $0.value == value }) else { continue }
-      options.append(IntentDeclaration.Option(value: value, title: choice._title))
-    }
-    return IntentChoices(options: options, standard: await standing()?._archived.value)
+    for option in found where !options.contains(where: { $0.value == option.value }) { options.append(option) }
+    let standing = await standing()
+    if archive == nil, let standing { stored.withLock { $0 = standing } }
+    return IntentChoices(options: options, standard: standing?._archived.value)
   }
 
   @concurrent func restore(_ value: ArchivedValue?) async throws {

@@ -19,8 +19,9 @@ package enum IntentPerformer {
       guard let type = intentType(named: request.intent) else {
         throw BusError(.unknownIntent, "this executable has no intent type \(request.intent)")
       }
+      let opens: PerformIntent.Opening?
       do {
-        try await process.asCurrent(received.context) { try await perform(type, request) }
+        opens = try await process.asCurrent(received.context) { try await perform(type, request) }
       } catch let error as BusError {
         throw error
       } catch {
@@ -28,12 +29,21 @@ package enum IntentPerformer {
         throw BusError(.intentFailed, "\(request.intent): \(error)")
       }
       await process.settled()
-      return Done()
+      return PerformIntent.Reply(opens: opens)
     }
   }
 
-  @concurrent private static func perform<Intent: AppIntent>(_ type: Intent.Type, _ request: PerformIntent) async throws
-  {
-    _ = try await type.restored(request.values).perform()
+  /// Returns what the result of the intent opens.
+  @concurrent private static func perform<Intent: AppIntent>(
+    _ type: Intent.Type, _ request: PerformIntent
+  ) async throws -> PerformIntent.Opening? {
+    let result = try await type.restored(request.values).perform()
+    return (result as? any OpensIntent)?.opensIntent.map { opening($0) }
+  }
+
+  private static func opening<Intent: AppIntent>(_ intent: Intent) -> PerformIntent.Opening {
+    if let link = intent as? OpenURLIntent { return .url(link.url.absoluteString) }
+    return .intent(
+      Intent.archivedName, values: intent.archivedParameters, opensApp: Intent.opensApp, runsInApp: Intent.runsInApp)
   }
 }

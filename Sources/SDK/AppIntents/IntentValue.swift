@@ -6,6 +6,10 @@ import URLSessionAPI
 
 /// A type of intent parameters. Source: `AppIntents._IntentValue`; authors conform to `AppEnum` and `AppEntity`.
 public protocol _IntentValue: Sendable {
+  /// The type of a single value that is not optional.
+  associatedtype ValueType: _IntentValue = Self
+  /// The type without `nil`.
+  associatedtype UnwrappedType: _IntentValue = Self
   /// The type in messages.
   static var _kind: _IntentValueKind { get }
   /// The value in messages.
@@ -13,9 +17,9 @@ public protocol _IntentValue: Sendable {
   /// The value of an archive; `nil` when the archive holds another type.
   @concurrent static func _restored(_ archive: _IntentArchive) async throws -> Self?
   /// The options; `nil` when any value is accepted.
-  @concurrent static func _choices() async throws -> [Self]?
-  /// The values that match the search text.
-  @concurrent static func _matches(_ words: String) async throws -> [Self]
+  @concurrent static func _choices() async throws -> _IntentOptions?
+  /// The options that match the search text.
+  @concurrent static func _matches(_ words: String) async throws -> _IntentOptions
   /// The value that applies when the user chose none.
   @concurrent static func _unchosen() async -> Self?
   /// The value as displayed to the user.
@@ -38,12 +42,30 @@ public struct _IntentArchive: Sendable {
   init(_ value: ArchivedValue?) { self.value = value }
 }
 
+/// The options of a parameter in messages. Opaque to authors.
+public struct _IntentOptions: Sendable {
+  let options: [IntentDeclaration.Option]
+  init(_ options: [IntentDeclaration.Option]) { self.options = options }
+
+  /// Each as a list with one element.
+  var lists: _IntentOptions {
+    _IntentOptions(
+      options.map { .init(value: .list([$0.value]), title: $0.title, subtitle: $0.subtitle, section: $0.section) })
+  }
+}
+
 extension _IntentValue {
-  @concurrent public static func _choices() async throws -> [Self]? { nil }
-  @concurrent public static func _matches(_ words: String) async throws -> [Self] { [] }
+  @concurrent public static func _choices() async throws -> _IntentOptions? { nil }
+  @concurrent public static func _matches(_ words: String) async throws -> _IntentOptions { _IntentOptions([]) }
   @concurrent public static func _unchosen() async -> Self? { nil }
   /// Swift's description of the value.
   public var _title: String { "\(self)" }
+
+  /// A default of a provider as a value of this type: a single value is the first element of a list.
+  static func fitting(_ found: (any _IntentValue)?) -> Self? {
+    guard let found else { return nil }
+    return found as? Self ?? (found as? [any _IntentValue])?.first as? Self ?? [found] as? Self
+  }
 }
 
 extension Bool: _IntentValue {
@@ -95,13 +117,15 @@ extension URL: _IntentValue {
 }
 
 extension Optional: _IntentValue where Wrapped: _IntentValue {
+  public typealias ValueType = Wrapped.ValueType
+  public typealias UnwrappedType = Wrapped
   public static var _kind: _IntentValueKind { _IntentValueKind(Wrapped._kind.type, isOptional: true) }
   public var _archived: _IntentArchive { self?._archived ?? _IntentArchive(nil) }
   @concurrent public static func _restored(_ archive: _IntentArchive) async throws -> Wrapped?? {
     try await .some(Wrapped._restored(archive))
   }
-  @concurrent public static func _choices() async throws -> [Wrapped?]? { try await Wrapped._choices() }
-  @concurrent public static func _matches(_ words: String) async throws -> [Wrapped?] {
+  @concurrent public static func _choices() async throws -> _IntentOptions? { try await Wrapped._choices() }
+  @concurrent public static func _matches(_ words: String) async throws -> _IntentOptions {
     try await Wrapped._matches(words)
   }
   @concurrent public static func _unchosen() async -> Wrapped?? { await .some(Wrapped._unchosen()) }
@@ -109,6 +133,8 @@ extension Optional: _IntentValue where Wrapped: _IntentValue {
 }
 
 extension Array: _IntentValue where Element: _IntentValue {
+  public typealias ValueType = Element.ValueType
+  public typealias UnwrappedType = [Element]
   public static var _kind: _IntentValueKind { Element._kind }
   public var _archived: _IntentArchive { _IntentArchive(.list(compactMap(\._archived.value))) }
   @concurrent public static func _restored(_ archive: _IntentArchive) async throws -> [Element]? {
@@ -122,11 +148,9 @@ extension Array: _IntentValue where Element: _IntentValue {
     }
     return elements
   }
-  @concurrent public static func _choices() async throws -> [[Element]]? {
-    try await Element._choices()?.map { [$0] }
-  }
-  @concurrent public static func _matches(_ words: String) async throws -> [[Element]] {
-    try await Element._matches(words).map { [$0] }
+  @concurrent public static func _choices() async throws -> _IntentOptions? { try await Element._choices()?.lists }
+  @concurrent public static func _matches(_ words: String) async throws -> _IntentOptions {
+    try await Element._matches(words).lists
   }
   public var _title: String { map(\._title).formatted() }
 }

@@ -51,7 +51,8 @@ nonisolated public struct Chart<Content: ChartContent>: View, ArchivedView {
       let usual = AxisMarks().groups
       for group in axis.groups ?? usual { axes.append(try self.axis(dimension, group, model, size, context)) }
     }
-    return ViewArchive("Chart", given: arguments, children: marks + axes)
+    return ViewArchive(
+      "Chart", given: arguments, children: marks + axes, modifiers: try settings.archivedPlotStyle(in: context))
   }
 
   /// Archives one group of marks of an axis: a view for each value, with its lines and its label as modifiers.

@@ -15,6 +15,8 @@ struct ChartSettings {
   var axes: [ChartModel.Dimension: Axis] = [:]
   var domains: [ChartModel.Dimension: ChartDomain] = [:]
   var isLegendHidden = false
+  /// Returns the plot with the modifiers of the author around it.
+  var plotStyle: ((ChartPlotContent) -> any View)?
   /// The categories of the styles in order.
   var categories: [String] = []
   /// The styles of the categories in order; without categories, in the order of their appearance.

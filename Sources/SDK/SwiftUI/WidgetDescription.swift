@@ -19,7 +19,7 @@ package import URLSessionAPI
   package var controlPushHandler: PushHandlerCall<[(control: Placement, token: Data)]>?
   /// The parameters that the user can configure, with or without results of the author's queries:
   /// `AppIntent.declaration(asking:)`. `nil` for a widget without configuration.
-  package var configuration: (@Sendable (_ searches: [String: String]?) async -> IntentDeclaration)?
+  package var configuration: (@Sendable (DescribeIntent?) async -> IntentDeclaration)?
   /// The Live Activities that it shows; `nil` for a widget.
   package var activity: ActivityDeclaration?
   /// Archives the views of a Live Activity. `nil` for a widget.

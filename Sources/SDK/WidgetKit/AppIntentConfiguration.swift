@@ -42,8 +42,8 @@ public struct AppIntentConfiguration<Intent: WidgetConfigurationIntent, Content:
 /// Not a closure of the main actor: the author's code runs on other threads.
 nonisolated func declaring<Intent: AppIntent>(
   _ intent: Intent.Type
-) -> @Sendable ([String: String]?) async -> IntentDeclaration {
-  { await Intent.declaration(asking: $0) }
+) -> @Sendable (DescribeIntent?) async -> IntentDeclaration {
+  { await Intent.declaration(asking: $0?.searches, chosen: $0?.chosen ?? [:]) }
 }
 
 nonisolated private func asking<Provider: AppIntentTimelineProvider>(_ provider: Provider) -> TimelineSource.Ask {

@@ -40,7 +40,7 @@ extension ControlWidget {
 /// A kind and its configuration intent.
 private struct DeclaredKind: Sendable {
   let declaration: WidgetDeclaration
-  let configuration: (@Sendable ([String: String]?) async -> IntentDeclaration)?
+  let configuration: (@Sendable (DescribeIntent?) async -> IntentDeclaration)?
 }
 
 extension [DeclaredKind] {
@@ -60,7 +60,7 @@ extension [DeclaredKind] {
 /// Registers the handlers of a process's widgets: timelines and background sessions' events. Call before the process is
 /// announced.
 @MainActor package func serve(_ descriptions: [WidgetDescription], in process: HostedProcess) {
-  var configurations: [String: @Sendable ([String: String]?) async -> IntentDeclaration] = [:]
+  var configurations: [String: @Sendable (DescribeIntent?) async -> IntentDeclaration] = [:]
   var providers: [String: @Sendable (RequestTimeline) async throws -> RequestTimeline.Reply] = [:]
   for description in descriptions {
     if let kind = description.declaration?.kind { configurations[kind] = description.configuration }
@@ -88,7 +88,7 @@ extension [DeclaredKind] {
     guard let configuration = configurable[request.widgetKind] else {
       throw BusError(.unknownWidgetKind, "this extension has no configurable widget of the kind \(request.widgetKind)")
     }
-    return await process.asCurrent(received.context) { await configuration(request.searches) }
+    return await process.asCurrent(received.context) { await configuration(request) }
   }
   serveActivities(descriptions, in: process)
   PushHandlers(descriptions).serve(process)

@@ -59,7 +59,7 @@ public struct IntentConfiguration<Intent: INIntent, Content: View>: WidgetConfig
 /// Not a closure of the main actor: the author's code runs on other threads.
 nonisolated private func declaringIntent<Intent: INIntent>(
   _ intent: Intent.Type
-) -> @Sendable ([String: String]?) async -> IntentDeclaration {
+) -> @Sendable (DescribeIntent?) async -> IntentDeclaration {
   { _ in Intent.archivedDeclaration }
 }
 

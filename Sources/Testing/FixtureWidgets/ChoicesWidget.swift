@@ -43,11 +43,27 @@ struct Lines: DynamicOptionsProvider {
   func defaultResult() async -> String? { "Line 1" }
 }
 
+/// The options depend on the chosen station, and are in sections.
+struct Platforms: DynamicOptionsProvider {
+  @IntentParameterDependency<ChooseStation>(\.$station) private var chosen
+
+  func results() async throws -> ItemCollection<Int> {
+    ItemCollection {
+      ItemSection("\(chosen?.station.name ?? "no station") north") {
+        Item(1, title: "Platform 1", subtitle: "by the river")
+        Item(2, title: "Platform 2")
+      }
+      ItemSection("South") { 3 }
+    }
+  }
+}
+
 struct ChooseStation: WidgetConfigurationIntent {
   static let title: LocalizedStringResource = "Choose a station"
 
   @Parameter(title: "Station") var station: Station
   @Parameter(title: "Line", optionsProvider: Lines()) var line: String
+  @Parameter(title: "Platform", optionsProvider: Platforms()) var platform: Int?
 }
 
 struct ChoicesProvider: AppIntentTimelineProvider {

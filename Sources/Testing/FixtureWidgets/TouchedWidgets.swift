@@ -64,6 +64,25 @@ struct Spill: AppIntent {
   }
 }
 
+/// An intent whose result opens the app with a URL.
+struct Visit: AppIntent {
+  static let title: LocalizedStringResource = "Visit"
+
+  func perform() async throws -> some IntentResult & OpensIntent {
+    print("visiting")
+    return .result(opensIntent: OpenURLIntent(URL(string: "trial://visited") ?? URL(filePath: "/")))
+  }
+}
+
+/// An intent whose result opens another intent.
+struct Forward: AppIntent {
+  static let title: LocalizedStringResource = "Forward"
+
+  func perform() async throws -> some IntentResult & OpensIntent & ProvidesDialog {
+    .result(opensIntent: made(Open.self, cups: 9), dialog: "Opening")
+  }
+}
+
 private func made<Intent: Poured>(_ type: Intent.Type, cups: Int) -> Intent {
   var intent = Intent()
   intent.cups = cups
@@ -82,6 +101,9 @@ struct IntentsWidget: Widget {
         Button("Live", intent: made(Live.self, cups: 6))
         Button("Talk", intent: made(Talk.self, cups: 7))
         Button("Spill", intent: Spill())
+        Button("Visit", intent: Visit())
+        Button("Link", intent: OpenURLIntent(URL(string: "trial://linked") ?? URL(filePath: "/")))
+        Button("Forward", intent: Forward())
       }
       .backed
     }

@@ -15,8 +15,8 @@ import WidgetLabTesting
   {
     try await GalleryFixture.run("choices") { fixture in
       let added = try await fixture.add("Choices")
-      #expect(added.configuration?.parameters.map(\.standard) == [.string("1"), "Line 1"])
-      #expect(added.offered == [["Central"], ["Line 1"]])
+      #expect(added.configuration?.parameters.map(\.standard) == [.string("1"), "Line 1", nil])
+      #expect(added.offered == [["Central"], ["Line 1"], ["Platform 1", "Platform 2", "3"]])
       #expect(try await fixture.entry(of: 1).views.joined().contains("Line 1 from Central"))
       // Each query returns one line more than the last.
       let edited = try await fixture.cluster.run("edit", "1")
@@ -30,6 +30,19 @@ import WidgetLabTesting
       }
       let placed = try await fixture.cluster.run("screen", "--json")
       #expect(placed.contains("\"station\":\"3\""))
+    }
+  }
+
+  @Test(.rule("WIDGET-25"))
+  func `options have the titles and sections of their items, and depend on the values chosen so far`() async throws {
+    try await GalleryFixture.run("dependent choices") { fixture in
+      let platforms = "1 (Platform 1, by the river), 2 (Platform 2); South: 3"
+      #expect(try await fixture.cluster.run("add", "Choices").contains("one of Central north: \(platforms)"))
+      // The value of the same command, and then that of the placed widget.
+      let chosen = try await fixture.cluster.run("edit", "1", "--set", "station=Hill", "--set", "platform=Platform 2")
+      #expect(chosen.contains("platform = Platform 2: Platform, one of Hill north: \(platforms)"), "\(chosen)")
+      #expect(try await fixture.cluster.run("edit", "1").contains("one of Hill north: \(platforms)"))
+      #expect(try await fixture.cluster.run("screen", "--json").contains("\"platform\":2"))
     }
   }
 

@@ -175,6 +175,22 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("GALLERY-50"))
+  func `the result of an intent opens the app with a URL, as a link does, or performs another intent`() async throws {
+    try await run("opening results") { fixture in
+      try await fixture.add("Intents")
+      _ = try await fixture.entry(of: 1)
+      let before = try await fixture.last
+      #expect(try await fixture.opened("tap", "1", "--button", "8") == "trial://visited")
+      try await fixture.printed("visiting", after: before)
+      #expect(try await fixture.cluster.run("look", "light").contains("\(GalleryFixture.app) is in front"))
+      #expect(try await fixture.opened("tap", "1", "--button", "9") == "trial://linked")
+      try await fixture.cluster.run("app", "background")
+      try await fixture.expectPerformed("Open", 10, cups: 9, by: fixture.app)
+      #expect(try await fixture.cluster.run("look", "light").contains("\(GalleryFixture.app) is in front"))
+    }
+  }
+
   @Test(.rule("PROCESS-25")) func `an update keeps the entries of placed widgets and requests no timelines`()
     async throws
   {

@@ -40,18 +40,14 @@ struct ChartAxisParts {
 
   // MARK: Lines
 
-  /// The grid lines and ticks, which are below the marks.
-  func lines(of axis: ChartNode.AxisMarks) -> [PlacedView] {
-    var views: [PlacedView] = []
-    for (index, mark) in axis.marks.enumerated() {
-      for (arguments, isTick) in [(mark.gridLine, false), (mark.tick, true)] {
-        guard let arguments, let place = place(index, axis, isCentered: arguments["centered"] == true),
-          (-0.001...1.001).contains(place)
-        else { continue }
-        views += line(at: shapes.distance(place, axis.dimension), axis, arguments, isTick: isTick).map { [$0] } ?? []
-      }
+  /// The grid lines, which are below the marks, or the ticks.
+  func lines(of axis: ChartNode.AxisMarks, areTicks: Bool) -> [PlacedView] {
+    axis.marks.enumerated().compactMap { index, mark in
+      guard let arguments = areTicks ? mark.tick : mark.gridLine,
+        let place = place(index, axis, isCentered: arguments["centered"] == true), (-0.001...1.001).contains(place)
+      else { return nil }
+      return line(at: shapes.distance(place, axis.dimension), axis, arguments, isTick: areTicks)
     }
-    return views
   }
 
   private func line(

@@ -3,7 +3,8 @@
 import Archive
 import ChartRules
 
-/// `Chart`: it takes the proposal, and draws its marks in the plot that the axes and the legend leave.
+/// `Chart`: it takes the proposal, and draws its marks in the plot that the axes and the legend leave. With
+/// `chartPlotStyle` the plot has the size of its modifiers, and the axes and the legend are around it.
 final class ChartNode: LayoutNode {
   /// One value of an axis.
   struct AxisMark {
@@ -45,9 +46,9 @@ final class ChartNode: LayoutNode {
   }
 
   private let arguments: [String: ArchivedValue]
-  let model: ChartModel
-  let styles: [String: ArchivedValue]
-  let axes: [AxisMarks]
+  let plot: ChartPlotNode
+  /// The plot within its modifiers; the plot itself without modifiers.
+  let styledPlot: LayoutNode
   let annotations: [Annotation]
   let legend: [LegendEntry]
 
@@ -61,21 +62,33 @@ final class ChartNode: LayoutNode {
   }
 
   init(
-    _ view: ViewArchive, _ model: ChartModel, styles: [String: ArchivedValue], axes: [AxisMarks],
-    annotations: [Annotation],
+    _ view: ViewArchive, _ plot: ChartPlotNode, in styledPlot: LayoutNode, annotations: [Annotation],
     legend: [LegendEntry], _ style: ViewStyle, _ context: LayoutContext
   ) {
     arguments = view.arguments
-    self.model = model
-    self.styles = styles
-    self.axes = axes
+    self.plot = plot
+    self.styledPlot = styledPlot
     self.annotations = annotations
     self.legend = legend
     super.init("Chart", style, context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
-    Size(width: proposal.width ?? FillingNode.standard, height: proposal.height ?? FillingNode.standard)
+    let size = plot.size(proposal)
+    guard styledPlot !== plot else { return size }
+    let own = styledPlot.size(plotProposal(size))
+    let width = own.width + margins.horizontal
+    return Size(
+      width: width, height: own.height + margins.vertical + legendHeight(legendRows(within: width)))
+  }
+
+  /// What the axes and the legend leave of a size.
+  private func plotProposal(_ size: Size) -> Proposal {
+    var rest = Size(
+      width: max(0, size.width - margins.horizontal), height: max(0, size.height - margins.vertical))
+    let width = styledPlot.size(Proposal(rest)).width + margins.horizontal
+    rest.height = max(0, rest.height - legendHeight(legendRows(within: width)))
+    return Proposal(rest)
   }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
@@ -86,17 +99,17 @@ final class ChartNode: LayoutNode {
     let whole = Rect(origin: origin, size: size)
     let rows = legendRows(within: size.width)
     var rest = whole
-    if !rows.isEmpty {
-      let height = rows.map(\.height).reduce(0, +) + Double(rows.count - 1) * Distance.label
-      rest.size.height = max(0, whole.size.height - height - Distance.legend)
-      view.children += placedLegend(rows, top: rest.maxY + Distance.legend, leading: whole.minX)
-    }
-    let plot = rest.inset(margins)
-    let shapes = ChartMarkShapes(
-      model: model, styles: styles, plot: plot, style: style, isMirrored: context.isRightToLeft)
-    let parts = ChartAxisParts(shapes: shapes, plot: plot, bounds: whole, context: context)
-    let axes = axes.map { parts.thinned($0) }
-    view.children += axes.flatMap { parts.lines(of: $0) } + shapes.views
+    rest.size.height = max(0, whole.size.height - legendHeight(rows))
+    view.children += placedLegend(rows, top: rest.maxY + Distance.legend, leading: whole.minX)
+    let space = rest.inset(margins)
+    let isStyled = styledPlot !== plot
+    let placedPlot = styledPlot.place(
+      at: space.origin, isStyled ? plotProposal(plot.size(proposal)) : Proposal(space.size))
+    let frame = plot.frame ?? space
+    let shapes = plot.shapes(in: frame)
+    let parts = ChartAxisParts(shapes: shapes, plot: frame, bounds: whole, context: context)
+    let axes = plot.axes.map { parts.thinned($0) }
+    view.children += axes.flatMap { parts.lines(of: $0, areTicks: true) } + placedPlot
     view.children += axes.flatMap { parts.labels(of: $0) } + annotations.flatMap { place($0, shapes) }
     return [view]
   }
@@ -104,7 +117,7 @@ final class ChartNode: LayoutNode {
   /// The space of the labels around the plot.
   private var margins: Insets {
     var insets = Insets(0)
-    for axis in axes {
+    for axis in plot.axes {
       let ticks = axis.marks.contains { $0.tick != nil } ? Distance.tick : 0
       let (width, height) = (axis.most(.horizontal), axis.most(.vertical))
       if axis.dimension == .x {
@@ -151,11 +164,15 @@ final class ChartNode: LayoutNode {
     return rows
   }
 
+  /// With the distance to the plot; 0 without a legend.
+  private func legendHeight(_ rows: [LegendRow]) -> Double {
+    guard !rows.isEmpty else { return 0 }
+    return rows.map(\.height).reduce(0, +) + Double(rows.count - 1) * Distance.label + Distance.legend
+  }
+
   private func placedLegend(_ rows: [LegendRow], top: Double, leading: Double) -> [PlacedView] {
     var views: [PlacedView] = []
-    let shapes = ChartMarkShapes(
-      model: model, styles: styles, plot: Rect(x: 0, y: 0, width: 0, height: 0), style: style,
-      isMirrored: context.isRightToLeft)
+    let shapes = plot.shapes(in: Rect(x: 0, y: 0, width: 0, height: 0))
     var top = top
     for row in rows {
       var x = leading
@@ -182,8 +199,8 @@ final class ChartNode: LayoutNode {
     guard let anchor = shapes.anchor(annotation.mark) else { return [] }
     var position = annotation.position
     if position == "automatic" {
-      let mark = model.marks[annotation.mark]
-      let isNegative = (model.extents[annotation.mark]?.end ?? 0) < 0
+      let mark = shapes.model.marks[annotation.mark]
+      let isNegative = (shapes.model.extents[annotation.mark]?.end ?? 0) < 0
       if mark.kind == .sector {
         position = "overlay"
       } else if mark.isVertical || mark.kind != .bar {
@@ -201,7 +218,8 @@ final class ChartNode: LayoutNode {
       return start + guide.standard(in: length) - guide.standard(in: size[axis])
     }
     var place = Point(x: aligned(.horizontal), y: aligned(.vertical))
-    if position == "overlay", model.marks[annotation.mark].kind == .sector, let middle = shapes.middle(annotation.mark)
+    if position == "overlay", shapes.model.marks[annotation.mark].kind == .sector,
+      let middle = shapes.middle(annotation.mark)
     {
       place = Point(x: middle.x - size.width / 2, y: middle.y - size.height / 2)
     }

@@ -6,7 +6,9 @@ import ChartRules
 extension LayoutBuilder {
   /// `Chart`: its marks from their archives, with the views of its axes, its annotations and its legend. A hidden one is
   /// a rounded rectangle.
-  func chart(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
+  func chart(
+    _ view: ViewArchive, _ operations: [ViewArchive.Modifier], _ style: ViewStyle, depth: Int
+  ) -> [LayoutNode] {
     if view.arguments["text"] != nil {
       let bar = ViewArchive("RoundedRectangle", ["cornerRadius": 8])
       let fill = ViewArchive.Modifier("fill", ["style": .record(["color": "foreground", "opacity": 0.2])])
@@ -27,11 +29,15 @@ extension LayoutBuilder {
         if let node = nodes.first { legend.append(ChartNode.LegendEntry(category: category, label: node)) }
       }
     }
+    let plot = ChartPlotNode(model, styles: styles, axes: axes, style, context)
+    var inner = self
+    inner.plot = plot
+    let views = operations.last { $0.name == "chartPlotStyle" }?.views ?? []
+    let styledPlot = joined(inner.nodes(of: views, style, axis: nil, depth: depth), .layers(.center), style)
     return [
       ChartNode(
-        view, model, styles: styles, axes: axes, annotations: annotations(model, style, depth: depth), legend: legend,
-        style,
-        context)
+        view, plot, in: styledPlot ?? plot, annotations: annotations(model, style, depth: depth), legend: legend,
+        style, context)
     ]
   }
 

@@ -54,13 +54,20 @@ enum GalleryNotes {
   private static let intents: [NoteEntry] = [
     .note(DescribeIntent.self) { asked in
       let searches = asked.searches.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
-      return "\(asked.widgetKind)\(searches.joined())"
+      return "\(asked.widgetKind)\(searches.joined())\(asked.chosen.choices.map { ", chosen: \($0)" } ?? "")"
     },
     .reply(to: DescribeIntent.self) { found in
       let counts = found.parameters.map { "\($0.name): \($0.options.count) options" }
       return "\(found.title): \(counts.joined(separator: ", "))"
     },
     .note(PerformIntent.self) { "\($0.intent)(\($0.values.choices ?? "")) of \($0.placement)" },
+    .reply(to: PerformIntent.self) { reply in
+      switch reply.opens {
+      case nil: "performed"
+      case .url(let url): "performed, opens \(url)"
+      case .intent(let intent, let values, _, _): "performed, opens \(intent)(\(values.choices ?? ""))"
+      }
+    },
   ]
 }
 

@@ -175,13 +175,28 @@ extension IntentDeclaration.Parameter {
     let now = (chosen ?? standard).map { value in
       options.first { $0.value == value }?.title ?? value.text
     }
-    let choices = options.isEmpty ? type.rawValue : "one of " + options.map { choice($0) }.joined(separator: ", ")
+    let choices = options.isEmpty ? type.rawValue : "one of \(list)"
     let label = title == name || title.isEmpty ? "" : "\(title), "
     return "\(name) = \(now ?? "nothing")\(chosen == nil ? " (default)" : ""): \(label)\(choices)"
   }
 
+  /// `London, Paris`; with sections `Europe: London, Paris; Asia: Tokyo`.
+  private var list: String {
+    var text = ""
+    var section: String?
+    for (index, option) in options.enumerated() {
+      if index > 0 { text += option.section == section ? ", " : "; " }
+      if option.section != section { text += option.section.map { "\($0): " } ?? "" }
+      section = option.section
+      text += choice(option)
+    }
+    return text
+  }
+
+  /// `1 (London, the capital)`.
   private func choice(_ option: IntentDeclaration.Option) -> String {
     let value = option.value.text
-    return value == option.title ? value : "\(value) (\(option.title))"
+    let texts = [option.title == value ? nil : option.title, option.subtitle].compactMap(\.self)
+    return texts.isEmpty ? value : "\(value) (\(texts.joined(separator: ", ")))"
   }
 }
