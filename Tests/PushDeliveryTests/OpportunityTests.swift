@@ -40,7 +40,7 @@ private let origin = Date(timeIntervalSince1970: 1_000_000_000)
     }
 
     /// The device refuses the notification that was accepted last; returns the steps.
-    mutating func refuse() -> [String] { steps(.refused(last, of: lastSubject, why: "it restarts", again: true)) }
+    mutating func refuse() -> [String] { steps(.refused(last, of: lastSubject, why: "it restarts")) }
 
     /// Passes to the next date; returns the steps.
     mutating func next() -> [String] {

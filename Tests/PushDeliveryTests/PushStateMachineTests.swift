@@ -185,18 +185,17 @@ extension [PushStateMachine.Action] {
     let first = push(1)
     _ = fixture.handle(.accepted(first))
     #expect(
-      fixture.handle(.refused(first.id, of: widgets, why: "no network", again: false)).steps == ["storedOffline 1"])
-    #expect(fixture.stateMachine.nextInstant == nil, "no retry is scheduled")
+      fixture.handle(.refused(first.id, of: widgets, why: "no network")).steps == ["storedOffline 1"])
     #expect(fixture.reach().steps == ["sent 1"])
     #expect(
-      fixture.handle(.refused(first.id, of: widgets, why: "a full disk", again: true)).steps == ["storedOffline 1"])
+      fixture.handle(.refused(first.id, of: widgets, why: "a full disk")).steps == ["storedOffline 1"])
     fixture.now += 30
     #expect(fixture.handle(.timerFired).steps == ["sent 1"])
     let second = push(2)
     _ = fixture.handle(.accepted(second))
     #expect(
-      fixture.handle(.refused(second.id, of: widgets, why: "no network", again: false)).steps == ["storedOffline 2"])
-    #expect(fixture.handle(.refused(first.id, of: widgets, why: "no network", again: false)).steps == ["superseded 1"])
+      fixture.handle(.refused(second.id, of: widgets, why: "no network")).steps == ["storedOffline 2"])
+    #expect(fixture.handle(.refused(first.id, of: widgets, why: "no network")).steps == ["superseded 1"])
   }
 
   @Test func `a stored notification expires on time even when a retry was scheduled before`() {
@@ -204,7 +203,7 @@ extension [PushStateMachine.Action] {
     fixture.reach()
     let first = push(1, expiration: origin.addingTimeInterval(60))
     _ = fixture.handle(.accepted(first))
-    _ = fixture.handle(.refused(first.id, of: widgets, why: "a full disk", again: true))
+    _ = fixture.handle(.refused(first.id, of: widgets, why: "a full disk"))
     #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(30))
     fixture.reach(online: false)
     #expect(fixture.stateMachine.nextInstant == nil, "no retry for an offline device")
@@ -276,7 +275,7 @@ extension [PushStateMachine.Action] {
     let (first, refused) = (push(1), push(2, for: other(0)))
     #expect(stateMachine.handle(.accepted(first), now: origin).sent == [first.id])
     _ = stateMachine.handle(.accepted(refused), now: origin)
-    _ = stateMachine.handle(.refused(refused.id, of: other(0), why: "a full disk", again: true), now: origin)
+    _ = stateMachine.handle(.refused(refused.id, of: other(0), why: "a full disk"), now: origin)
     for number in 1...1000 {
       let push = push(Int64(number + 2), for: other(number))
       #expect(stateMachine.missing(for: .accepted(push)) == other(number).device)

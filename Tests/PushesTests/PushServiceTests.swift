@@ -153,11 +153,10 @@ private func processAction(of service: PushService) async -> ProcessAction? {
   }
 
   @Test(.rule("PUSH-17"))
-  func `the push service requests no token and accepts no push without a network`() async throws {
+  func `the push service requests no token without a network`() async throws {
     let fixture = try PushServiceFixture()
     _ = try await fixture.pushServer("aa")
     let service = try await fixture.host(isOnline: false)
-    await #expect(throws: BusError.self) { try await service.received(notification(1)) }
     #expect(await fixture.sent(IssueToken.self).isEmpty)
     await service.setOnline(true)
     #expect(await fixture.received(IssueToken.self)?.bundle == coffee)

@@ -92,9 +92,7 @@ extension PushDeliveryService {
       case .success: self?.put(.event(.acknowledged(id, of: subject)))
       // This process has left the bus: the next process instance continues.
       case .failure(let error) where error.code == .closed: break
-      case .failure(let error):
-        // A device that is offline reports when it is online again.
-        self?.put(.event(.refused(id, of: subject, why: error.message, again: error.code != .offline)))
+      case .failure(let error): self?.put(.event(.refused(id, of: subject, why: error.message)))
       }
     }
   }

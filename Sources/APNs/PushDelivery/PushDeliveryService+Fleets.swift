@@ -127,7 +127,7 @@ extension PushDeliveryService {
       for (id, subject) in reply.acknowledged { try add(.acknowledged(id, of: subject), at: now, to: &batch) }
       batch.acknowledged.formUnion(reply.acknowledged.map(\.id))
       for (id, subject, why) in reply.refused {
-        try add(.refused(id, of: subject, why: why, again: true), at: now, to: &batch)
+        try add(.refused(id, of: subject, why: why), at: now, to: &batch)
       }
       batch.thens.append { [weak self] isBroken in
         guard !isBroken, let self else { return }

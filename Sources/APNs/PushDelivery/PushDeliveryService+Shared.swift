@@ -54,7 +54,7 @@ extension PushDeliveryService {
     case .event(.reach(let device, _, _, _)), .event(.presence(let device, _, _)), .event(.returned(let device)),
       .event(.restored(let device)):
       return device
-    case .event(.acknowledged(_, let subject)), .event(.refused(_, let subject, _, _)): return subject.device
+    case .event(.acknowledged(_, let subject)), .event(.refused(_, let subject, _)): return subject.device
     case .event(.tokenEnded(_, let subject)), .event(.ended(let subject)): return need(subject, in: &scope)
     case .event(.accepted(let push)): return need(push.notification.subject, in: &scope)
     case .signal(.tokenEnded(_, let subject)): return need(subject, in: &scope)
@@ -202,7 +202,7 @@ extension PushStateMachine.Event {
     case .reach(let device, _, _, _), .presence(let device, _, _), .returned(let device),
       .restored(let device):
       device
-    case .acknowledged(_, let subject), .refused(_, let subject, _, _), .tokenEnded(_, let subject),
+    case .acknowledged(_, let subject), .refused(_, let subject, _), .tokenEnded(_, let subject),
       .ended(let subject):
       subject.device
     case .timerFired: nil

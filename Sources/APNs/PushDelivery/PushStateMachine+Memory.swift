@@ -22,7 +22,7 @@ extension PushStateMachine {
       device = returned
     case .tokenEnded(_, let subject), .ended(let subject): device = subject.device
     // The notification was sent, so its device is in memory, unless a shared store has failed since then.
-    case .acknowledged(_, let subject), .refused(_, let subject, _, _): device = subject.device
+    case .acknowledged(_, let subject), .refused(_, let subject, _): device = subject.device
     case .restored(let restored): device = restored
     case .timerFired: return nil
     }

@@ -24,8 +24,9 @@ struct PushStateMachine: Sendable {
     case presence(device: String, isPresent: Bool, generation: UInt32)
     /// The notification is on the device's disk.
     case acknowledged(UUID, of: PushSubject)
-    /// The device refused it. `again`: retry after a delay, because the device may not announce when it accepts it.
-    case refused(UUID, of: PushSubject, why: String, again: Bool)
+    /// The device refused it. It is sent again when the device reports, and after a delay: the device may not announce
+    /// when it accepts it, or its report may have arrived before the refusal.
+    case refused(UUID, of: PushSubject, why: String)
     /// A token is no longer active.
     case tokenEnded(String, of: PushSubject)
     /// The end of a stored notification of a subject is reached.
@@ -139,7 +140,7 @@ struct PushStateMachine: Sendable {
     case .returned(let device): return canReach(device) ? sendStored(device, now) : []
     case .presence(let device, let isPresent, let generation): return presence(device, isPresent, generation, now)
     case .acknowledged(let id, let subject): return acknowledged(id, subject, now)
-    case .refused(let id, let subject, let why, let again): return refused(id, subject, why, again, now)
+    case .refused(let id, let subject, let why): return refused(id, subject, why, now)
     case .tokenEnded(let token, let subject):
       guard let held = devices[subject.device]?.queues[subject]?.held, held.token == token else { return [] }
       return [.step(held, .tokenUnregistered, detail: "while it was stored")] + forget(held)
@@ -293,9 +294,7 @@ struct PushStateMachine: Sendable {
     return actions + forget(push) + sendStored(subject, now)
   }
 
-  private mutating func refused(_ id: UUID, _ subject: PushSubject, _ why: String, _ again: Bool, _ now: Date)
-    -> [Action]
-  {
+  private mutating func refused(_ id: UUID, _ subject: PushSubject, _ why: String, _ now: Date) -> [Action] {
     guard let push = takeSent(id, subject) else { return [] }
     let why = "the device refused it: \(why)"
     if push.isForOnce {
@@ -307,11 +306,9 @@ struct PushStateMachine: Sendable {
       return [.step(push, .superseded, detail: detail)] + forget(push)
     }
     opportunities.giveBack(for: push.notification)
-    if again {
-      let retryAt = now.addingTimeInterval(settings.retryAfter)
-      devices[subject.device]?.queues[subject]?.retryAt = retryAt
-      note(retryAt, subject)
-    }
+    let retryAt = now.addingTimeInterval(settings.retryAfter)
+    devices[subject.device]?.queues[subject]?.retryAt = retryAt
+    note(retryAt, subject)
     return hold(push, .storedOffline, why)
   }
 

@@ -172,10 +172,9 @@ package actor PushService {
   /// A notification that expired on the way is refused: the push server's connection sends a message again when an
   /// absent device returns, and does not evaluate its expiration.
   ///
-  /// - Throws: `offline` and `expired` (definite); `failed` when it cannot be recorded.
+  /// - Throws: `expired` (definite); `failed` when it cannot be recorded.
   package func received(_ notification: PushedNotification) async throws(BusError) {
     if let failure { throw failure }
-    guard isOnline else { throw BusError(.offline, "the device has no network") }
     let error = await withCheckedContinuation { then in
       arrived.append((notification, then))
       if arrived.count == 1 { tasks.start { await self.takeArrived() } }

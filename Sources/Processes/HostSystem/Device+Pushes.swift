@@ -15,7 +15,11 @@ import Timelines
 
 extension Device {
   nonisolated func listenForPushes() {
-    bus.onEvent(DeliverPush.self) { [pushes] event, _ in try await pushes.received(event.notification) }
+    bus.onEvent(DeliverPush.self) { [conditions, pushes] event, _ in
+      // The conditions decide. The push server acts on their report, which may be ahead of `setOnline`.
+      guard await conditions.network.path != .off else { throw BusError(.offline, "the device has no network") }
+      try await pushes.received(event.notification)
+    }
     bus.onEvent(TokenReplaced.self) { [pushes] event, _ in try await pushes.replaced(event) }
     bus.onRequest(AskPushInfo.self) { [pushes] _, from in await pushes.info(from) }
     bus.onRequest(RegisterForPushes.self) { [pushes] request, from in try await pushes.register(request, from) }

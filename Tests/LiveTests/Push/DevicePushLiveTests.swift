@@ -183,6 +183,25 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("PUSH-17"))
+  func `a device that is online again accepts at once what waited for it`() async throws {
+    try await PushesFixture.run("online again") { fixture in
+      try await fixture.begin()
+      for _ in 1...20 {
+        try await fixture.cluster.run("device", "offline")
+        let push = try await fixture.push()
+        try await fixture.step(push, .storedOffline)
+        try await fixture.cluster.run("device", "online")
+        try await fixture.step(push, .delivered)
+      }
+      // The host refused one here, because its report to the push server was ahead of its own services.
+      let refused = try await fixture.journal.all().compactMap(\.pushStep).filter {
+        $0.1?.detail?.contains("refused it") == true
+      }
+      #expect(refused.isEmpty, "\(refused)")
+    }
+  }
+
   @Test(.rule("PUSH-15"))
   func `a push reloads each widget once when the host is killed between storage and reload`() async throws {
     try await PushesFixture.run("host killed") { fixture in

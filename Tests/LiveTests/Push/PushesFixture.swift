@@ -148,7 +148,7 @@ struct PushesFixture: Sendable {
 
 extension LabEnvelope {
   /// The id and the step of a push that the device or the push server reports.
-  fileprivate var pushStep: (UUID?, PushStep?)? {
+  var pushStep: (UUID?, PushStep?)? {
     if let progress = reading(PushProgress.self) { return (progress.uniqueID, progress.step) }
     if let logged = reading(PushLogged.self) { return (logged.uniqueID, logged.step) }
     return nil
