@@ -4,7 +4,8 @@
 the CPU time of a push with one, two and four replicas.
 
 The PostgreSQL server is temporary, with its default settings: each commit waits for the disk, as with SQLite. The pushes
-are stored for disconnected devices. Each replica gets the load that the single one gets, for all devices in turn.
+are stored for disconnected devices. Each replica gets the load that the single one gets, for all devices in turn. Each
+begins with other devices: two that store for the same device at the same time repeat one of their transactions.
 """
 
 import glob
@@ -141,7 +142,8 @@ class Replicas:
         postgres.query(
             f"""INSERT INTO tokens SELECT lpad(to_hex(number), 160, '0'), 'away' || number, '{APP}', 'widgets', 'development',
                 'active', extract(epoch FROM now()) FROM generate_series(0, {DEVICES - 1}) AS number""", "ANALYZE")
-        self.loads = [Load(run, f"{APP}", tokens, authorization) for _ in self.servers]
+        starts = [number * DEVICES // count for number in range(count)]
+        self.loads = [Load(run, f"{APP}", tokens[start:] + tokens[:start], authorization) for start in starts]
         for name, load in zip(self.names, self.loads):
             load.body, load.list, load.log = (f"{path}.{name}" for path in (load.body, load.list, load.log))
             shutil.copy(load.body.rpartition(".")[0], load.body)
@@ -182,11 +184,11 @@ def measure(run):
     rates, cpus, databases, references = {}, {}, {}, {}
     for replicas in (1, 2, 4):
         group = Replicas(run, postgres, replicas)
-        for ask in (lambda: load.ask(server.pid, server.url, count), lambda: group.ask(count // replicas)):
+        for ask in (lambda: load.ask(server.pid, server.url, count), lambda: group.ask(count)):
             ask()
         found = []
         for number in rounds:
-            steps = [lambda: load.ask(server.pid, server.url, count), lambda: group.ask(count // replicas)]
+            steps = [lambda: load.ask(server.pid, server.url, count), lambda: group.ask(count)]
             order = [1, 0] if number % 2 else [0, 1]
             measured = {}
             for index in order:

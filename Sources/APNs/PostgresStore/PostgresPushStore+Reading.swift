@@ -67,18 +67,33 @@ extension PostgresPushStore {
       [.texts(Array(Set(tokens)))])
   }
 
+  /// Joins the request of each row of `kept`, by one look-up. Of a plain join PostgreSQL reads all requests for each row
+  /// while the tables were empty when it examined them last.
+  private static let request = """
+    CROSS JOIN LATERAL (
+      SELECT unique_id, apns_id, token FROM requests WHERE requests.number = kept.number OFFSET 0) AS requests
+    """
+
+  /// Joins the owner of a connection, if it has one, by one look-up.
+  private static func route(of connection: String) -> String {
+    """
+    LEFT JOIN LATERAL (
+      SELECT replica, epoch FROM route WHERE route.connection = \(connection) OFFSET 0) AS route ON true
+    """
+  }
+
   /// In one order, so that two replicas do not wait for each other.
-  private static func held(of subjects: [PushSubject]) -> PostgresConnection.Command {
+  static func held(of subjects: [PushSubject]) -> PostgresConnection.Command {
     .init(
       """
       SELECT \(columns) FROM (
           SELECT subject.* FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
             AS subject (device, bundle, use, connection)
-            LEFT JOIN route ON route.connection = subject.connection WHERE route.replica IS NULL OFFSET 0) AS subject
+            \(route(of: "subject.connection")) WHERE route.replica IS NULL OFFSET 0) AS subject
         CROSS JOIN LATERAL (
           SELECT * FROM kept WHERE kept.connection = subject.connection AND kept.device = subject.device
             AND kept.bundle = subject.bundle AND kept.use = subject.use AND kept.state = 2 FOR UPDATE) AS kept
-        JOIN requests ON requests.number = kept.number
+        \(request)
       """,
       [
         .texts(subjects.map(\.device)), .texts(subjects.map(\.bundle)), .texts(subjects.map(\.use.rawValue)),
@@ -96,7 +111,7 @@ extension PostgresPushStore {
           SELECT * FROM kept WHERE state = 1 AND connection = wanted.connection AND device = wanted.device
           UNION ALL
           SELECT * FROM kept WHERE state = 2 AND connection = wanted.connection AND device = wanted.device) AS kept
-        JOIN requests ON requests.number = kept.number ORDER BY kept.number
+        \(request) ORDER BY kept.number
       """, [.texts(devices), .texts(devices.map(PushSubject.connection))])
   }
 
@@ -113,7 +128,7 @@ extension PostgresPushStore {
       """
       SELECT pg_advisory_xact_lock(\(PostgresSchema.fleetLock), hashtext(connection)) FROM (
         SELECT wanted.connection FROM unnest($1::text[]) AS wanted (connection)
-          LEFT JOIN route ON route.connection = wanted.connection WHERE route.replica IS NULL
+          \(route(of: "wanted.connection")) WHERE route.replica IS NULL
         \(all ? left : "")
         ORDER BY connection OFFSET 0) AS unowned
       """, [.texts(fleets)])
@@ -135,14 +150,14 @@ extension PostgresPushStore {
       SELECT \(Self.columns), kept.connection, route.replica, route.epoch
         FROM (
           SELECT arrived.connection, route.replica, route.epoch
-            FROM arrived LEFT JOIN route ON route.connection = arrived.connection
+            FROM arrived \(Self.route(of: "arrived.connection"))
             WHERE arrived.connection IS NOT NULL AND (route.replica = $1::text OR route.replica IS NULL)
               AND arrived.connection <> ALL ($2::text[])
             OFFSET 0) AS route
         CROSS JOIN LATERAL (
           SELECT * FROM kept WHERE kept.state = 0 AND kept.connection = route.connection
             ORDER BY kept.number LIMIT \(pageLimit) FOR UPDATE SKIP LOCKED) AS kept
-        JOIN requests ON requests.number = kept.number
+        \(Self.request)
         ORDER BY kept.number LIMIT \(pageLimit)
       """, [.text(replica), .texts(full.sorted())])
   }
@@ -151,7 +166,7 @@ extension PostgresPushStore {
     .init(
       """
       SELECT \(Self.columns), kept.connection, route.replica, route.epoch FROM kept
-        JOIN requests ON requests.number = kept.number LEFT JOIN route ON route.connection = kept.connection
+        \(Self.request) \(Self.route(of: "kept.connection"))
         WHERE kept.state = 2 AND kept.ends <= $2::float8 AND (route.replica = $1::text OR route.replica IS NULL)
         ORDER BY kept.ends LIMIT \(pageLimit) FOR UPDATE OF kept SKIP LOCKED
       """, [.text(replica), .double(date.timeIntervalSince1970)])

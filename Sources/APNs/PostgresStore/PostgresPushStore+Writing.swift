@@ -161,7 +161,7 @@ extension PostgresPushStore {
       INSERT INTO steps (request, name, at, detail)
         SELECT requests.number, row.name, row.at, row.detail
           FROM unnest($1::uuid[], $2::text[], $3::float8[], $4::text[]) AS row (unique_id, name, at, detail)
-          JOIN requests ON requests.unique_id = row.unique_id
+          CROSS JOIN LATERAL (SELECT number FROM requests WHERE requests.unique_id = row.unique_id OFFSET 0) AS requests
           WHERE NOT EXISTS (
             SELECT 1 FROM steps WHERE steps.request = requests.number AND steps.name = row.name AND steps.at = row.at
               AND steps.detail = row.detail)
