@@ -56,14 +56,14 @@ let deviceLocale: [LinkerSetting] = [
     })
 ]
 
-/// `UserDefaults` of an author's executable with a static runtime are the device's: `UserDefaultsAPI` replaces the
-/// functions that Foundation calls. A dynamic executable needs no flag.
+/// `UserDefaults` and the texts of bundles of an author's executable with a static runtime are the device's:
+/// `UserDefaultsAPI` and `Localization` replace the functions that Foundation calls. A dynamic executable needs no flag.
 let userDefaults: [LinkerSetting] = [
   .unsafeFlags(
     [
-      "CopyAppValue", "SetAppValue", "CopyMultiple", "AppSynchronize", "AddSuitePreferencesToApp",
-      "RemoveSuitePreferencesFromApp",
-    ].flatMap { ["-Xlinker", "--wrap=CFPreferences\($0)"] })
+      "BundleCopyLocalizedString", "PreferencesCopyAppValue", "PreferencesSetAppValue", "PreferencesCopyMultiple",
+      "PreferencesAppSynchronize", "PreferencesAddSuitePreferencesToApp", "PreferencesRemoveSuitePreferencesFromApp",
+    ].flatMap { ["-Xlinker", "--wrap=CF\($0)"] })
 ]
 
 /// Set by scripts/sanitize: a sanitizer finds the runtime functions that it intercepts only in a shared library.
@@ -79,7 +79,9 @@ let author: [SwiftSetting] = [
     "-module-alias", "Combine=CombineAPI",
     "-module-alias", "CoreGraphics=CoreGraphicsAPI",
     "-module-alias", "CryptoKit=CryptoKitAPI",
+    "-module-alias", "Network=NetworkAPI",
     "-module-alias", "OSLog=OSLogAPI",
+    "-module-alias", "Security=SecurityAPI",
     "-module-alias", "os=OSAPI",
   ])
 ]
@@ -146,16 +148,21 @@ let package = Package(
   defaultLocalization: "en",
   products: [
     // What authors import, by the name in their `import`.
+    .library(name: "AVFAudio", targets: ["AVFAudio"]),
+    .library(name: "AVFoundation", targets: ["AVFoundation"]),
     .library(name: "ActivityKit", targets: ["ActivityKit"]),
     .library(name: "AppIntents", targets: ["AppIntents"]),
     .library(name: "Charts", targets: ["Charts"]),
     .library(name: "Combine", targets: ["CombineAPI"]),
     .library(name: "CoreGraphics", targets: ["CoreGraphicsAPI"]),
     .library(name: "CoreLocation", targets: ["CoreLocation"]),
+    .library(name: "DeviceActivity", targets: ["DeviceActivity"]),
     .library(name: "CryptoKit", targets: ["CryptoKitAPI"]),
     .library(name: "Intents", targets: ["Intents"]),
     .library(name: "MapKit", targets: ["MapKit"]),
+    .library(name: "Network", targets: ["NetworkAPI"]),
     .library(name: "OSLog", targets: ["OSLogAPI"]),
+    .library(name: "Security", targets: ["SecurityAPI"]),
     .library(name: "SwiftData", targets: ["SwiftData"]),
     .library(name: "SwiftUI", targets: ["SwiftUI"]),
     .library(name: "UIKit", targets: ["UIKit"]),
@@ -237,7 +244,7 @@ let package = Package(
         "Archive", "CBundle", "CDeviceClock", "CPlatform", "FaultPoints", "Localization", "MessageBus", "Messages",
         "OwnedTasks", "ZeroMQ",
       ]),
-    module("Localization", in: "SDK", ["Archive"]),
+    module("Localization", in: "SDK", ["Archive", "CBundle"]),
     module("FoundationAdditions", in: "SDK", ["AuthorRuntime"]),
     module("OSAPI", in: "SDK"),
     module("OSLogAPI", in: "SDK", ["OSAPI"]),
@@ -247,6 +254,9 @@ let package = Package(
     module("CoreLocation", in: "SDK", ["Archive", "AuthorRuntime"]),
     module("Intents", in: "SDK", ["Archive", "AuthorRuntime", "URLSessionAPI"]),
     module("UserNotifications", in: "SDK", ["AuthorRuntime"]),
+    module("AVFAudio", in: "SDK", ["AuthorRuntime"]),
+    module("AVFoundation", in: "SDK", ["AVFAudio"]),
+    module("SecurityAPI", in: "SDK", ["AuthorRuntime", "Messages"]),
     .target(name: "CBundle", path: "Sources/SDK/CBundle"),
     .target(name: "CUserDefaults", path: "Sources/SDK/CUserDefaults"),
     module(
@@ -263,6 +273,7 @@ let package = Package(
     module(
       "CurlURLLoading", in: "SDK",
       ["AuthorRuntime", "CLazyCurl", "CookieFiles", "HTTPRules", "MessageBus", "Messages", "URLSessionAPI"]),
+    module("NetworkAPI", in: "SDK", ["AuthorRuntime", "CurlURLLoading", "Messages"]),
     module(
       "AppIntents", in: "SDK",
       ["Archive", "AuthorRuntime", "MessageBus", "Messages", "OwnedTasks", "URLSessionAPI"]),
@@ -278,6 +289,7 @@ let package = Package(
         "AppIntents", "Archive", "AssetCatalogs", "Messages", "PreviewsMacros", "UIKit", "URLSessionAPI", openCombine,
       ]),
     module("MapKit", in: "SDK", ["CoreLocation", "UIKit"]),
+    module("DeviceActivity", in: "SDK", ["SwiftUI"]),
     module("Charts", in: "SDK", ["Archive", "ChartRules", "SwiftUI", "URLSessionAPI"]),
     .target(name: "CLazySQLite", path: "Sources/SDK/CLazySQLite"),
     module("ProjectDescription", in: "SDK"),
@@ -455,13 +467,14 @@ let package = Package(
     process("FixtureHandlers", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureLifecycle", in: "Testing", ["SwiftUI", "WidgetKit", grdb], isAuthored: true),
     process(
-      "FixtureScript", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true,
+      "FixtureScript", in: "Testing", ["NetworkAPI", "SecurityAPI", "SwiftUI", "WidgetKit"], isAuthored: true,
       resources: [.process("Resources")]),
     process(
       "FixtureModules", in: "Testing",
       [
-        "ActivityKit", "AppIntents", "Charts", "CombineAPI", "CoreGraphicsAPI", "CoreLocation", "CryptoKitAPI",
-        "Intents", "MapKit", "OSAPI", "OSLogAPI", "SwiftData", "SwiftUI", "UIKit", "UserNotifications", "WidgetKit",
+        "AVFoundation", "ActivityKit", "AppIntents", "Charts", "CombineAPI", "CoreGraphicsAPI", "CoreLocation",
+        "CryptoKitAPI", "Intents", "MapKit", "NetworkAPI", "OSAPI", "OSLogAPI", "SecurityAPI", "SwiftData", "SwiftUI",
+        "UIKit", "UserNotifications", "WidgetKit",
       ],
       isAuthored: true),
     process("FixtureModels", in: "Testing", ["SwiftData", "SwiftUI", "WidgetKit"], isAuthored: true),
@@ -496,11 +509,11 @@ let package = Package(
     tests(
       "SDKTests",
       [
-        "ActivityKit", "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "CUserDefaults", "ChartRules", "Charts",
-        "CombineAPI",
-        "CoreGraphicsAPI", "CoreLocation", "DefaultsLog", "FidelityRules", "FoundationAdditions", "HTTPRules",
-        "Intents", "Localization", "MapKit", "MessageBus", "Messages", "OSAPI", "OwnedTasks", "SwiftUI", "UIKit",
-        "URLSessionAPI", "UserDefaultsAPI", "WidgetKit", openCombine,
+        "AVFAudio", "ActivityKit", "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "CUserDefaults",
+        "ChartRules", "Charts", "CombineAPI", "CoreGraphicsAPI", "CoreLocation", "CurlURLLoading", "DefaultsLog",
+        "FidelityRules", "FoundationAdditions", "HTTPRules", "Intents", "Localization", "MapKit", "MessageBus",
+        "Messages", "NetworkAPI", "OSAPI", "OwnedTasks", "SecurityAPI", "SwiftUI", "UIKit", "URLSessionAPI",
+        "UserDefaultsAPI", "WidgetKit", openCombine,
       ]),
     tests("MacroExpansionTests", ["MacroExpansion"]),
     tests("SwiftDataTests", ["FidelityRules", "SwiftData", "SwiftUI"]),

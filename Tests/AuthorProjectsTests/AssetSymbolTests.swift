@@ -66,6 +66,33 @@ import Testing
     #expect(!text.contains("`red`: Color"))
   }
 
+  @Test func `a framework has the symbols of its catalogs, in its own bundle`() throws {
+    var project = SmallProject()
+    project.files.texts["/p/App/Widget/Weather.swift"] = "import WidgetKit\nimport Core\n@main struct W: Widget {}\n"
+    project.objects["P"] = project.objects["P"]?.replacing("(A, W, )", with: "(A, W, C, )")
+    project.objects["C"] = """
+      isa = PBXNativeTarget; name = Core; productType = "com.apple.product-type.framework"; buildConfigurationList = AL;
+        buildPhases = (CS, CR, );
+      """
+    project.objects["CS"] = "isa = PBXSourcesBuildPhase; files = (BC, );"
+    project.objects["BC"] = "isa = PBXBuildFile; fileRef = FC;"
+    project.objects["FC"] = "isa = PBXFileReference; path = Core.swift; sourceTree = SOURCE_ROOT;"
+    project.objects["CR"] = "isa = PBXResourcesBuildPhase; files = (BA, );"
+    project.objects["BA"] = "isa = PBXBuildFile; fileRef = FA;"
+    project.objects["FA"] = "isa = PBXFileReference; path = Core.xcassets; sourceTree = SOURCE_ROOT;"
+    project.objects["G"] = "isa = PBXGroup; children = (GW, GS, FC, FA, ); sourceTree = \"<group>\";"
+    project.files.texts["/p/App/Core.swift"] = "import Foundation\n"
+    project.files.texts["/p/App/Core.xcassets/loading.colorset/Contents.json"] = "{}"
+    let plan = try project.plan()
+    guard case .view(let data, _)? = plan.items["Sources/Core/GeneratedAssetSymbols.swift"],
+      case .text(let manifest)? = plan.items["Package.swift"]
+    else { return #expect(Bool(false), "\(plan.items.keys.sorted())") }
+    let text = String(decoding: data, as: UTF8.self)
+    #expect(text.contains(#"static let `loading` = ColorResource(name: "loading", bundle: .module)"#), "\(text)")
+    #expect(manifest.contains(#"resources: [.copy("ResourcesOfBundle/Core.xcassets")]"#), "\(manifest)")
+    #expect(plan.items["Sources/Core/ResourcesOfBundle/Core.xcassets"] == .resource("/p/App/Core.xcassets"))
+  }
+
   @Test func `another build setting turns the symbols off`() throws {
     #expect(try source("ASSETCATALOG_COMPILER_GENERATE_ASSET_SYMBOLS = NO;") == nil)
   }

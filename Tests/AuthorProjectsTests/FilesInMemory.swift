@@ -6,6 +6,8 @@ import Foundation
 /// The files of a project, by absolute path.
 struct FilesInMemory: ProjectFiles {
   var texts: [String: String]
+  /// Folders that are symbolic links, and what they lead to.
+  var links: [String: String] = [:]
 
   func contents(_ path: String) -> Data? { texts[path].map { Data($0.utf8) } }
 
@@ -13,6 +15,13 @@ struct FilesInMemory: ProjectFiles {
     let inside = texts.keys.filter { $0.hasPrefix(folder + "/") }
     guard !inside.isEmpty else { return nil }
     return Set(inside.map { String($0.dropFirst(folder.count + 1).prefix { $0 != "/" }) }).sorted()
+  }
+}
+
+extension FilesInMemory {
+  func resolved(_ path: String) -> String {
+    guard let link = links.first(where: { path.hasPrefix($0.key + "/") }) else { return path }
+    return link.value + path.dropFirst(link.key.count)
   }
 }
 
@@ -75,6 +84,7 @@ struct SmallProject {
     <?xml version="1.0" encoding="UTF-8"?>
     <plist version="1.0"><dict><key>com.apple.security.application-groups</key>
     <array><string>group.$(PREFIX).Weather</string></array>
+    <key>keychain-access-groups</key><array><string>$(AppIdentifierPrefix)$(PREFIX).keys</string></array>
     <key>aps-environment</key><string>development</string></dict></plist>
     """,
     "/p/App/Widget/en.lproj/Localizable.strings": "", "/p/App/Widget/de.lproj/Localizable.strings": "",

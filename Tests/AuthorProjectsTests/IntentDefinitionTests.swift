@@ -65,11 +65,31 @@ import Testing
       "  public var `city`: City? {", "  public var `unit`: Unit {", "    get { _value(\"unit\") ?? .`unknown` }",
       "public protocol ChooseCityIntentHandling: NSObjectProtocol {}",
       "public class ChooseCityIntentResponse: INIntentResponse {", "public enum Unit: Int, Sendable {",
-      "  case `unknown` = 0", "  case `urlUnit` = 1", "  case `case` = 2",
+      "  case `unknown` = 0", "  case `uRLUnit` = 1", "  case `case` = 2",
     ] {
       #expect(swift.contains(line + "\n"), "\(line)")
     }
     #expect(!swift.contains("`identifier`"))
+  }
+
+  @Test(arguments: [
+    ("", "cET4"), ("INTENTS_CODEGEN_LANGUAGE = Automatic;", "cET4"), ("INTENTS_CODEGEN_LANGUAGE = Swift;", "cET4"),
+    ("INTENTS_CODEGEN_LANGUAGE = \"Objective-C\";", "cet4"), ("INTENTS_CODEGEN_LANGUAGE = None;", nil),
+  ])
+  func `the setting of the language decides on the names of cases`(setting: String, expected: String?) throws {
+    var project = SmallProject()
+    project.objects["F5"] = "isa = PBXFileReference; path = Exam.intentdefinition; sourceTree = SOURCE_ROOT;"
+    project.objects["B5"] = "isa = PBXBuildFile; fileRef = F5;"
+    project.objects["G"] = "isa = PBXGroup; children = (GW, GS, F5, ); sourceTree = \"<group>\";"
+    project.objects["S"] = "isa = PBXSourcesBuildPhase; files = (B1, B4, B5, );"
+    project.objects["WD"] = project.objects["WD"]?.replacing("buildSettings = {", with: "buildSettings = { \(setting)")
+    project.files.texts["/p/App/Exam.intentdefinition"] = Self.text.replacing("URLUnit", with: "CET4")
+    let plan = try project.plan(modules: ["Intents", "SwiftUI", "UIKit", "WidgetKit"])
+    let item = plan.items["Sources/Weather_Widget/Exam.intentdefinition.swift"]
+    guard case .view(let data, _) = item else { return #expect(item == nil && expected == nil) }
+    let swift = String(decoding: data, as: UTF8.self)
+    let name = try #require(expected)
+    #expect(swift.contains("  case `\(name)` = 1\n") && swift.contains("standard: .string(\"\(name)\")"), "\(swift)")
   }
 
   @Test func `parameters have their order, title, options and default`() throws {
@@ -78,10 +98,10 @@ import Testing
     let unit = try #require(
       swift.firstRange(
         of:
-          #"_INParameter("unit", title: "Unit", .enumeration([("unknown", "unknown", 0), ("urlUnit", "Degrees \"C\"", 1), ("#
+          #"_INParameter("unit", title: "Unit", .enumeration([("unknown", "unknown", 0), ("uRLUnit", "Degrees \"C\"", 1), ("#
       ))
     #expect(city.lowerBound < unit.lowerBound)
-    #expect(swift.contains(#"standard: .string("urlUnit")"#))
+    #expect(swift.contains(#"standard: .string("uRLUnit")"#))
   }
 
   @Test func `a parameter may have the name of its type`() throws {

@@ -122,10 +122,28 @@ import Testing
     #expect(plan.notes.contains { $0.subject == "unsafeFlags -Ounchecked" })
   }
 
+  @Test func `comes before a module of WidgetLab with the same name`() throws {
+    let json = Self.description(
+      Self.target("Feature", #", "dependencies": [{"byName": ["Network", null]}]"#) + "," + Self.target("Network"))
+    let plan = try plan(
+      ["/p/Feature": json],
+      files: [
+        "/p/Feature/Sources/Feature/View.swift": "import SwiftUI\nimport Network\n",
+        "/p/Feature/Sources/Network/Client.swift": "import Foundation\n",
+      ]
+    ) { $0.modules.insert("Network") }
+    let manifest = try manifest(plan)
+    #expect(plan.missing.isEmpty)
+    #expect(manifest.contains(".target(name: \"Network\")"), "\(manifest)")
+    #expect(!manifest.contains("Network=NetworkAPI"))
+    #expect(!manifest.contains(".product(name: \"Network\", package: \"widgetlab\")"))
+    #expect(manifest.contains("Security=SecurityAPI"))
+  }
+
   @Test func `names a module that it imports and that does not exist`() throws {
     let plan = try plan(
       ["/p/Feature": Self.description(Self.target("Feature"))],
-      files: ["/p/Feature/Sources/Feature/Store.swift": "\nimport CoreData\n"])
+      files: ["/p/Feature/Sources/Feature/Store.swift": "\nimport CoreData\nclass A: NSManagedObject {}\n"])
     #expect(
       plan.missing == [
         "Weather Widget": [

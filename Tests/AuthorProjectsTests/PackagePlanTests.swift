@@ -23,6 +23,15 @@ import Testing
     #expect(plan.items["Resources/Weather_Widget/Assets.xcassets"] == .link("/p/App/Widget/Assets.xcassets"))
   }
 
+  @Test func `a source that a symbolic link lists again is added once`() throws {
+    var project = SmallProject()
+    project.objects["F1"] = "isa = PBXFileReference; path = Shared/Model.swift; sourceTree = \"<group>\";"
+    project.files.texts["/p/App/Widget/Shared/Model.swift"] = project.files.texts["/p/Shared/Model.swift"]
+    #expect(try project.plan().items.keys.filter { $0.hasSuffix("/Model.swift") }.count == 2)
+    project.files.links["/p/App/Widget/Shared"] = "/p/Shared"
+    #expect(try project.plan().items.keys.filter { $0.hasSuffix("/Model.swift") }.count == 1)
+  }
+
   @Test func `a source with os(iOS) is a view that names the author's file and line`() throws {
     var project = SmallProject()
     project.files.texts["/p/Shared/Model.swift"] = "import Foundation\n#if os(iOS)\nlet a = 1\n#endif\n"
@@ -64,7 +73,7 @@ import Testing
             infoPlist: "../Widget/Info.plist"
             buildSettings:
               HOST: ""
-            entitlements: {aps-environment: development}
+            entitlements: {aps-environment: development, keychain-access-groups: [com.example.keys]}
             resources:
               - Resources/Weather_Widget/Assets.xcassets
               - Resources/Weather_Widget/de.lproj
@@ -82,7 +91,7 @@ import Testing
 
   @Test func `a module that does not exist is named with the file and the line`() throws {
     var project = SmallProject()
-    project.files.texts["/p/Shared/Model.swift"] = "import Foundation\nimport HealthKit\n"
+    project.files.texts["/p/Shared/Model.swift"] = "import Foundation\nimport HealthKit\nlet unit = HKUnit.count()\n"
     let plan = try project.plan()
     #expect(
       plan.missing == [

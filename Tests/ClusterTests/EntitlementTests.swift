@@ -29,7 +29,16 @@ import Testing
     #expect(try configuration("", "").pushServer == nil)
   }
 
+  @Test(.rule("KEYCHAIN-01")) func `the access groups of the keychain are those of each product, in order`() throws {
+    let found = try configuration(
+      "", ", entitlements: {keychain-access-groups: [ABCDE12345.com.a.Shared, com.a.Other]}")
+    #expect(found.extensions.first?.keychainGroups == ["ABCDE12345.com.a.Shared", "com.a.Other"])
+    #expect(found.apps.first?.keychainGroups == [])
+  }
+
   @Test(arguments: [
+    ("{keychain-access-groups: ['a,b']}", "\"a,b\" is not an access group"),
+    ("{keychain-access-groups: [..]}", "\"..\" is not an access group"),
     ("{aps-environment: sandbox}", "\"sandbox\" is not an APNs environment; use development or production"),
     ("{get-task-allow: true}", "get-task-allow: is not a known key"), ("yes", "a mapping"),
   ])

@@ -132,7 +132,7 @@ enum ImportTable {
   /// Compares the metrics of all processes with the documentation and the dashboard.
   static let metricNames = "PrometheusMetricsTests"
   /// Module names that other packages test with `canImport` and that change their behaviour.
-  static let forbiddenModules: Set<String> = ["Combine", "CoreGraphics", "OSLog", "os"]
+  static let forbiddenModules: Set<String> = ["Combine", "CoreGraphics", "Network", "OSLog", "Security", "os"]
   /// Products that must not be linked into an author's process, which has to start in milliseconds.
   static let serverStack = ["AsyncHTTPClient", "GRDB", "Hummingbird", "JWTKit", "NIO", "X509"]
 
@@ -227,7 +227,7 @@ enum ImportTable {
 
   /// The modules with an alias in the flags of authors' targets. Only such a target can import the alias.
   private static let aliases: [Substring: String] = [
-    "Combine": "CombineAPI", "CoreGraphics": "CoreGraphicsAPI", "CryptoKit": "CryptoKitAPI", "OSLog": "OSLogAPI",
-    "os": "OSAPI",
+    "Combine": "CombineAPI", "CoreGraphics": "CoreGraphicsAPI", "CryptoKit": "CryptoKitAPI", "Network": "NetworkAPI",
+    "OSLog": "OSLogAPI", "Security": "SecurityAPI", "os": "OSAPI",
   ]
 }

@@ -21,6 +21,26 @@ import Testing
     #expect(tables.text("hello", "de_DE", table: "Other") == "andere")
   }
 
+  @Test(.rule("WIDGET-22"))
+  func `NSLocalizedString reads a bundle's catalog, and falls back to the value and to the key`() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("texts-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: folder.appendingPathComponent("de.lproj"), withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let catalog =
+      #"{"sourceLanguage": "en", "strings": {"title": {"localizations": {"en": {"stringUnit": {"value": "No messages"}}}}}}"#
+    try Data(catalog.utf8).write(to: folder.appendingPathComponent("Localizable.xcstrings"))
+    try Data(#""title" = "Keine Nachrichten";"#.utf8).write(
+      to: folder.appendingPathComponent("de.lproj/Localizable.strings"))
+    let bundle = try #require(Bundle(url: folder))
+    #expect(NSLocalizedString("title", bundle: bundle, comment: "") == "No messages")
+    #expect(bundle.localizedString(forKey: "title", value: nil, table: "Other") == "title")
+    #expect(bundle.localizedString(forKey: "absent", value: "a value", table: nil) == "a value")
+    #expect(NSLocalizedString("absent", bundle: bundle, comment: "") == "absent")
+    let german = try #require(Bundle(url: folder.appendingPathComponent("de.lproj")))
+    #expect(german.localizedString(forKey: "title", value: nil, table: nil) == "Keine Nachrichten")
+  }
+
   @Test(.rule("WIDGET-23")) func `a string catalog's plural form is chosen by the count`() throws {
     let tables = try Tables()
     #expect(tables.text("%lld cups", "de_DE", count: 1) == "%lld Tasse")

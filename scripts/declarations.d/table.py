@@ -14,8 +14,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIST = ROOT / "scripts/declarations.d/declarations.txt"
 PAGE = ROOT / "Documentation/declarations.md"
 MODULES = [
-    "ActivityKit", "AppIntents", "Charts", "CombineAPI", "CoreGraphicsAPI", "CoreLocation", "FoundationAdditions", "Intents",
-    "Localization", "MapKit", "OSAPI", "SwiftData", "SwiftUI", "UIKit", "UserNotifications", "WidgetKit",
+    "AVFAudio", "ActivityKit", "AppIntents", "Charts", "CombineAPI", "CoreGraphicsAPI", "CoreLocation",
+    "FoundationAdditions", "Intents", "Localization", "MapKit", "NetworkAPI", "OSAPI", "SecurityAPI", "SwiftData",
+    "SwiftUI", "UIKit", "UserNotifications", "WidgetKit",
 ]
 HEAD = """# Declarations
 

@@ -21,6 +21,9 @@ package struct ImageFile: Hashable, Sendable {
   /// Pixels.
   package var area: Double { Double(width) * Double(height) }
 
+  /// Of an image without bytes.
+  package static let empty = ImageFile(.png, 0, 0)
+
   /// Reads the header.
   ///
   /// - Throws: `ImageFault` for another format, and for a header without a size.

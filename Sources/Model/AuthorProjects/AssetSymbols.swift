@@ -91,13 +91,16 @@ struct AssetSymbols {
 
   /// The Swift source with the symbols; `nil` without any.
   ///
-  /// - Parameter hasExtensions: whether the types of SwiftUI and UIKit have them too, such as `Color.brand`.
-  func source(hasExtensions: Bool) -> Data? {
-    let colors = lines(of: whole, "ColorResource", \.colors, "")
-    let images = lines(of: whole, "ImageResource", \.images, "")
+  /// - Parameters:
+  ///   - bundle: that of the catalogs, as Swift writes it.
+  ///   - hasExtensions: whether the types of SwiftUI and UIKit have them too, such as `Color.brand`.
+  func source(bundle: String = ".main", hasExtensions: Bool) -> Data? {
+    let colors = lines(of: whole, "ColorResource", \.colors, bundle, "")
+    let images = lines(of: whole, "ImageResource", \.images, bundle, "")
     guard !colors.isEmpty || !images.isEmpty else { return nil }
     var text = """
       // Written by `widgetlab new --from`, as Xcode generates symbols from the asset catalogs.
+      import Foundation
       import SwiftUI
       import UIKit
 
@@ -114,14 +117,14 @@ struct AssetSymbols {
   }
 
   private func lines(
-    of scope: Scope, _ type: String, _ symbols: KeyPath<Scope, [Symbol]>, _ indentation: String
+    of scope: Scope, _ type: String, _ symbols: KeyPath<Scope, [Symbol]>, _ bundle: String, _ indentation: String
   ) -> [String] {
     var lines = scope[keyPath: symbols].map { symbol in
       "\(indentation)  nonisolated static let `\(symbol.name)` = "
-        + "\(type)(name: \(PackageManifest.literal(symbol.asset)), bundle: .main)"
+        + "\(type)(name: \(PackageManifest.literal(symbol.asset)), bundle: \(bundle))"
     }
     for (name, inner) in scope.inner {
-      let own = self.lines(of: inner, type, symbols, indentation + "  ")
+      let own = self.lines(of: inner, type, symbols, bundle, indentation + "  ")
       if !own.isEmpty { lines += ["\(indentation)  enum `\(name)` {"] + own + ["\(indentation)  }"] }
     }
     return lines

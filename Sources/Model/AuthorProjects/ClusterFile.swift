@@ -57,14 +57,20 @@ struct ClusterFile {
     for other in entitlements.others where isExtension && !Self.ignored.contains(other) {
       notes.append(ProjectNote(other, "this entitlement of \(name) has no effect here"))
     }
-    var lines: [String] = []
+    var own: [String] = []
     if let environment = entitlements.pushEnvironment {
       if ["development", "production"].contains(environment) {
-        lines.append("entitlements: {aps-environment: \(environment)}")
+        own.append("aps-environment: \(environment)")
       } else {
         notes.append(ProjectNote("aps-environment", "\"\(environment)\" of \(name) is not an environment of APNs"))
       }
     }
+    for group in entitlements.keychainGroups where !Self.isName(group) {
+      notes.append(ProjectNote(group, "this is not an access group of the keychain"))
+    }
+    let keychain = entitlements.keychainGroups.filter(Self.isName).map { Self.literal($0) }
+    if !keychain.isEmpty { own.append("keychain-access-groups: [\(keychain.joined(separator: ", "))]") }
+    var lines = own.isEmpty ? [] : ["entitlements: {\(own.joined(separator: ", "))}"]
     if isExtension, let protection = entitlements.dataProtection { lines.append("dataProtection: \(protection)") }
     return lines
   }

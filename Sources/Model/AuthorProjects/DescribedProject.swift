@@ -88,6 +88,7 @@ private struct FilesWithGenerated: ProjectFiles {
 
   func contents(_ path: String) -> Data? { generated[path] ?? files.contents(path) }
   func entries(of folder: String) -> [String]? { files.entries(of: folder) }
+  func resolved(_ path: String) -> String { files.resolved(path) }
 }
 
 /// Makes the objects of a `project.pbxproj`.

@@ -4,15 +4,22 @@ package import Foundation
 
 /// An `.intentdefinition`: a property list with the intents, types and enumerations that Xcode generates classes from.
 package struct IntentDefinition {
+  /// The language of the classes that Xcode generates, which decides on the names of cases in Swift.
+  package enum Language: Sendable, Hashable {
+    case swift, objectiveC
+  }
+
+  private let language: Language
   private let intents: [[String: Any]]
   private let types: [[String: Any]]
   private let enums: [[String: Any]]
 
   /// `nil` for data that is not a definition.
-  package init?(_ data: Data) {
+  package init?(_ data: Data, language: Language = .swift) {
     guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
       let intents = list["INIntents"] as? [[String: Any]]
     else { return nil }
+    self.language = language
     self.intents = intents.filter { $0["INIntentType"] as? String != "System" }
     types = list["INTypes"] as? [[String: Any]] ?? []
     enums = list["INEnums"] as? [[String: Any]] ?? []
@@ -21,7 +28,7 @@ package struct IntentDefinition {
   /// The names of the generated intents.
   package var classes: [String] { intents.compactMap(Self.intentClass) }
 
-  /// Swift sources with the classes that Xcode generates, in the manner of its Swift code generation.
+  /// Swift sources with the classes that Xcode generates.
   package var swift: String {
     var text = """
       // Written by `widgetlab new --from`, as Xcode generates classes from the definition.
@@ -55,9 +62,11 @@ package struct IntentDefinition {
 
   private static func identifier(_ name: String) -> String { XcodeSettings.identifier(name, "_") }
 
-  /// The name of a case, as Swift imports it from Objective-C: its first word in lowercase.
-  static func caseName(_ name: String) -> String {
-    let name = identifier(name)
+  /// The name of a case. Xcode's Swift has its first letter in lowercase: `cET4` for `CET4`. Source: public projects.
+  /// From Objective-C the compiler imports it with its first word in lowercase: `cet4`.
+  private func caseName(_ name: String) -> String {
+    let name = Self.identifier(name)
+    guard language == .objectiveC else { return name.prefix(1).lowercased() + name.dropFirst() }
     let capitals = name.prefix { $0.isUppercase }
     let isWord = capitals.count > 1 && name.dropFirst(capitals.count).first?.isLetter == true
     let lowered = isWord ? capitals.dropLast() : capitals
@@ -73,7 +82,7 @@ package struct IntentDefinition {
     return values.compactMap { value in
       guard let name = Self.text(value, "INEnumValueName") else { return nil }
       return (
-        Self.caseName(name), Self.text(value, "INEnumValueDisplayName") ?? name,
+        caseName(name), Self.text(value, "INEnumValueDisplayName") ?? name,
         value["INEnumValueIndex"] as? Int ?? 0
       )
     }
@@ -198,7 +207,7 @@ extension IntentDefinition {
       else { return nil }
       let options = cases(found).map { "(\(Self.literal($0.name)), \(Self.literal($0.title)), \($0.value))" }
       kind = ".enumeration([\(options.joined(separator: ", "))], { \(own)(rawValue: $0) })"
-      standard = (given as? String).map { ".string(\(Self.literal(Self.caseName($0))))" }
+      standard = (given as? String).map { ".string(\(Self.literal(caseName($0))))" }
     } else {
       switch Self.text(parameter, prefix + "Type") {
       case "Boolean":
@@ -239,7 +248,7 @@ extension IntentDefinition {
     var names = [
       "unspecified", "ready", "continueInApp", "inProgress", "success", "failure", "failureRequiringAppLaunch",
     ]
-    for code in codes.compactMap({ Self.text($0, "INIntentResponseCodeName") }).map(Self.caseName)
+    for code in codes.compactMap({ Self.text($0, "INIntentResponseCodeName") }).map(caseName)
     where !names.contains(code) { names.append(code) }
     // Xcode gives a definition's own codes numbers from 100 on.
     let cases = names.enumerated().map { "  case `\($1)` = \($0 < 7 ? $0 : $0 + 93)" }

@@ -25,6 +25,9 @@ package struct LibraryTarget: Sendable, Hashable {
   /// Files and folders of its bundle, `Bundle.module`, by the name that they have in it.
   package var resources: [String: String] = [:]
   package var compiler = CompilerSettings()
+  /// Whether Xcode generates symbols from asset catalogs, and members of SwiftUI's and UIKit's types with their names.
+  package var hasAssetSymbols = true
+  package var hasAssetExtensions = false
   /// The products of Swift packages that it links.
   package var products: [PackageProduct] = []
   /// Why it cannot be compiled here; `nil` when it can.

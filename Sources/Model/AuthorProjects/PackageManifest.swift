@@ -60,7 +60,7 @@ struct PackageManifest {
       .unsafeFlags([
         "-Xfrontend", "-import-module", "-Xfrontend", "URLSessionAPI",
         "-module-alias", "FoundationNetworking=URLSessionAPI",
-    \(Self.aliases)
+    \(aliases)
       ])
     ]
 
@@ -84,9 +84,11 @@ struct PackageManifest {
     """
   }
 
-  /// The flags for `AuthorModules.aliases`, a line each.
-  static var aliases: String {
-    AuthorModules.aliases.sorted { $0.key < $1.key }
+  /// The flags for `AuthorModules.aliases`, a line each. A module of the project's own packages comes before one of
+  /// WidgetLab with the same name.
+  private var aliases: String {
+    let own = targets.filter { !$0.isExecutable }.map(\.name)
+    return AuthorModules.aliases.filter { !own.contains($0.key) }.sorted { $0.key < $1.key }
       .map { "    \"-module-alias\", \"\($0.key)=\($0.value)\"," }.joined(separator: "\n")
   }
 

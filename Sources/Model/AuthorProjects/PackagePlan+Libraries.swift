@@ -74,7 +74,13 @@ extension PackagePlan {
     notes += library.notes
     let values = ConditionValues(
       platform: platform, modules: scope.modules, defined: Set(library.compiler.conditions).union(["DEBUG"]))
-    (result.modules, result.missing) = addSources(library.sources, of: name, values)
+    let found = addSources(library.sources, of: name, values)
+    (result.modules, result.missing) = (found.modules, found.missing)
+    if library.hasAssetSymbols,
+      addAssetSymbols(library.resources, name, bundle: ".module", hasExtensions: library.hasAssetExtensions)
+    {
+      result.modules.formUnion(["SwiftUI", "UIKit"])
+    }
     built[library.module] = result
     let imported = scope.libraries.keys.filter { result.modules.contains($0) && $0 != library.module }.sorted()
     for module in imported {
@@ -82,10 +88,11 @@ extension PackagePlan {
     }
     manifest.add(
       PackageManifest.Target(
-        name: name, isExecutable: false, frameworks: frameworks(result.modules),
+        name: name, isExecutable: false, frameworks: frameworks(result.modules.subtracting(imported)),
         libraries: imported.compactMap { built[$0]?.name }.sorted(),
         products: scope.products(of: library.products, for: result.modules),
-        settings: PackageManifest.settings(of: library.compiler) + aliases(imported + [library.module]),
+        settings: PackageManifest.settings(of: library.compiler) + found.settings
+          + aliases(imported + [library.module]),
         resources: addResources(of: library, name)))
     return result
   }

@@ -74,7 +74,7 @@ package struct PackagePlan: Sendable, Hashable {
   /// The targets of the project that are not in the package, with the reason.
   package private(set) var omitted: [ProjectNote] = []
   /// The author's file of each Swift file of the package, by its path in the package.
-  package private(set) var origins: [String: String] = [:]
+  package internal(set) var origins: [String: String] = [:]
 
   let project: AuthorProject
   package let surroundings: Surroundings
@@ -85,6 +85,8 @@ package struct PackagePlan: Sendable, Hashable {
   private var names: Set<String> = []
   /// The libraries that are targets of the package, by module.
   var built: [String: BuiltLibrary] = [:]
+  /// The places of imports that a view leaves out, by module.
+  var unused: [String: Set<String>] = [:]
 
   /// An import of a module that does not exist here.
   package struct MissingModule: Sendable, Hashable {
@@ -119,6 +121,7 @@ package struct PackagePlan: Sendable, Hashable {
       }
     }
     for product in products where product.isExtension { addApp(of: product) }
+    notes += notesOnUnusedImports
     var seen: Set<ProjectNote> = []
     notes = notes.filter { seen.insert($0).inserted }
     guard !products.isEmpty else { return }
@@ -155,8 +158,10 @@ package struct PackagePlan: Sendable, Hashable {
     let values = ConditionValues(
       platform: widget.platform, modules: scope.modules, defined: Set(compiler.conditions).union(["DEBUG"]))
     var found = addSources(scope.own?.sources ?? widget.sources, of: name, values)
-    if addDefinitions(widget.definitions, of: name) { found.modules.insert("Intents") }
-    if addAssetSymbols(of: widget, name) { found.modules.formUnion(["SwiftUI", "UIKit"]) }
+    if addDefinitions(of: widget, name) { found.modules.insert("Intents") }
+    if widget.hasAssetSymbols, addAssetSymbols(widget.resources, name, hasExtensions: widget.hasAssetExtensions) {
+      found.modules.formUnion(["SwiftUI", "UIKit"])
+    }
     let own = found.modules
     var gone = found.missing
     if !gone.isEmpty { wanted.formUnion(linked) }
@@ -182,10 +187,10 @@ package struct PackagePlan: Sendable, Hashable {
     manifest.add(
       PackageManifest.Target(
         name: name, isExecutable: true,
-        frameworks: frameworks(own.union(used.flatMap { built[$0]?.modules ?? [] })),
+        frameworks: frameworks(own.union(used.flatMap { built[$0]?.modules ?? [] }).subtracting(used)),
         libraries: used.compactMap { built[$0]?.name }.sorted(),
         products: scope.products(of: linked, for: own),
-        settings: PackageManifest.settings(of: compiler) + aliases(used),
+        settings: PackageManifest.settings(of: compiler) + found.settings + aliases(used),
         resources: scope.own.map { addResources(of: $0, name) } ?? []))
     addResources(of: widget, name)
   }
@@ -195,51 +200,14 @@ package struct PackagePlan: Sendable, Hashable {
     surroundings.modules.filter { imports.contains($0) || $0 == "WidgetKit" }.sorted()
   }
 
-  /// Adds the sources of a target, as links and views.
-  ///
-  /// - Returns: the modules that they import, and those that do not exist here.
-  mutating func addSources(
-    _ sources: [String], of name: String, _ values: ConditionValues
-  ) -> (modules: Set<String>, missing: [MissingModule]) {
-    let base = FilePath.common(sources)
-    var imports: Set<String> = []
-    var missing: [MissingModule] = []
-    for path in sources {
-      let place = "Sources/\(name)/\(FilePath.relative(path, to: base))"
-      guard let data = files.contents(path) else {
-        notes.append(
-          ProjectNote(FilePath.relative(path, to: FilePath.folder(project.path)), "this file cannot be read"))
-        continue
-      }
-      let source = ConditionalSource(data)
-      for line in source.imports(values) {
-        imports.insert(line.module)
-        guard !values.modules.contains(line.module) else { continue }
-        missing.append(MissingModule(module: line.module, path: path, line: line.line))
-      }
-      if let view = source.view(platform: values.platform) {
-        let file = String(place.dropLast(".swift".utf8.count)) + Self.viewEnding
-        items[file] = .view(SourceView.text(view, of: path), of: path)
-        origins[file] = path
-      } else {
-        items[place] = .link(path)
-        origins[place] = path
-      }
-    }
-    return (imports, missing)
-  }
-
-  /// The compiler identifies a file by its name and its module, and a view has the name of the author's file by its
-  /// `#sourceLocation`.
-  package static let viewEnding = ".view.swift"
-
   /// Adds the classes that Xcode generates from definitions of intents.
   ///
   /// - Returns: whether there are any.
-  private mutating func addDefinitions(_ paths: [String], of name: String) -> Bool {
+  private mutating func addDefinitions(of widget: WidgetTarget, _ name: String) -> Bool {
     var classes: Set<String> = []
-    for path in paths {
-      guard let definition = files.contents(path).flatMap({ IntentDefinition($0) }) else {
+    for path in widget.definitions {
+      let content = files.contents(path)
+      guard let definition = content.flatMap({ IntentDefinition($0, language: widget.intentLanguage) }) else {
         notes.append(ProjectNote(FilePath.name(path), "this definition of intents cannot be read"))
         continue
       }
@@ -256,13 +224,14 @@ package struct PackagePlan: Sendable, Hashable {
     return !classes.isEmpty
   }
 
-  /// Adds the symbols of the asset catalogs.
+  /// Adds the symbols of the asset catalogs among the resources of a target.
   ///
   /// - Returns: whether there are any.
-  private mutating func addAssetSymbols(of widget: WidgetTarget, _ name: String) -> Bool {
-    guard widget.hasAssetSymbols else { return false }
-    let catalogs = widget.resources.values.filter { FilePath.ending($0) == "xcassets" }.sorted()
-    let symbols = AssetSymbols(catalogs, files: files).source(hasExtensions: widget.hasAssetExtensions)
+  mutating func addAssetSymbols(
+    _ resources: [String: String], _ name: String, bundle: String = ".main", hasExtensions: Bool
+  ) -> Bool {
+    let catalogs = resources.values.filter { FilePath.ending($0) == "xcassets" }.sorted()
+    let symbols = AssetSymbols(catalogs, files: files).source(bundle: bundle, hasExtensions: hasExtensions)
     guard let symbols, let first = catalogs.first else { return false }
     let file = "Sources/\(name)/GeneratedAssetSymbols.swift"
     items[file] = .view(symbols, of: first)
@@ -329,22 +298,13 @@ package struct PackagePlan: Sendable, Hashable {
   }
 }
 
-/// A view of an author's file: what the compiler sees instead of it.
-enum SourceView {
-  /// Begins with a directive by which messages of the compiler have the path and the lines of the author's file.
-  static func text(_ content: Data, of path: String) -> Data {
-    let literal = path.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-    return Data("#sourceLocation(file: \"\(literal)\", line: 1)\n".utf8) + content
-  }
-}
-
 /// The modules that authors can import.
 package enum AuthorModules {
   /// Modules of WidgetLab that have another name than in an author's `import`, with that name. Other packages test these
   /// names with `canImport`, and change their behaviour.
   package static let aliases = [
-    "Combine": "CombineAPI", "CoreGraphics": "CoreGraphicsAPI", "CryptoKit": "CryptoKitAPI", "OSLog": "OSLogAPI",
-    "os": "OSAPI",
+    "Combine": "CombineAPI", "CoreGraphics": "CoreGraphicsAPI", "CryptoKit": "CryptoKitAPI", "Network": "NetworkAPI",
+    "OSLog": "OSLogAPI", "Security": "SecurityAPI", "os": "OSAPI",
   ]
 
   /// Those of Swift 6.3 for Linux.

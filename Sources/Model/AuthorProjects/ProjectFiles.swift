@@ -8,6 +8,8 @@ package protocol ProjectFiles: Sendable {
   func contents(_ path: String) -> Data?
   /// The names in a folder, sorted; `nil` when it is not a folder.
   func entries(of folder: String) -> [String]?
+  /// The path without symbolic links.
+  func resolved(_ path: String) -> String
 }
 
 extension ProjectFiles {
@@ -34,6 +36,8 @@ package struct FilesOnDisk: ProjectFiles {
   package func entries(of folder: String) -> [String]? {
     (try? FileManager.default.contentsOfDirectory(atPath: folder))?.sorted()
   }
+
+  package func resolved(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
 }
 
 /// Why a project cannot be used at all. What only a part of it lacks is a `ProjectNote`.

@@ -27,8 +27,8 @@ package struct ImportLine: Hashable, Sendable {
 
 /// A Swift source file with its conditions.
 package struct ConditionalSource {
-  private let text: SourceText
-  private let lines: [Range<Int>]
+  let text: SourceText
+  let lines: [Range<Int>]
 
   package init(_ data: Data) {
     text = SourceText(data)
@@ -36,13 +36,17 @@ package struct ConditionalSource {
   }
 
   /// The file with every `os(PLATFORM)` of its `#if` and `#elseif` replaced by `true`, and with the names of modules in
-  /// place of those of submodules, which modules of Swift do not have: `import os.log` becomes `import os`. `nil` when it
-  /// has neither. The number of lines is the same.
-  package func view(platform: String) -> Data? {
+  /// place of those of submodules, which modules of Swift do not have: `import os.log` becomes `import os`. `nil` when
+  /// nothing is replaced. The number of lines is the same.
+  ///
+  /// - Parameter places: other texts that are replaced, without ends of lines.
+  package func view(platform: String, replacing places: [Range<Int>: String] = [:]) -> Data? {
     var result: [UInt8] = []
     var copied = 0
     let tests = conditionLines().flatMap { platformTests(in: $0, platform) }.map { ($0, Array("true".utf8)) }
-    for (range, text) in (tests + submodules().map { ($0, []) }).sorted(by: { $0.0.lowerBound < $1.0.lowerBound }) {
+    let others: [(Range<Int>, [UInt8])] =
+      submodules().map { ($0, []) } + places.map { ($0.key, Array($0.value.utf8)) }
+    for (range, text) in (tests + others).sorted(by: { $0.0.lowerBound < $1.0.lowerBound }) {
       result += self.text.bytes[copied..<range.lowerBound] + text
       copied = range.upperBound
     }
@@ -179,7 +183,7 @@ package struct ConditionalSource {
   private static let modifiers: Set<Substring> = ["fileprivate", "internal", "package", "private", "public"]
 
   /// The modules that a line imports: several, when it has several statements.
-  private static func modules(in line: String) -> [String] {
+  static func modules(in line: String) -> [String] {
     line.split(separator: ";").compactMap { statement in
       var words = statement.split { $0 == " " || $0 == "\t" || $0 == "\r" }[...]
       while let first = words.first, first.hasPrefix("@") || modifiers.contains(first) { words.removeFirst() }

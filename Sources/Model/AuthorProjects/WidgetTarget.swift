@@ -12,6 +12,8 @@ package struct WidgetTarget: Sendable, Hashable {
   package var sources: [String] = []
   /// Files `.intentdefinition`.
   package var definitions: [String] = []
+  /// The language in which Xcode generates their classes.
+  package var intentLanguage = IntentDefinition.Language.swift
   /// Files and folders of the bundle, by the name that they have in it, such as `de.lproj/Localizable.strings`.
   package var resources: [String: String] = [:]
   package var bundle: String
@@ -65,6 +67,8 @@ package struct ContainingAppFacts: Sendable, Hashable {
 package struct WidgetEntitlements: Sendable, Hashable {
   /// `com.apple.security.application-groups`.
   package var groups: [String] = []
+  /// `keychain-access-groups`.
+  package var keychainGroups: [String] = []
   /// `aps-environment`.
   package var pushEnvironment: String?
   /// `com.apple.developer.default-data-protection`, in the words of `widgetlab.yaml`.
@@ -80,6 +84,8 @@ package struct WidgetEntitlements: Sendable, Hashable {
       switch key {
       case "com.apple.security.application-groups":
         groups = ((value as? [Any]) ?? []).compactMap { $0 as? String }.map { settings.expand($0) }
+      case "keychain-access-groups":
+        keychainGroups = ((value as? [Any]) ?? []).compactMap { $0 as? String }.map { settings.expand($0) }
       case "aps-environment": pushEnvironment = (value as? String).map { settings.expand($0) }
       case "com.apple.developer.default-data-protection":
         switch value as? String {

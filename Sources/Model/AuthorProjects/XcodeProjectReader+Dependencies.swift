@@ -62,13 +62,18 @@ extension XcodeProjectReader {
       var ignored: [ProjectNote] = []
       var settings = settings(of: other, &ignored)
       guard let module = settings.nonempty("PRODUCT_MODULE_NAME") else { continue }
-      let sources = project.members(of: other, infoPlist: nil, files: files).sources
-      // A project can have the same framework for each platform; the first one is the phone's.
+      let members = project.members(of: other, infoPlist: nil, files: files)
+      let sources = members.sources
+      // A project can have the same framework for each platform; the first one is the phone's. Of its bundle only what its
+      // symbols name is used.
       guard !sources.isEmpty, result[module] == nil else { continue }
       var library = LibraryTarget(module: module)
       library.sources = sources
       library.compiler = Self.compiler(&settings, &library.notes)
       library.products = products(of: other)
+      library.resources = members.resources.filter { FilePath.ending($0.value) == "xcassets" }
+      library.hasAssetSymbols = settings.value(Self.assetSymbols)?.uppercased() != "NO"
+      library.hasAssetExtensions = settings.isYes(Self.assetExtensions)
       result[module] = library
     }
     return result

@@ -84,13 +84,27 @@ struct XcodeProjectReader {
     widget.platform = Self.platform(&settings)
     widget.deploymentTarget = settings.nonempty("IPHONEOS_DEPLOYMENT_TARGET")
     widget.compiler = Self.compiler(&settings, &notes)
-    widget.hasAssetSymbols = settings.value("ASSETCATALOG_COMPILER_GENERATE_ASSET_SYMBOLS")?.uppercased() != "NO"
-    widget.hasAssetExtensions = settings.isYes("ASSETCATALOG_COMPILER_GENERATE_SWIFT_ASSET_SYMBOL_EXTENSIONS")
+    readIntentLanguage(&settings, into: &widget)
+    widget.hasAssetSymbols = settings.value(Self.assetSymbols)?.uppercased() != "NO"
+    widget.hasAssetExtensions = settings.isYes(Self.assetExtensions)
     if let header = settings.nonempty("SWIFT_OBJC_BRIDGING_HEADER") {
       notes.append(ProjectNote(header, "there is no Objective-C here; what this bridging header declares is missing"))
     }
     if widget.platform != "iOS" {
       notes.append(ProjectNote(widget.name, "is for \(widget.platform); here it runs on a phone or a tablet"))
+    }
+  }
+
+  static let assetSymbols = "ASSETCATALOG_COMPILER_GENERATE_ASSET_SYMBOLS"
+  static let assetExtensions = "ASSETCATALOG_COMPILER_GENERATE_SWIFT_ASSET_SYMBOL_EXTENSIONS"
+
+  /// `Automatic`, also the default, is the language of most sources of the target, and only Swift is compiled here.
+  /// Source: the specification of the intents compiler in Swift Build, by which Xcode builds.
+  private func readIntentLanguage(_ settings: inout XcodeSettings, into widget: inout WidgetTarget) {
+    switch settings.value("INTENTS_CODEGEN_LANGUAGE") {
+    case "Objective-C": widget.intentLanguage = .objectiveC
+    case "None": widget.definitions = []
+    default: break
     }
   }
 

@@ -63,6 +63,9 @@ package struct ClusterConfiguration: Sendable, Hashable {
     package var dataProtection = DataProtection.completeUntilFirstUserAuthentication
     /// The value of the entitlement `aps-environment`; `nil` without it: then it receives no pushes.
     package var pushEnvironment: PushEnvironment?
+    /// The entitlement `keychain-access-groups`: the access groups of the keychain besides that of the bundle and the
+    /// app groups. The first is the default.
+    package var keychainGroups: [String] = []
     /// The absolute path of the product's own `Info.plist`; `nil`: the entry in the file is enough to make it an app or a
     /// widget extension.
     package var infoPlist: String?
@@ -241,6 +244,10 @@ extension ClusterConfiguration.Product {
     }
     if var entitlements = try reader.mapping("entitlements") {
       pushEnvironment = try PushEnvironment(reading: &entitlements)
+      keychainGroups = try entitlements.strings("keychain-access-groups")
+      for group in keychainGroups where !group.isName || group.utf8.count > 200 {
+        throw entitlements.error("keychain-access-groups", "\"\(group)\" is not an access group")
+      }
       try entitlements.finish()
     }
     infoPlist = try reader.string("infoPlist").map(reader.beside)

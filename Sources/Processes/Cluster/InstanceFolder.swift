@@ -11,7 +11,7 @@ import Foundation
 /// known/           the public halves of the keys that the broker accepts
 /// bus/bus.json     where the broker listens
 /// journal/         the segments of the journal
-/// device/<name>/   containers, bundles, app groups, transfers and clock of a device
+/// device/<name>/   containers, bundles, app groups, keychain, transfers and clock of a device
 /// host/            the host's database, inaccessible to the author's code
 /// logs/            standard error of the standing processes
 /// provider.json    where the provider server listens
@@ -125,6 +125,10 @@ package struct DeviceFolder: Sendable, Hashable {
 
   /// The folder that the members of an app group share.
   package func group(_ identifier: String) -> String { path + "/groups/" + identifier }
+
+  /// The folder of the keychain. An author's process creates it with its first item. It is in no container, so that an
+  /// update does not move it.
+  package var keychain: String { path + "/keychain" }
 
   /// Creates the missing folders of a container, the home of an app or an extension: `Documents`, `Library/Caches`,
   /// `tmp`, mode 0700.

@@ -56,7 +56,7 @@ extension ClusterConfiguration {
     in instance: InstanceFolder
   ) -> [Program] {
     let (name, settings) = (device.name, self.settings)
-    let clockPage = instance.device(name).clockPage
+    let folder = instance.device(name)
     return products.map { product in
       Program(
         address: product.address(on: name), agent: .agent(name, product.agent), executable: product.executable,
@@ -65,7 +65,11 @@ extension ClusterConfiguration {
         environment: {
           try containers.make(product.bundle)
           return try environment(of: product, in: instance, conditions.settings)
-            .merging([DeviceFolder.clockPageVariable: clockPage]) { $1 }
+            .merging(
+              [
+                DeviceFolder.clockPageVariable: folder.clockPage, KeychainVariables.folder: folder.keychain,
+                KeychainVariables.groups: product.keychainGroups.joined(separator: ","),
+              ]) { $1 }
         })
     }
   }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AuthorRuntime
+package import AuthorRuntime
 import Foundation
 import MessageBus
-import Messages
+package import Messages
 import Synchronization
 import URLSessionAPI
 
-/// The device's network according to the host, for inline requests.
-final class DeviceNetwork: Sendable {
+/// The device's network according to the host, for inline requests and for monitors of the network. Any thread.
+package final class DeviceNetwork: Sendable {
   private struct State {
     var network = NetworkState()
     var limit = RateLimit()
@@ -18,7 +18,7 @@ final class DeviceNetwork: Sendable {
   private let state = Mutex(State())
 
   /// The network of a process. The first call, before the process is announced, registers the handler.
-  static func of(_ process: HostedProcess) -> DeviceNetwork {
+  package static func of(_ process: HostedProcess) -> DeviceNetwork {
     process.part(DeviceNetwork.self) { process in
       let network = DeviceNetwork()
       process.connection.onNotice(NetworkChanged.self) { notice, _ in network.became(notice.state) }
@@ -26,7 +26,8 @@ final class DeviceNetwork: Sendable {
     }
   }
 
-  func became(_ network: NetworkState) {
+  /// The host's state arrived.
+  package func became(_ network: NetworkState) {
     let watchers = state.withLock { state in
       state.network = network
       return Array(state.watchers.values)
@@ -34,7 +35,8 @@ final class DeviceNetwork: Sendable {
     for watcher in watchers { watcher() }
   }
 
-  var current: NetworkState { state.withLock { $0.network } }
+  /// The network now. Wi-Fi without a limit before the host's first message.
+  package var current: NetworkState { state.withLock { $0.network } }
 
   /// Returns when this many bytes, together with those of all other requests, have passed; `nil` without a rate limit.
   func pass(_ bytes: Int) -> ContinuousClock.Instant? {
@@ -45,11 +47,12 @@ final class DeviceNetwork: Sendable {
   }
 
   /// Calls `change` after every change, until `forget`.
-  func watch(_ watcher: AnyObject, _ change: @escaping @Sendable () -> Void) {
+  package func watch(_ watcher: AnyObject, _ change: @escaping @Sendable () -> Void) {
     state.withLock { $0.watchers[ObjectIdentifier(watcher)] = change }
   }
 
-  func forget(_ watcher: AnyObject) {
+  /// Ends the calls that `watch` requested.
+  package func forget(_ watcher: AnyObject) {
     _ = state.withLock { $0.watchers.removeValue(forKey: ObjectIdentifier(watcher)) }
   }
 }

@@ -155,11 +155,23 @@ extension MeasurementFormatUnitUsage where UnitType == UnitLength {
 }
 
 extension Foundation.FormatStyle {
-  public static func measurement<UnitType: Dimension>(
+  // Without the requirement that the type is a `Dimension`: the compiler would infer `Dimension` itself.
+  public static func measurement<UnitType>(
     width: Measurement<UnitType>.FormatStyle.UnitWidth,
     usage: MeasurementFormatUnitUsage<UnitType> = .general,
     numberFormatStyle: FloatingPointFormatStyle<Double>? = nil
   ) -> Self where Self == Measurement<UnitType>.FormatStyle {
     Measurement<UnitType>.FormatStyle(width: width, usage: usage, numberFormatStyle: numberFormatStyle)
+  }
+}
+
+extension Foundation.FormatStyle where Self == Measurement<UnitTemperature>.FormatStyle {
+  public static func measurement(
+    width: Measurement<UnitTemperature>.FormatStyle.UnitWidth,
+    usage: MeasurementFormatUnitUsage<UnitTemperature> = .general, hidesScaleName: Bool = false,
+    numberFormatStyle: FloatingPointFormatStyle<Double>? = nil
+  ) -> Self {
+    Measurement<UnitTemperature>.FormatStyle(
+      width: width, usage: usage, hidesScaleName: hidesScaleName, numberFormatStyle: numberFormatStyle)
   }
 }

@@ -30,6 +30,12 @@ package final class StringTables: Sendable {
   package func translation(of key: String, table: String, bundle: Bundle?, locale: Locale, count: Double?) -> String? {
     let folders = bundle.flatMap { $0 == Bundle.main ? nil : [$0.bundleURL] } ?? main
     for folder in folders {
+      // The bundle of one language, as authors open it to show another language than the device's.
+      if folder.pathExtension == "lproj" {
+        let strings = folder.appendingPathComponent("\(table).strings")
+        let language = folder.deletingPathExtension().lastPathComponent
+        if let text = self.table(strings)?.translation(of: key, language: language, count: count) { return text }
+      }
       for language in languages(of: locale) {
         let strings = folder.appendingPathComponent("\(language).lproj/\(table).strings")
         if let text = self.table(strings)?.translation(of: key, language: language, count: count) { return text }

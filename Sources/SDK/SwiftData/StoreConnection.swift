@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuthorRuntime
 import CLazySQLite
 import Foundation
 import Glibc
@@ -72,21 +73,15 @@ final class StoreConnection {
   /// Does something while no other thread and no other process does it in the same folder.
   static func withLock<Result>(on folder: URL, _ body: () throws -> Result) throws -> Result {
     let path = folder.path(percentEncoded: false)
-    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw StoreFailure(code: 0, reason: "\(path) cannot be opened: \(String(cString: strerror(errno)))")
+    let descriptor: Int32
+    do {
+      descriptor = try FolderLock.take(path, patience: .milliseconds(Int(patience)))
+    } catch {
+      let isBusy = error.code == EWOULDBLOCK
+      let why = isBusy ? "another process is opening a store there" : String(cString: strerror(error.code))
+      throw StoreFailure(code: 0, reason: "\(path) cannot be \(error.isOpened ? "locked" : "opened"): \(why)")
     }
     defer { close(descriptor) }
-    let end = endOfPatience
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      let code = errno
-      guard code == EWOULDBLOCK || code == EINTR, ContinuousClock.now < end else {
-        let why = code == EWOULDBLOCK ? "another process is opening a store there" : String(cString: strerror(code))
-        throw StoreFailure(code: 0, reason: "\(path) cannot be locked: \(why)")
-      }
-      // A wait for the lock would have no end, so the lock is asked for each millisecond.
-      poll(nil, 0, 1)
-    }
     return try body()
   }
 

@@ -71,6 +71,12 @@ public final class UIFont: NSObject, Sendable {
     self.init(fontSize, .regular, named: fontName)
   }
 
+  /// The families of the fonts that the bundle registers with `UIAppFonts`. The families of iOS do not exist here.
+  public static var familyNames: [String] { BundleFonts.main.families.keys.sorted() }
+  public static func fontNames(forFamilyName familyName: String) -> [String] {
+    BundleFonts.main.families[familyName] ?? []
+  }
+
   public static var systemFontSize: CGFloat { 14 }
   public static var smallSystemFontSize: CGFloat { 12 }
   public static var labelFontSize: CGFloat { 17 }

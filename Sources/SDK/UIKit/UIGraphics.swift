@@ -65,8 +65,10 @@ extension UIImage {
   }
   public func draw(at point: CGPoint) { draw(in: CGRect(origin: point, size: size)) }
 
-  /// The bitmap, with the bytes of the file.
-  public var cgImage: CGImage? { CGImage(width: file.width, height: file.height, file: data) }
+  /// The bitmap, with the bytes of the file; `nil` for an empty image.
+  public var cgImage: CGImage? {
+    data.isEmpty ? nil : CGImage(width: file.width, height: file.height, file: data)
+  }
   public convenience init(cgImage: CGImage) { self.init(cgImage: cgImage, scale: 1) }
   public convenience init(cgImage: CGImage, scale: CGFloat) {
     guard let image = UIImage(data: cgImage.file, scale: scale) else {

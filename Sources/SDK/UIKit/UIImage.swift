@@ -17,6 +17,8 @@ public final class UIImage: Sendable, _ExpressibleByImageLiteral {
   package let asset: BundleAssets.Name?
   private let checked = Mutex<Check?>(nil)
 
+  /// An image without pixels, which has no size and shows nothing.
+  public convenience init() { self.init(Data(), .empty, scale: 1, asset: nil) }
   /// An image from the bytes of a PNG or JPEG file; `nil` for other formats.
   public convenience init?(data: Data) { self.init(data: data, scale: 1) }
   /// An image from the bytes of a PNG or JPEG file; `nil` for other formats.
@@ -72,7 +74,7 @@ public final class UIImage: Sendable, _ExpressibleByImageLiteral {
   /// In points.
   public var size: CGSize { CGSize(width: CGFloat(file.width) / scale, height: CGFloat(file.height) / scale) }
   /// The bytes of the file if it is a PNG file.
-  public func pngData() -> Data? { file.format == .png ? data : nil }
+  public func pngData() -> Data? { file.format == .png && !data.isEmpty ? data : nil }
   /// The bytes of the file if it is a JPEG file.
   public func jpegData(compressionQuality: CGFloat) -> Data? { file.format == .jpeg ? data : nil }
 

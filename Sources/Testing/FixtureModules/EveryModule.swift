@@ -3,13 +3,16 @@
 // A widget that imports every other module that authors have: `scripts/bench --only spawn` measures what they cost an
 // extension at its start.
 
+import AVFoundation
 import ActivityKit
 import AppIntents
 import Charts
 import CoreGraphics
 import CryptoKit
 import MapKit
+import Network
 import OSLog
+import Security
 import SwiftData
 import SwiftUI
 import UIKit
@@ -46,10 +49,12 @@ struct DayProvider: AppIntentTimelineProvider {
       .map(ModelContext.init)
     context?.insert(Trip(minutes: 12))
     let trips = try? context?.fetch(FetchDescriptor<Trip>())
+    let token = [kSecClass as String: kSecClassGenericPassword, kSecAttrAccount as String: "absent"] as CFDictionary
+    AVSpeechSynthesizer().speak(AVSpeechUtterance(string: "today"))
     let text = [
       digest.prefix(2).map { String($0, radix: 16) }.joined(), "\(settings.authorizationStatus.rawValue)",
       "\(region.center.latitude)", "\(box.width)",
-      "\(trips?.map(\.minutes) ?? [])",
+      "\(trips?.map(\.minutes) ?? [])", "\(NWPathMonitor().currentPath.status)", "\(SecItemCopyMatching(token, nil))",
     ]
     Logger(subsystem: "com.example.Modules", category: "day").info("\(text, privacy: .public)")
     return Timeline(entries: [ModuleEntry(text: text.joined(separator: " "))], policy: .never)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Network
 import Synchronization
 import WidgetKit
 
@@ -57,6 +58,9 @@ enum Script {
       // A named pipe: each side waits for the other.
       let file = open(folder.appending(path: "meeting").path, Form.current == .app ? O_RDONLY : O_WRONLY)
       print("met \(file >= 0)")
+    case "add", "read", "delete": keychain(words)
+    case "path": print("path \(NetworkPath.text(NWPathMonitor().currentPath))")
+    case "paths": NetworkPath.follow()
     case "die": kill(getpid(), SIGKILL)
     default: fatalError("there is no instruction '\(words[0])'")
     }

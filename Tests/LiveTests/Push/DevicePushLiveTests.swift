@@ -194,7 +194,7 @@ import WidgetLabTesting
         try await fixture.cluster.run("device", "online")
         try await fixture.step(push, .delivered)
       }
-      // The host refused one here, because its report to the push server was ahead of its own services.
+      // The host refused one here, because its report to the push server was ahead of its push service.
       let refused = try await fixture.journal.all().compactMap(\.pushStep).filter {
         $0.1?.detail?.contains("refused it") == true
       }

@@ -81,6 +81,18 @@ import Testing
           width: .narrow, locale: Locale(identifier: "de_DE"), numberFormatStyle: whole)) == "20°")
   }
 
+  @Test func `a measurement is formatted as an author writes it`() {
+    let german = Locale(identifier: "de_DE")
+    let hot = Measurement(value: 20.4, unit: UnitTemperature.celsius)
+    let weather = hot.formatted(
+      .measurement(width: .narrow, usage: .weather, numberFormatStyle: .number.precision(.significantDigits(2))))
+    #expect(weather.hasSuffix("°"))
+    #expect(hot.formatted(.measurement(width: .abbreviated, usage: .person, hidesScaleName: true)).hasSuffix("°"))
+    let way = Measurement(value: 5, unit: UnitLength.kilometers)
+    #expect(way.formatted(.measurement(width: .narrow, usage: .asProvided).locale(german)) == "5km")
+    #expect(way.formatted(.measurement(width: .wide, usage: .road, numberFormatStyle: .number)).isEmpty == false)
+  }
+
   @Test func `Markdown becomes attributes`() throws {
     let text = try AttributedString(markdown: "a **bold** _word_ `x*y` [link](https://example.com) \\*snake_case_name")
     #expect(String(text.characters) == "a bold word x*y link *snake_case_name")

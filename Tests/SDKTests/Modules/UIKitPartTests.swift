@@ -46,6 +46,57 @@ import Testing
     #expect(UIFont.preferredFont(forTextStyle: .caption1).pointSize == 12)
   }
 
+  @Test func `the size of a text is estimated by its characters and the font`() {
+    let font = UIFont.systemFont(ofSize: 10)
+    let size = ("12 Wi" as NSString).size(withAttributes: [.font: font])
+    #expect(abs(size.width - 27.8) < 1e-9 && size.height == font.lineHeight)
+    #expect(("漢\n" as NSString).size().height == 2 * UIFont.systemFont(ofSize: 12).lineHeight)
+    #expect(("漢" as NSString).size().width == 12)
+  }
+
+  @Test func `an empty image has no size and no bytes, and shows nothing`() throws {
+    let image = UIImage()
+    #expect(image.size == .zero && image.scale == 1)
+    #expect(image.pngData() == nil && image.jpegData(compressionQuality: 1) == nil && image.cgImage == nil)
+    let archive = try Image(uiImage: image).archived(in: EnvironmentValues())
+    #expect(archive.arguments == ["pixelWidth": 0, "pixelHeight": 0, "problem": "it is an empty UIImage"])
+  }
+
+  /// The bytes of a font with only a table of names.
+  ///
+  /// - Parameter names: by their identifiers, for the platform of Windows.
+  private func font(_ names: [(identifier: Int, text: String)]) -> Data {
+    func big(_ value: Int, _ count: Int) -> Data {
+      Data((0..<count).reversed().map { UInt8(value >> (8 * $0) & 0xFF) })
+    }
+    var records = Data()
+    var storage = Data()
+    for name in names {
+      let text = name.text.data(using: .utf16BigEndian) ?? Data()
+      for field in [3, 1, 0x0409, name.identifier, text.count, storage.count] { records += big(field, 2) }
+      storage += text
+    }
+    let table = [big(0, 2), big(names.count, 2), big(6 + records.count, 2), records, storage].reduce(Data(), +)
+    let header = [big(0x0001_0000, 4), big(1, 2), big(0, 6), Data("name".utf8)].reduce(Data(), +)
+    return [header, big(0, 4), big(28, 4), big(table.count, 4), table].reduce(Data(), +)
+  }
+
+  @Test func `the fonts that a bundle registers have the names of their files`() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "fonts-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let files = [
+      "a.ttf": font([(1, "Roboto"), (6, "Roboto-Regular")]),
+      "b.ttf": font([(1, "Roboto Black"), (16, "Roboto"), (6, "Roboto-Black")]),
+      "c.ttf": font([(1, "Roboto"), (6, "Roboto-Regular")]).dropLast(8), "d.ttf": Data("text".utf8),
+    ]
+    for (name, data) in files { try data.write(to: folder.appending(path: name)) }
+    let fonts = BundleFonts(files.keys.sorted() + ["missing.ttf"], in: folder)
+    #expect(fonts.families == ["Roboto": ["Roboto-Black", "Roboto-Regular"]])
+    // The tests register none.
+    #expect(UIFont.familyNames.isEmpty && UIFont.fontNames(forFamilyName: "Roboto").isEmpty)
+  }
+
   @Test(arguments: [
     (0, "", CGImageAlphaInfo.none), (2, "", .noneSkipLast), (3, "", .noneSkipLast), (3, "tRNS", .last), (6, "", .last),
   ])

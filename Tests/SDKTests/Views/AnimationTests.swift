@@ -14,6 +14,8 @@ import Testing
 
   @Test(arguments: [
     (Animation.easeInOut(duration: 0.7), "easeInOut 0.7", 0.7), (.linear, "linear", 0.35), (.default, "default", 0.5),
+    (.interpolatingSpring(stiffness: 4, damping: 14), "interpolatingSpring 4.0 14.0", .pi),
+    (.interpolatingSpring(duration: 2), "interpolatingSpring 2.0", 2),
     (.spring(response: 0.3), "spring 0.3", 0.3), (.easeIn(duration: 1).delay(0.5), "easeIn 1.0 delay 0.5", 1.5),
     (.linear(duration: 1).speed(2), "linear 1.0 speed 2.0", 0.5),
     (.bouncy.repeatCount(3), "bouncy repeatCount 3", 1.5), (.smooth.repeatForever(), "smooth repeatForever", .infinity),

@@ -147,7 +147,8 @@ struct ProjectPackage {
     let views = plan.items.keys.count { $0.hasSuffix(PackagePlan.viewEnding) }
     if views > 0 {
       lines.append(
-        "files with `#if os(…)`, which is true in their views: \(views); run this command again after changing them")
+        "files of which a view is compiled, in which `#if os(…)` is true: \(views); run this command again after changing them"
+      )
     }
     if !plan.omitted.isEmpty { lines.append("left out targets:\n" + Self.lines(plan.omitted)) }
     if !plan.notes.isEmpty { lines.append("left out, or different from Xcode:\n" + Self.lines(plan.notes)) }

@@ -2,8 +2,12 @@
 
 #pragma once
 
-// `Bundle.main` of an author's process is the bundle that the agent made. This target has no function to call. See
-// bundle.c.
+// `Bundle.main` of an author's process is the bundle that the agent made: see bundle.c. Its texts are those of
+// `Localization`: see bundle_text.c. This target has no function to call.
 //
 // The agent passes the path of the executable in its bundle in this environment variable.
 #define BUNDLE_EXECUTABLE "WIDGETLAB_BUNDLE"
+
+/// CFBundleCopyLocalizedString: returns a retained string. `Localization` implements it. All are instances of subclasses
+/// of NSObject; `folder`, `key`, `value` and `table` may be NULL.
+const void *bundle_localized_string(const void *folder, const void *key, const void *value, const void *table);

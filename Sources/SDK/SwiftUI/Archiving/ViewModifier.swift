@@ -42,6 +42,9 @@ extension ModifiedContent: View, WrappingView where Content: View, Modifier: Vie
   }
 }
 
+/// Source: `SwiftUI.AnimatableModifier`. An archived view does not change, so its data has its last value.
+public protocol AnimatableModifier: Animatable, ViewModifier {}
+
 /// Source: `SwiftUI.EmptyModifier`.
 public struct EmptyModifier: ViewModifier {
   public static let identity = EmptyModifier()

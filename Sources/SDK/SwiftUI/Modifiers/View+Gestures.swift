@@ -18,18 +18,32 @@ extension Gesture {
 
 /// Source: `SwiftUI.DragGesture`.
 public struct DragGesture: Gesture {
-  /// Source: `SwiftUI.DragGesture.Value`.
+  /// Source: `SwiftUI.DragGesture.Value`. No gesture is recognised, so no value is made.
   public struct Value: Equatable, Sendable {
     public var time: Date
     public var location: CGPoint
     public var startLocation: CGPoint
+    public var velocity: CGSize
     public var translation: CGSize {
       CGSize(width: location.x - startLocation.x, height: location.y - startLocation.y)
     }
+    /// As if the finger stopped at once.
+    public var predictedEndLocation: CGPoint { location }
+    /// As if the finger stopped at once.
+    public var predictedEndTranslation: CGSize { translation }
   }
 
   public var minimumDistance: CGFloat
-  public init(minimumDistance: CGFloat = 10) { self.minimumDistance = minimumDistance }
+  public var coordinateSpace: CoordinateSpace
+
+  public init(minimumDistance: CGFloat = 10, coordinateSpace: some CoordinateSpaceProtocol = .local) {
+    self.minimumDistance = minimumDistance
+    self.coordinateSpace = coordinateSpace.coordinateSpace
+  }
+  @_disfavoredOverload public init(minimumDistance: CGFloat = 10, coordinateSpace: CoordinateSpace = .local) {
+    self.minimumDistance = minimumDistance
+    self.coordinateSpace = coordinateSpace
+  }
 }
 
 /// Source: `SwiftUI.TapGesture`.
@@ -53,6 +67,8 @@ extension View {
   nonisolated public func simultaneousGesture<T: Gesture>(_ gesture: T) -> some View { self }
   /// Has no effect.
   nonisolated public func highPriorityGesture<T: Gesture>(_ gesture: T) -> some View { self }
+  /// `action` is never called: an archived view is on no screen of an app.
+  nonisolated public func refreshable(action: @escaping @Sendable () async -> Void) -> some View { self }
   /// Nothing collects it: an archived view is not laid out here.
   nonisolated public func preference<K: PreferenceKey>(key: K.Type = K.self, value: K.Value) -> some View { self }
   /// `action` is never called: an archived view is not laid out here.

@@ -34,6 +34,13 @@ extension View {
     self
   }
   /// `action` is never called.
+  nonisolated public func task<T: Equatable>(
+    id value: T, priority: TaskPriority = .userInitiated,
+    _ action: sending @escaping @isolated(any) () async -> Void
+  ) -> some View {
+    self
+  }
+  /// `action` is never called.
   nonisolated public func onChange<V: Equatable>(
     of value: V, initial: Bool = false, _ action: @escaping (_ oldValue: V, _ newValue: V) -> Void
   ) -> some View {

@@ -56,6 +56,18 @@ public struct Animation: Hashable, Sendable, NamedArgument {
   ) -> Animation {
     timed("interactiveSpring", response)
   }
+  public static func interpolatingSpring(
+    duration: TimeInterval = 0.5, bounce: Double = 0.0, initialVelocity: Double = 0.0
+  ) -> Animation {
+    timed("interpolatingSpring", duration)
+  }
+  /// Its duration is the period without damping, as `Spring.response`.
+  public static func interpolatingSpring(
+    mass: Double = 1.0, stiffness: Double, damping: Double, initialVelocity: Double = 0.0
+  ) -> Animation {
+    let response = stiffness > 0 && mass > 0 ? 2 * Double.pi * (mass / stiffness).squareRoot() : 0
+    return Animation(name: "interpolatingSpring \(stiffness) \(damping)", seconds: response)
+  }
   /// In seconds.
   public func delay(_ delay: TimeInterval) -> Animation { then("delay \(delay)", seconds + delay) }
   public func speed(_ speed: Double) -> Animation { then("speed \(speed)", speed > 0 ? seconds / speed : .infinity) }
@@ -96,6 +108,11 @@ public struct AnyTransition: Sendable, NamedArgument {
 public func withAnimation<Result>(
   _ animation: Animation? = .default, _ body: () throws -> Result
 ) rethrows -> Result {
+  try body()
+}
+
+/// Runs `body` without animation: an archived view does not change. Source: `SwiftUI.withTransaction`.
+public func withTransaction<Result>(_ transaction: Transaction, _ body: () throws -> Result) rethrows -> Result {
   try body()
 }
 

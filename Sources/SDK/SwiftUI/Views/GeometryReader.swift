@@ -26,12 +26,9 @@ public struct GeometryProxy: Sendable {
   /// Zero: a widget has content margins instead.
   public var safeAreaInsets: EdgeInsets { EdgeInsets() }
   /// The origin is zero in each space.
-  public func frame(in coordinateSpace: CoordinateSpace) -> CGRect { CGRect(origin: .zero, size: size) }
-}
-
-/// Source: `SwiftUI.CoordinateSpace`.
-public enum CoordinateSpace {
-  case global
-  case local
-  case named(AnyHashable)
+  public func frame(in coordinateSpace: some CoordinateSpaceProtocol) -> CGRect { CGRect(origin: .zero, size: size) }
+  /// The origin is zero in each space.
+  @_disfavoredOverload public func frame(in coordinateSpace: CoordinateSpace) -> CGRect {
+    CGRect(origin: .zero, size: size)
+  }
 }

@@ -26,6 +26,7 @@ extension Image {
       switch self {
       case .file(let image):
         if let asset = image.asset { return try Source.asset(asset).arguments(in: context) }
+        if image.data.isEmpty { return ["pixelWidth": 0, "pixelHeight": 0, "problem": "it is an empty UIImage"] }
         let check = image.check
         let facts = ArchivedImages.Facts(
           digest: check.digest, content: .pixels(image.file), damage: check.damage.map { "\($0)" })
