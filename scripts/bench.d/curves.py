@@ -44,7 +44,7 @@ def plot(name, unit, of, points):
     def path(points, style):
         return f'<polyline class="{style}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>'
 
-    parts = [f'<text class="title" x="{LEFT}" y="22">{escape(name)}, {escape(unit)}</text>']
+    parts = [f'<text class="title" x="{WIDTH / 2:.0f}" y="22">{escape(name)}, {escape(unit)}</text>']
     for exponent in range(low, high + 1):
         _, y = at(first[0], 10.0**exponent)
         parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
@@ -73,7 +73,7 @@ def svg(report):
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH * COLUMNS}" height="{HEIGHT * rows}" font-family="sans-serif" '
         'font-size="11">',
-        "<style>line{stroke:#ddd}text{fill:#333}.title{font-weight:bold}.left{text-anchor:end}.below{text-anchor:middle}"
+        "<style>line{stroke:#ddd}text{fill:#333}.title{font-weight:bold;text-anchor:middle}.left{text-anchor:end}.below{text-anchor:middle}"
         "polyline{fill:none;stroke-width:2}.measured{stroke:#1668c7}.linear{stroke:#888;stroke-width:1;stroke-dasharray:4 4}"
         "circle{fill:#1668c7}</style>", '<rect width="100%" height="100%" fill="#fff"/>']
     for index, ((name, unit), (of, points)) in enumerate(found.items()):
