@@ -36,7 +36,11 @@ import Testing
       .alert(item: .constant(Chosen?.none)) { _ in
         Alert(title: Text("b"), primaryButton: .cancel(), secondaryButton: .destructive(Text("d")))
       }
-      .alert("b", isPresented: .constant(true)) { Button("c") {} } message: { Text("d") }
+      .alert("b", isPresented: .constant(true)) {
+        Button("c") {}
+      } message: {
+        Text("d")
+      }
       .sheet(isPresented: .constant(true)) { Text("b") }.sheet(item: .constant(Chosen?.none)) { _ in Text("b") }
       .task(id: 1) { Issue.record("an archived view has no tasks") }
     #expect(try view.archived(in: EnvironmentValues()) == Text(verbatim: "a").archived(in: EnvironmentValues()))
