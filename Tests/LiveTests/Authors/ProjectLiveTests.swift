@@ -47,11 +47,13 @@ import WidgetLabTesting
     }; rootObject = P; }
     """
   private static let widget = "import WidgetKit\n@main struct Weather: Widget {}\n"
+  /// Of a framework that does not exist here: an import of which nothing is used is left out.
+  private static let use = "let unit = HKUnit.count()\n"
 
   @Test func `new writes all extensions, and lists what is left out with the reason`() async throws {
     let files = [
       "Weather.xcodeproj/project.pbxproj": Self.project, "Weather/Weather.swift": Self.widget,
-      "Health/Health.swift": "import HealthKit\n" + Self.widget,
+      "Health/Health.swift": "import HealthKit\n" + Self.widget + Self.use,
     ]
     try await inFolder(files) { folder, widgetlab in
       let answer = try await widgetlab(["new", "--from", folder])
@@ -70,7 +72,7 @@ import WidgetLabTesting
   @Test func `run names a missing module and compiles nothing`() async throws {
     let files = [
       "Weather.xcodeproj/project.pbxproj": Self.project,
-      "Health/Health.swift": "#if canImport(UIKit)\nimport HealthKit\n#endif\n" + Self.widget,
+      "Health/Health.swift": "#if canImport(UIKit)\nimport HealthKit\n#endif\n" + Self.widget + Self.use,
     ]
     try await inFolder(files) { folder, widgetlab in
       let answer = try await widgetlab(["run", folder])
