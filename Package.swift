@@ -289,7 +289,7 @@ let package = Package(
         "AppIntents", "Archive", "AssetCatalogs", "Messages", "PreviewsMacros", "UIKit", "URLSessionAPI", openCombine,
       ]),
     module("MapKit", in: "SDK", ["CoreLocation", "UIKit"]),
-    module("DeviceActivity", in: "SDK", ["SwiftUI"]),
+    module("DeviceActivity", in: "SDK", ["AuthorRuntime", "SwiftUI"]),
     module("Charts", in: "SDK", ["Archive", "ChartRules", "SwiftUI", "URLSessionAPI"]),
     .target(name: "CLazySQLite", path: "Sources/SDK/CLazySQLite"),
     module("ProjectDescription", in: "SDK"),
@@ -511,6 +511,7 @@ let package = Package(
       [
         "AVFAudio", "ActivityKit", "AppIntents", "Archive", "AuthorRuntime", "BusTesting", "CUserDefaults",
         "ChartRules", "Charts", "CombineAPI", "CoreGraphicsAPI", "CoreLocation", "CurlURLLoading", "DefaultsLog",
+        "DeviceActivity",
         "FidelityRules", "FoundationAdditions", "HTTPRules", "Intents", "Localization", "MapKit", "MessageBus",
         "Messages", "NetworkAPI", "OSAPI", "OwnedTasks", "SecurityAPI", "SwiftUI", "UIKit", "URLSessionAPI",
         "UserDefaultsAPI", "WidgetKit", openCombine,

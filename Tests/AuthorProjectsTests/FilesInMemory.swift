@@ -93,6 +93,22 @@ struct SmallProject {
 
   static let path = "/p/App/Weather.xcodeproj"
 
+  /// Adds a framework Core with one source, which the widget imports.
+  mutating func addCore(_ source: String) {
+    files.texts["/p/App/Widget/Weather.swift"] =
+      "import WidgetKit\nimport Core\n@main struct Weather: Widget {}\n"
+    objects["P"] = objects["P"]?.replacing("(A, W, )", with: "(A, W, C, )")
+    objects["C"] = """
+      isa = PBXNativeTarget; name = Core; productType = "com.apple.product-type.framework"; buildConfigurationList = AL;
+        buildPhases = (CS, );
+      """
+    objects["CS"] = "isa = PBXSourcesBuildPhase; files = (BC, );"
+    objects["BC"] = "isa = PBXBuildFile; fileRef = FC;"
+    objects["FC"] = "isa = PBXFileReference; path = Core.swift; sourceTree = SOURCE_ROOT;"
+    objects["G"] = "isa = PBXGroup; children = (GW, GS, FC, ); sourceTree = \"<group>\";"
+    files.texts["/p/App/Core.swift"] = source
+  }
+
   static let infoPlist = """
     <?xml version="1.0" encoding="UTF-8"?>
     <plist version="1.0"><dict><key>CFBundleVersion</key><string>$(CURRENT_PROJECT_VERSION)</string>

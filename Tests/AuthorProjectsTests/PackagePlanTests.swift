@@ -101,18 +101,7 @@ import Testing
 
   @Test func `a library of the project that is imported is a target too`() throws {
     var project = SmallProject()
-    project.files.texts["/p/App/Widget/Weather.swift"] =
-      "import WidgetKit\nimport Core\n@main struct Weather: Widget {}\n"
-    project.objects["P"] = project.objects["P"]?.replacing("(A, W, )", with: "(A, W, C, )")
-    project.objects["C"] = """
-      isa = PBXNativeTarget; name = Core; productType = "com.apple.product-type.framework"; buildConfigurationList = AL;
-        buildPhases = (CS, );
-      """
-    project.objects["CS"] = "isa = PBXSourcesBuildPhase; files = (BC, );"
-    project.objects["BC"] = "isa = PBXBuildFile; fileRef = FC;"
-    project.objects["FC"] = "isa = PBXFileReference; path = Core.swift; sourceTree = SOURCE_ROOT;"
-    project.objects["G"] = "isa = PBXGroup; children = (GW, GS, FC, ); sourceTree = \"<group>\";"
-    project.files.texts["/p/App/Core.swift"] = "import SwiftUI\n"
+    project.addCore("import SwiftUI\n")
     let plan = try project.plan()
     #expect(plan.missing.isEmpty)
     #expect(plan.items["Sources/Core/Core.swift"] == .link("/p/App/Core.swift"))

@@ -129,17 +129,7 @@ private func plan(_ text: String, widget: String = "") throws -> PackagePlan {
 
   @Test func `the flag is that of the library which uses the names`() throws {
     var project = SmallProject()
-    project.files.texts["/p/App/Widget/Weather.swift"] = "import WidgetKit\nimport Core\n@main struct W: Widget {}\n"
-    project.objects["P"] = project.objects["P"]?.replacing("(A, W, )", with: "(A, W, C, )")
-    project.objects["C"] = """
-      isa = PBXNativeTarget; name = Core; productType = "com.apple.product-type.framework"; buildConfigurationList = AL;
-        buildPhases = (CS, );
-      """
-    project.objects["CS"] = "isa = PBXSourcesBuildPhase; files = (BC, );"
-    project.objects["BC"] = "isa = PBXBuildFile; fileRef = FC;"
-    project.objects["FC"] = "isa = PBXFileReference; path = Core.swift; sourceTree = SOURCE_ROOT;"
-    project.objects["G"] = "isa = PBXGroup; children = (GW, GS, FC, ); sourceTree = \"<group>\";"
-    project.files.texts["/p/App/Core.swift"] = "import Foundation\nvar a: AnyCancellable?\n"
+    project.addCore("import Foundation\nvar a: AnyCancellable?\n")
     guard
       case .text(let manifest) = try project.plan(modules: ["Combine", "UIKit", "WidgetKit"]).items["Package.swift"]
     else { return #expect(Bool(false), "no manifest") }

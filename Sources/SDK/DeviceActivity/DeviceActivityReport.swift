@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuthorRuntime
 public import Foundation
 public import SwiftUI
 
@@ -26,7 +27,8 @@ public struct DeviceActivityFilter: Equatable, Hashable, Sendable {
   public init(segment: SegmentInterval = .daily()) { segmentInterval = segment }
 }
 
-/// The place of a report. Source: `DeviceActivity.DeviceActivityReport`. It is empty.
+/// The place of a report. Source: `DeviceActivity.DeviceActivityReport`. It is empty, and the diagnosis `not-simulated`
+/// names it.
 public struct DeviceActivityReport: View {
   /// The name by which an extension finds its report. Source: `DeviceActivity.DeviceActivityReport.Context`.
   public struct Context: RawRepresentable, Equatable, Hashable, Sendable {
@@ -43,5 +45,9 @@ public struct DeviceActivityReport: View {
     self.filter = filter
   }
 
-  public var body: some View { EmptyView() }
+  public var body: some View {
+    let _ = HostedProcess.current?.noticeUnsimulated(
+      "DeviceActivityReport", "the use of the device is not recorded: the report is empty")
+    EmptyView()
+  }
 }
