@@ -289,12 +289,16 @@ import Testing
     ("import SwiftUI\n", true), ("import Foundation\nlet session = URLSession.shared\n", true),
     ("import Foundation\n", false), ("#if canImport(SwiftUI)\nimport SwiftUI\n#endif\n", false),
     ("import Foundation\nimport FoundationNetworking\nlet session = URLSession.shared\n", false),
+    ("import Foundation\nfunc < (a: NSNumber, b: NSNumber) -> Bool { false }\n", true),
+    ("import Foundation\nlet a = CFStringConvertIANACharSetNameToEncoding(b)\n", true),
+    ("import Foundation\n#if !os(Linux)\nlet a = b as CFString\n#endif\n", false),
+    ("import CoreFoundation\nlet a: CFIndex = 0\n", false),
     ("import Foundation\n// URLSession\n", false), ("#if os(Linux)\nimport Glibc\n#else\nimport os\n#endif\n", false),
   ]) func `of which a remote one is for Apple's platforms only by its sources`(source: String, expected: Bool) {
     var packages = LocalPackages()
     packages.packages["/c/Sky"] = SwiftPackage(Self.description(Self.target("Sky")), folder: "/c/Sky")
     func isForApple(_ files: [String: String]) -> Bool {
-      let remote = RemotePackages(packages, modules: ["SwiftUI", "os"], files: FilesInMemory(texts: files))
+      let remote = RemotePackages(packages, modules: ["Security", "SwiftUI", "os"], files: FilesInMemory(texts: files))
       return remote.areForApple(["Sky"], in: "/c/Sky")
     }
     #expect(isForApple(["/c/Sky/Sources/Sky/A.swift": source]) == expected)

@@ -80,6 +80,46 @@ private func plan(_ text: String, widget: String = "") throws -> PackagePlan {
   }
 }
 
+@Suite struct `The order of numbers` {
+  private func view(_ text: String) throws -> String? {
+    guard case .view(let data, _) = try plan(text).items["Sources/Weather_Widget/Shared/Model.view.swift"] else {
+      return nil
+    }
+    return String(decoding: data.drop { $0 != UInt8(ascii: "\n") }.dropFirst(), as: UTF8.self)
+  }
+
+  @Test(arguments: [
+    (
+      "func < (lhs: NSNumber, rhs: NSNumber) -> Bool {\n  { true }()\n}\nlet a = 1\n",
+      "extension NSNumber { static func < (lhs: NSNumber, rhs: NSNumber) -> Bool {\n  { true }()\n} }\nlet a = 1\n"
+    ),
+    (
+      "@inlinable public func <(a:NSNumber,_ b:NSNumber)->Bool{a.x}\n",
+      "extension NSNumber { @inlinable public static func <(a:NSNumber,_ b:NSNumber)->Bool{a.x} }\n"
+    ),
+    (
+      "private func < (a: NSNumber, b: NSNumber) -> Bool { \"}\" == \"\" } // ä\n",
+      "extension NSNumber { fileprivate static func < (a: NSNumber, b: NSNumber) -> Bool { \"}\" == \"\" } } // ä\n"
+    ),
+    (
+      "fileprivate func < (a: NSNumber, b: NSNumber) -> Bool { true }\n",
+      "extension NSNumber { fileprivate static func < (a: NSNumber, b: NSNumber) -> Bool { true } }\n"
+    ),
+  ])
+  func `of a file becomes a member, because one is in Foundation here`(text: String, expected: String) throws {
+    #expect(try view("import Foundation // ö\n" + text) == "import Foundation // ö\n" + expected)
+  }
+
+  @Test(arguments: [
+    "extension NSNumber {\n  static func < (a: NSNumber, b: NSNumber) -> Bool { true }\n}\n",
+    "func < (a: NSNumber, b: Int) -> Bool { true }\n", "func > (a: NSNumber, b: NSNumber) -> Bool { true }\n",
+    "// func < (a: NSNumber, b: NSNumber) -> Bool { true }\n", "func < (a: NSNumber, b: NSNumber) -> Bool {\n",
+  ])
+  func `of another kind is left as it is`(text: String) throws {
+    #expect(try view(text) == nil)
+  }
+}
+
 @Suite struct `Names of Foundation's modules` {
   private static let flag = #".unsafeFlags(["-Xfrontend", "-import-module", "-Xfrontend", "CombineAPI"])"#
   private static let product = ".product(name: \"Combine\", package: \"widgetlab\")"
@@ -119,7 +159,10 @@ private func plan(_ text: String, widget: String = "") throws -> PackagePlan {
     #expect(manifest.contains(Self.product))
   }
 
-  @Test(arguments: ["SecItemDelete(query)", "let a = text as CFString", "let a: OSStatus = 0", "let a = kSecClass"])
+  @Test(arguments: [
+    "SecItemDelete(query)", "let a = text as CFString", "let a: OSStatus = 0", "let a = kSecClass",
+    "let a = CFStringConvertEncodingToNSStringEncoding(b)", "let a = CFStringEncodings.GB_18030_2000",
+  ])
   func `names of the keychain bring Security, and not Combine`(code: String) throws {
     let manifest = try manifest("import Foundation\n\(code)\n")
     #expect(manifest.contains(".product(name: \"Security\", package: \"widgetlab\")"))

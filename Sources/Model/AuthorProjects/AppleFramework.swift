@@ -41,10 +41,13 @@ struct AppleFramework: Sendable {
         Subscribers TimerPublisher dataTaskPublisher
         """),
     "Security": AppleFramework(
-      "SecAccess SecCertificate SecCopy SecCreate SecIdentity SecItem SecKey SecPolicy SecRandom SecTrust errSec kSec",
+      """
+      CFStringConvert CFStringEncoding SecAccess SecCertificate SecCopy SecCreate SecIdentity SecItem SecKey SecPolicy
+      SecRandom SecTrust errSec kCFStringEncoding kSec
+      """,
       names: """
-        CFArray CFBoolean CFData CFDictionary CFNumber CFString CFTypeRef OSStatus SecIdentity kCFBooleanFalse
-        kCFBooleanTrue noErr
+        CFArray CFBoolean CFData CFDictionary CFIndex CFNumber CFString CFStringEncodings CFTypeRef OSStatus SecIdentity
+        kCFBooleanFalse kCFBooleanTrue noErr
         """),
   ]
 

@@ -3,7 +3,8 @@
 /// Decides which remote Swift packages are compiled like local ones, with WidgetLab's modules.
 ///
 /// SwiftPM builds a package for Linux by its own manifest, which is right for one that supports Linux. One for Apple's
-/// platforms only imports modules that only WidgetLab has here, or uses `URLSession` with Foundation alone.
+/// platforms only imports modules that only WidgetLab has here, uses `URLSession` or Core Foundation with Foundation alone,
+/// or compiles only as a view.
 package struct RemotePackages: Sendable {
   private let packages: LocalPackages
   /// The libraries that WidgetLab's package offers to authors.
@@ -35,6 +36,16 @@ package struct RemotePackages: Sendable {
       let imported = Set(source.imports(values).map(\.module))
       return !imported.isDisjoint(with: modules.subtracting(AuthorModules.toolchain))
         || (source.usesURLLoading && imported.isDisjoint(with: ["FoundationNetworking"]))
+        || !source.orderOfNumbersAsMember.isEmpty || usesCoreFoundation(source, values, imported)
     }
+  }
+
+  /// Whether a file uses names of Core Foundation or of the keychain, which `import Foundation` makes visible on Apple's
+  /// systems.
+  private func usesCoreFoundation(
+    _ source: ConditionalSource, _ values: ConditionValues, _ imported: Set<String>
+  ) -> Bool {
+    modules.contains("Security") && !imported.contains("CoreFoundation")
+      && source.modulesOfFoundation(source.names(values), importing: imported).contains("Security")
   }
 }

@@ -72,12 +72,21 @@ package struct ConditionalSource {
 
   /// The imports that are compiled for certain. One within a condition that cannot be evaluated here is left out.
   package func imports(_ values: ConditionValues) -> [ImportLine] {
-    var result: [ImportLine] = []
+    linesCompiled(values) { $0.contains("import") }.flatMap { index, line in
+      Self.modules(in: line).map { ImportLine(module: $0, line: index + 1) }
+    }
+  }
+
+  /// The lines that are compiled for certain, trimmed, with their index.
+  ///
+  /// - Parameter isWanted: whether a line counts that is no directive.
+  func linesCompiled(_ values: ConditionValues, isWanted: (String) -> Bool) -> [(index: Int, line: String)] {
+    var result: [(Int, String)] = []
     /// For each `#if`: whether this branch is compiled, and whether an earlier one is.
     var branches: [(now: Bool?, before: Bool?)] = []
     for (index, range) in lines.enumerated() {
       let line = text.codeText(range).trimmed
-      guard line.hasPrefix("#") || line.contains("import") else { continue }
+      guard line.hasPrefix("#") || isWanted(line) else { continue }
       let (word, rest) = Self.directive(line)
       switch word {
       case "#if":
@@ -89,8 +98,7 @@ package struct ConditionalSource {
         branches.append((PartialLogic.and(PartialLogic.not(before), own), before))
       case "#endif": _ = branches.popLast()
       default:
-        guard branches.allSatisfy({ $0.now == true }) else { continue }
-        result += Self.modules(in: line).map { ImportLine(module: $0, line: index + 1) }
+        if branches.allSatisfy({ $0.now == true }) { result.append((index, line)) }
       }
     }
     return result

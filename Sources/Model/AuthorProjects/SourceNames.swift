@@ -4,7 +4,15 @@
 
 extension ConditionalSource {
   /// All names in the code, without the modules of imports.
-  var names: Set<String> {
+  var names: Set<String> { names(in: lines) }
+
+  /// The names in the code that is compiled for certain.
+  func names(_ values: ConditionValues) -> Set<String> {
+    let lines = self.lines
+    return names(in: linesCompiled(values) { _ in true }.map { lines[$0.index] })
+  }
+
+  private func names(in lines: [Range<Int>]) -> Set<String> {
     var names: Set<String> = []
     for line in lines where !line.isEmpty && importedName(in: line) == nil {
       var start: Int?

@@ -18,6 +18,11 @@ extension ProcessInfo {
     DispatchQueue.global().async { block(false) }
   }
 
+  /// Always `false`: the device is a phone or a tablet.
+  public var isiOSAppOnMac: Bool { false }
+  /// Always `false`: the device is a phone or a tablet.
+  public var isMacCatalystApp: Bool { false }
+
   /// Source: `Foundation.ProcessInfo.ThermalState`.
   public enum ThermalState: Int, Sendable {
     case nominal, fair, serious, critical

@@ -36,6 +36,10 @@ import Testing
     #expect(CGFloat(truncating: 1.5 as NSNumber) == 1.5)
   }
 
+  @Test func `the process is that of a phone`() {
+    #expect(!ProcessInfo.processInfo.isiOSAppOnMac && !ProcessInfo.processInfo.isMacCatalystApp)
+  }
+
   @Test func `zeros are dropped or padded, and the number of units is limited`() {
     #expect(duration(65, .positional, [.hour, .minute, .second]) == "1:05")
     #expect(duration(65, .positional, [.minute, .second]) { $0.zeroFormattingBehavior = .pad } == "01:05")
