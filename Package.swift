@@ -124,6 +124,7 @@ let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
 let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let grdbSQLite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
@@ -345,7 +346,7 @@ let package = Package(
       "PushDelivery", in: "APNs",
       [
         "FaultPoints", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "PrometheusMetrics", "Stores",
-        "Timekeeping", grdb, heap,
+        "Timekeeping", grdb, grdbSQLite, heap,
       ]),
     // The store that several push servers share. Only this target uses libpq, and only the push server uses this target.
     .systemLibrary(
@@ -355,7 +356,7 @@ let package = Package(
     module(
       "PostgresStore", in: "APNs",
       ["CLazyPostgres", "CPostgres", "FaultPoints", "Messages", "PushDelivery", "Timekeeping"]),
-    module("APNsServer", in: "APNs", ["APNs", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
+    module("APNsServer", in: "APNs", ["APNs", "Messages", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Observability: analysis of the journal, without connections and terminals.
     module("JournalAnalysis", in: "Observability", ["Archive", "Journal", "Messages"]),

@@ -49,6 +49,6 @@ extension APNsBackend {
 extension APNsRequest {
   /// The device token of the path in lower case; `nil` for another path, and when it is empty.
   package var deviceToken: String? {
-    RequestPath(path).token.flatMap { $0.isEmpty ? nil : $0.inLowerCase }
+    resource.token.flatMap { $0.isEmpty ? nil : $0.inLowerCase }
   }
 }

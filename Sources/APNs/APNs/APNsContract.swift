@@ -27,10 +27,10 @@ package struct APNsContract: Sendable {
     _ request: APNsRequest, in session: inout ProviderSession, now: Date, key: (String) -> ProviderKey?,
     token: (String) throws -> DeviceToken?
   ) -> APNsVerdict {
-    let path = RequestPath(request.path)
+    let path = request.resource
     let idHeader = path.isBroadcast ? "apns-request-id" : "apns-id"
     let sent = request[idHeader]
-    let found = Result { try path.token.flatMap { $0.isEmpty ? nil : try token($0.inLowerCase) } }
+    let found = Result { try request.deviceToken.flatMap(token) }
     let device = try? found.get()
     let outcome: APNsVerdict.Outcome
     do throws(APNsRefusal) {
@@ -71,7 +71,7 @@ package struct APNsContract: Sendable {
     let headers = request.headers
     for index in headers.indices.dropFirst() {
       let name = headers[index].name
-      guard headers[..<index].contains(where: { $0.name == name }) else { continue }
+      guard headers[..<index].contains(where: { $0.isNamed(name) }) else { continue }
       throw APNsRefusal(.duplicateHeaders, "the header \(name.excerpt) is repeated")
     }
     guard let id = request[idHeader], !isUUID(id) else { return }
@@ -169,10 +169,10 @@ package struct APNsContract: Sendable {
   }
 
   private func known(_ device: DeviceToken?, _ text: String) throws(APNsRefusal) -> DeviceToken {
-    guard text.isHexadecimal, text.utf8.count.isMultiple(of: 2) else {
-      throw APNsRefusal(.badDeviceToken, "'\(text.excerpt)' is not a device token: expected hexadecimal bytes")
-    }
     guard let device else {
+      guard text.isHexadecimal, text.utf8.count.isMultiple(of: 2) else {
+        throw APNsRefusal(.badDeviceToken, "'\(text.excerpt)' is not a device token: expected hexadecimal bytes")
+      }
       throw APNsRefusal(
         .badDeviceToken, "this token was never issued to a device, or ended longer ago than endedTokenAge")
     }
@@ -205,7 +205,7 @@ enum RequestPath: Hashable {
   private static let device = "/3/device/"
 
   init(_ path: String) {
-    if path.hasPrefix(Self.device) {
+    if path.utf8.starts(with: Self.device.utf8) {
       let token = String(Substring(path.utf8.dropFirst(Self.device.utf8.count)))
       self = token.hasByte({ $0 == UInt8(ascii: "/") }) ? .other(path) : .device(token)
       return
@@ -232,8 +232,11 @@ extension String {
   var inLowerCase: String { hasByte { 0x41...0x5a ~= $0 } ? lowercased() : self }
 
   /// Searches the bytes in place, without a copy.
+  @inline(__always)
   func hasByte(_ isMeant: (UInt8) -> Bool) -> Bool {
-    utf8.withContiguousStorageIfAvailable { $0.contains(where: isMeant) } ?? utf8.contains(where: isMeant)
+    // Without a branch, the compiler checks many bytes at once.
+    func search(_ bytes: some Sequence<UInt8>) -> Bool { bytes.reduce(0) { $0 | (isMeant($1) ? 1 : 0) } != 0 }
+    return utf8.withContiguousStorageIfAvailable { search($0) } ?? search(utf8)
   }
 }
 

@@ -12,11 +12,16 @@ package struct APNsRequest: Hashable, Sendable {
       self.name = name
       self.value = value
     }
+
+    /// Compares the lengths first: most names differ in it, and a comparison of texts is a call.
+    func isNamed(_ name: String) -> Bool { self.name.utf8.count == name.utf8.count && self.name == name }
   }
   /// The `:method` pseudo-header.
   package let method: String
   /// The `:path` pseudo-header.
   package let path: String
+  /// What the path names.
+  let resource: RequestPath
   /// All headers except pseudo-headers, in order, repetitions included.
   package let headers: [Header]
   /// At most `bodyLimit` bytes; `isTruncated` is set for a longer body.
@@ -30,13 +35,14 @@ package struct APNsRequest: Hashable, Sendable {
   package init(method: String, path: String, headers: [Header], body: [UInt8], isTruncated: Bool = false) {
     self.method = method
     self.path = path
+    self.resource = RequestPath(path)
     self.headers = headers
     self.body = body
     self.isTruncated = isTruncated
   }
 
   /// The first header with this lower-case name.
-  package subscript(name: String) -> String? { headers.first { $0.name == name }?.value }
+  package subscript(name: String) -> String? { headers.first { $0.isNamed(name) }?.value }
 }
 
 /// The response to a provider.

@@ -2,6 +2,7 @@
 
 import APNs
 import Foundation
+import Messages
 import NIOCore
 import NIOSSL
 import NIOTLS
@@ -249,7 +250,7 @@ extension APNsAnswer {
   /// A response of the HTTP/2 server itself, without the backend.
   init(front reason: APNsReason, to request: APNsRequest, manner: Manner = .response) {
     self.init(
-      status: reason.status, reason: reason.rawValue, apnsID: request["apns-id"] ?? UUID().uuidString.lowercased(),
+      status: reason.status, reason: reason.rawValue, apnsID: request["apns-id"] ?? UUID().text,
       manner: manner)
   }
 }

@@ -2,19 +2,20 @@
 
 import APNs
 import Foundation
+import Messages
 import NIOCore
 
 extension HTTP2Connection {
   /// Writes a response. Does nothing when the client has reset the stream, or when there is a response already.
   mutating func answer(_ answer: APNsAnswer, on id: UInt32) {
-    guard phase == .open || phase == .leaving, let index = streams.index(forKey: id),
+    guard phase == .open || phase == .leaving, let stream = streams[id],
       waiting.isEmpty || !waiting.contains(where: { $0.stream == id })
     else { return }
     lastUse = now
     switch answer.manner {
-    case .response: respond(answer, on: id, at: index)
+    case .response: respond(answer, on: stream, id)
     case .responseAndGoAway:
-      respond(answer, on: id, at: index)
+      respond(answer, on: stream, id)
       leave(answer.reason)
     case .reset:
       writeReset(of: id, .internalError)
@@ -64,16 +65,16 @@ extension HTTP2Connection {
     }
   }
 
-  private mutating func respond(_ answer: APNsAnswer, on id: UInt32, at index: Dictionary<UInt32, Stream>.Index) {
+  private mutating func respond(_ answer: APNsAnswer, on stream: Stream, _ id: UInt32) {
     let body = answer.body
     output.writeResponse(
       answer, on: id, endsStream: body == nil, announcesTableSize: mustAnnounceTableSize)
     mustAnnounceTableSize = false
-    guard let body else { return close(id, at: index) }
+    guard let body else { return close(id) }
     let length = body.utf8.count
-    guard length <= min(sendWindow, streams.values[index].sendWindow, HTTP2Frame.payloadLimit) else {
+    guard length <= min(sendWindow, stream.sendWindow, HTTP2Frame.payloadLimit) else {
       var rest = WaitingBody(stream: id, rest: ByteBuffer(string: body), since: now)
-      guard !send(&rest, at: index) else { return }
+      guard !send(&rest, on: stream) else { return }
       waiting.append(rest)
       if waiting.count > limits.waitingBodies {
         end(HTTP2Error(.enhanceYourCalm, "no flow-control credit for \(waiting.count) response bodies"))
@@ -84,29 +85,29 @@ extension HTTP2Connection {
     sendWindow -= length
     output.writeFrameHead(length: length, kind: HTTP2Frame.Kind.data, flags: HTTP2Frame.Flag.endStream, stream: id)
     output.writeString(body)
-    close(id, at: index)
+    close(id)
   }
 
   /// Sends as much of a body as the windows permit: section 6.9.1. Returns whether that was all.
-  private mutating func send(_ body: inout WaitingBody, at index: Dictionary<UInt32, Stream>.Index) -> Bool {
+  private mutating func send(_ body: inout WaitingBody, on stream: Stream) -> Bool {
     while body.rest.readableBytes > 0 {
-      let most = min(sendWindow, streams.values[index].sendWindow, HTTP2Frame.payloadLimit)
+      let most = min(sendWindow, stream.sendWindow, HTTP2Frame.payloadLimit)
       guard most > 0, var part = body.rest.readSlice(length: min(most, body.rest.readableBytes)) else { return false }
       body.since = now
       sendWindow -= part.readableBytes
-      streams.values[index].sendWindow -= part.readableBytes
+      stream.sendWindow -= part.readableBytes
       let flags = body.rest.readableBytes == 0 ? HTTP2Frame.Flag.endStream : 0
       output.writeFrameHead(
         length: part.readableBytes, kind: HTTP2Frame.Kind.data, flags: flags, stream: body.stream)
       output.writeBuffer(&part)
     }
-    close(body.stream, at: index)
+    close(body.stream)
     return true
   }
 
   /// Ends our side of a stream.
-  private mutating func close(_ id: UInt32, at index: Dictionary<UInt32, Stream>.Index) {
-    let stream = streams.remove(at: index).value
+  private mutating func close(_ id: UInt32) {
+    guard let stream = streams.removeValue(forKey: id) else { return }
     if stream.input == .open { uncount(stream.size) }
     // section 8.1: the response is complete, and the rest of the request is not needed
     if stream.input != .ended { writeReset(of: id, .none) }
@@ -118,13 +119,11 @@ extension HTTP2Connection {
     var position = 0
     while position < waiting.count, sendWindow > 0 {
       var body = waiting[position]
-      guard stream == nil || stream == body.stream, let index = streams.index(forKey: body.stream),
-        streams.values[index].sendWindow > 0
-      else {
+      guard stream == nil || stream == body.stream, let open = streams[body.stream], open.sendWindow > 0 else {
         position += 1
         continue
       }
-      if send(&body, at: index) {
+      if send(&body, on: open) {
         waiting.remove(at: position)
       } else {
         waiting[position] = body

@@ -47,9 +47,9 @@ extension HTTP2Connection {
     case .enablePush: guard value <= 1 else { throw HTTP2Error(.protocolError, "ENABLE_PUSH is \(value)") }
     case .initialWindowSize:
       guard value <= Int32.max else { throw HTTP2Error(.flowControl, "INITIAL_WINDOW_SIZE is \(value)") }
-      for id in Array(streams.keys) {
-        streams[id]?.sendWindow += value - initialSendWindow
-        guard streams[id]?.sendWindow ?? 0 <= Int32.max else { throw HTTP2Error(.flowControl, "window over 2^31-1") }
+      for stream in streams.values {
+        stream.sendWindow += value - initialSendWindow
+        guard stream.sendWindow <= Int32.max else { throw HTTP2Error(.flowControl, "window over 2^31-1") }
       }
       initialSendWindow = value
     case .maxFrameSize:
@@ -72,9 +72,9 @@ extension HTTP2Connection {
     guard frame.stream % 2 == 1, frame.stream <= lastStream else {
       throw HTTP2Error(.protocolError, "WINDOW_UPDATE on stream \(frame.stream), which is not open")
     }
-    guard let index = streams.index(forKey: frame.stream) else { return }
-    streams.values[index].sendWindow += increment
-    guard increment > 0, streams.values[index].sendWindow <= Int32.max else {
+    guard let stream = streams[frame.stream] else { return }
+    stream.sendWindow += increment
+    guard increment > 0, stream.sendWindow <= Int32.max else {
       let code = increment > 0 ? ErrorCode.flowControl : .protocolError
       return try reset(frame.stream, code, "WINDOW_UPDATE of 0, or to over 2^31-1")
     }

@@ -124,20 +124,20 @@ extension HTTP2Connection {
     unfinished += 1
     unfinishedSize += stream.size
     streams[id] = stream
-    return block.endsStream ? try finish(id) : nil
+    return block.endsStream ? try finish(stream, id) : nil
   }
 
   /// Processes a header block of a stream that was opened before.
   private mutating func takeTrailers(_ list: HPACKHeaders, _ block: HeaderBlock) throws(HTTP2Error) -> Arrival? {
     let id = block.stream
-    guard let index = streams.index(forKey: id) else {
+    guard let stream = streams[id] else {
       guard resetStreams.contains(id) || list.first?.name.utf8.first != UInt8(ascii: ":") else {
         throw HTTP2Error(.protocolError, "stream \(id) opened after stream \(lastStream)")
       }
       if id <= lastServed { try reset(id, .streamClosed, "HEADERS on a closed stream") }
       return nil
     }
-    guard streams.values[index].input != .ended else {
+    guard stream.input != .ended else {
       try reset(id, .streamClosed, "HEADERS after END_STREAM")
       return nil
     }
@@ -149,7 +149,7 @@ extension HTTP2Connection {
       try reset(id, .protocolError, error.text)
       return nil
     }
-    return try finish(id)
+    return try finish(stream, id)
   }
 
   private mutating func decode(_ block: ByteBuffer) throws(HTTP2Error) -> HPACKHeaders {
@@ -191,58 +191,53 @@ extension HTTP2Connection {
       receiveWindow += uncredited
       uncredited = 0
     }
-    guard let index = streams.index(forKey: frame.stream) else {
+    guard let stream = streams[frame.stream] else {
       if frame.stream <= lastServed { try reset(frame.stream, .streamClosed, "DATA on a closed stream") }
       return nil
     }
-    guard streams.values[index].input != .ended else {
+    guard stream.input != .ended else {
       try reset(frame.stream, .streamClosed, "DATA after END_STREAM")
       return nil
     }
-    return try fill(frame.stream, at: index, with: &frame.payload, credit: length, ends: ends)
+    return try fill(stream, frame.stream, with: &frame.payload, credit: length, ends: ends)
   }
 
   /// Appends to a request's body.
   private mutating func fill(
-    _ id: UInt32, at index: Dictionary<UInt32, Stream>.Index, with bytes: inout ByteBuffer, credit: Int, ends: Bool
+    _ stream: Stream, _ id: UInt32, with bytes: inout ByteBuffer, credit: Int, ends: Bool
   ) throws(HTTP2Error) -> Arrival? {
-    let isOpen = streams.values[index].input == .open
-    let before = streams.values[index].size
-    streams.values[index].append(&bytes)
-    if isOpen { unfinishedSize += streams.values[index].size - before }
-    streams.values[index].receiveWindow -= credit
-    guard streams.values[index].receiveWindow >= 0 else {
+    let isOpen = stream.input == .open
+    let before = stream.size
+    stream.append(&bytes)
+    if isOpen { unfinishedSize += stream.size - before }
+    stream.receiveWindow -= credit
+    guard stream.receiveWindow >= 0 else {
       try reset(id, .flowControl, "DATA exceeds the stream's flow-control window")
       return nil
     }
-    if ends { return try finish(id) }
-    streams.values[index].uncredited += credit
-    let uncredited = streams.values[index].uncredited
-    if uncredited > 32_768 {
-      output.writeCredit(uncredited, to: id)
-      streams.values[index].receiveWindow += uncredited
-      streams.values[index].uncredited = 0
+    if ends { return try finish(stream, id) }
+    stream.uncredited += credit
+    if stream.uncredited > 32_768 {
+      output.writeCredit(stream.uncredited, to: id)
+      stream.receiveWindow += stream.uncredited
+      stream.uncredited = 0
     }
-    return isOpen && streams.values[index].received > limits.bodyRead ? handOn(id, at: index, .cut) : nil
+    return isOpen && stream.received > limits.bodyRead ? handOn(stream, id, .cut) : nil
   }
 
   /// Processes the client's END_STREAM.
-  private mutating func finish(_ id: UInt32) throws(HTTP2Error) -> Arrival? {
-    guard let index = streams.index(forKey: id) else { return nil }
-    guard !streams.values[index].breaksPromise else {
+  private mutating func finish(_ stream: Stream, _ id: UInt32) throws(HTTP2Error) -> Arrival? {
+    guard !stream.breaksPromise else {
       try reset(id, .protocolError, "content-length differs from the length of the body")
       return nil
     }
-    return handOn(id, at: index, .ended)
+    return handOn(stream, id, .ended)
   }
 
-  private mutating func handOn(
-    _ id: UInt32, at index: Dictionary<UInt32, Stream>.Index, _ input: Stream.Input
-  ) -> Arrival? {
-    let (size, isOpen) = (streams.values[index].size, streams.values[index].input == .open)
-    if isOpen { uncount(size) }
+  private mutating func handOn(_ stream: Stream, _ id: UInt32, _ input: Stream.Input) -> Arrival? {
+    if stream.input == .open { uncount(stream.size) }
     lastPassedOn = max(lastPassedOn, id)
-    return streams.values[index].finish(input).map { Arrival(stream: id, request: $0) }
+    return stream.finish(input).map { Arrival(stream: id, request: $0) }
   }
 
   private mutating func takeReset(_ frame: HTTP2Frame) throws(HTTP2Error) {

@@ -32,17 +32,18 @@ struct RequestHead {
         continue
       }
       guard headers.isEmpty else { throw Malformed(text: "\(name) comes after other headers") }
-      switch name {
-      case ":method":
+      // The length first: a comparison of texts is a call.
+      switch (name.utf8.count, name) {
+      case (7, ":method"):
         try once(&hasMethod, name, value)
         method = value
-      case ":path":
+      case (5, ":path"):
         try once(&hasPath, name, value)
         path = value
-      case ":scheme":
+      case (7, ":scheme"):
         try once(&hasScheme, name, value)
         guard value == "https" else { throw Malformed(text: ":scheme is \(value) and must be https") }
-      case ":authority":
+      case (10, ":authority"):
         try once(&hasAuthority, name, value)
         guard !value.utf8.contains(UInt8(ascii: "@")) else { throw Malformed(text: ":authority has user information") }
       default: throw Malformed(text: "\(name) is not a request header")
@@ -55,7 +56,7 @@ struct RequestHead {
 
   private mutating func append(_ name: String, _ value: String) throws(Malformed) {
     try RequestHead.check(name, value)
-    if name == "content-length" {
+    if name.utf8.count == 14, name == "content-length" {
       guard value.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let length = Int(value),
         contentLength == nil || contentLength == length
       else { throw Malformed(text: "invalid content-length: \(value)") }
@@ -75,10 +76,10 @@ struct RequestHead {
       throw Malformed(text: "the header name '\(name)' is not in lower case, or has an invalid character")
     }
     guard isValid(value: value) else { throw Malformed(text: "invalid value of the header \(name)") }
-    switch name {
-    case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade":
+    switch (name.utf8.count, name) {
+    case (10, "connection"), (10, "keep-alive"), (16, "proxy-connection"), (17, "transfer-encoding"), (7, "upgrade"):
       throw Malformed(text: "the header \(name) is not allowed in HTTP/2")
-    case "te" where value != "trailers": throw Malformed(text: "the header te may only have the value trailers")
+    case (2, "te") where value != "trailers": throw Malformed(text: "the header te may only have the value trailers")
     default: break
     }
   }

@@ -3,8 +3,9 @@
 import APNs
 import NIOCore
 
-/// A request that is being received or awaits its response.
-struct Stream {
+/// A request that is being received or awaits its response. A reference, because its connection changes it in place for
+/// each frame.
+final class Stream {
   enum Input {
     /// The request is incomplete.
     case open
@@ -33,7 +34,7 @@ struct Stream {
   var size: Int { (head?.size ?? 0) + body.count }
 
   /// Keeps the first `APNsRequest.bodyLimit` bytes of the body and counts the rest.
-  mutating func append(_ bytes: inout ByteBuffer) {
+  func append(_ bytes: inout ByteBuffer) {
     received += bytes.readableBytes
     let room = APNsRequest.bodyLimit - body.count
     guard room > 0, input == .open, let kept = bytes.readBytes(length: min(room, bytes.readableBytes)) else { return }
@@ -44,7 +45,7 @@ struct Stream {
   var breaksPromise: Bool { head?.contentLength.map { $0 != received } ?? false }
 
   /// Returns the request, once.
-  mutating func finish(_ input: Input) -> APNsRequest? {
+  func finish(_ input: Input) -> APNsRequest? {
     self.input = input
     guard let head else { return nil }
     let request = APNsRequest(

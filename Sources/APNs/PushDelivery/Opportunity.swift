@@ -37,13 +37,16 @@ struct Opportunities: Sendable {
   private func groups(of push: PushedNotification) -> [(group: Group, interval: Double)] {
     let (device, app) = (push.subject.device, push.subject.bundle)
     var groups: [(group: Group, interval: Double)] = []
+    func add(_ group: @autoclosure () -> Group, _ interval: Double) {
+      if interval > 0 { groups.append((group(), interval)) }
+    }
     switch push.priority {
-    case 5: groups.append((.priority(5, device: device), policy.priority5Interval))
-    case 1: groups.append((.priority(1, device: device), policy.priority1Interval))
+    case 5: add(.priority(5, device: device), policy.priority5Interval)
+    case 1: add(.priority(1, device: device), policy.priority1Interval)
     default: break
     }
-    if push.type == .background { groups.append((.background(app: app, device: device), policy.backgroundInterval)) }
-    return groups.filter { $0.interval > 0 }
+    if push.type == .background { add(.background(app: app, device: device), policy.backgroundInterval) }
+    return groups
   }
 
   /// When the device accepts a notification; `nil` if it does so now.

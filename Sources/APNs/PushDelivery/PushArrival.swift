@@ -49,11 +49,23 @@ package enum PushReceipt: Sendable, Hashable {
 
 /// An accepted notification that is not delivered.
 package struct StoredPush: Sendable, Hashable {
+  /// What does not change. Shared by all copies: a transaction makes many, and the notification has ten texts.
+  private final class Content: Sendable {
+    let notification: PushedNotification
+    let token: String
+
+    init(_ notification: PushedNotification, _ token: String) {
+      self.notification = notification
+      self.token = token
+    }
+  }
+
   /// The number of its request in the delivery log.
   package let number: Int64
-  package internal(set) var notification: PushedNotification
+  private var content: Content
+  package var notification: PushedNotification { content.notification }
   /// The token to which it was sent.
-  package let token: String
+  package var token: String { content.token }
   /// Whether the disk has it as stored and not as sent. `nil` when the disk does not say so.
   package var isHeld: Bool?
   /// True when it was sent. False for one that the previous process instance may have sent, until it is sent again.
@@ -61,9 +73,15 @@ package struct StoredPush: Sendable, Hashable {
 
   package init(number: Int64, notification: PushedNotification, token: String) {
     self.number = number
-    self.notification = notification
-    self.token = token
+    content = Content(notification, token)
   }
+
+  package static func == (one: StoredPush, other: StoredPush) -> Bool {
+    one.number == other.number && one.isHeld == other.isHeld && one.isSent == other.isSent
+      && (one.content === other.content || one.token == other.token && one.notification == other.notification)
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(number) }
 
   var id: UUID { notification.uniqueID }
 
@@ -81,10 +99,11 @@ package struct StoredPush: Sendable, Hashable {
     let push = notification
     var kept = self
     kept.isSent = false
-    kept.notification = PushedNotification(
-      uniqueID: push.uniqueID, apnsID: push.apnsID, subject: push.subject, type: push.type, priority: push.priority,
-      collapseID: push.collapseID, payload: push.payload, acceptedAt: push.acceptedAt, expiration: push.expiration,
-      isFromStorage: true)
+    kept.content = Content(
+      PushedNotification(
+        uniqueID: push.uniqueID, apnsID: push.apnsID, subject: push.subject, type: push.type, priority: push.priority,
+        collapseID: push.collapseID, payload: push.payload, acceptedAt: push.acceptedAt, expiration: push.expiration,
+        isFromStorage: true), token)
     return kept
   }
 }

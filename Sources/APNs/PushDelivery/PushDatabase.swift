@@ -155,14 +155,14 @@ struct PushDatabase: PushStore {
 
   private func insert(_ steps: [(number: Int64, step: PushStep)], _ db: Database) throws {
     guard !steps.isEmpty else { return }
+    // VALUES, because SQLite makes a temporary table for the rows of a SELECT that reads the same table.
     let insert = try db.cachedStatement(
       sql: """
         INSERT INTO steps (request, place, name, at, detail)
-          SELECT ?1, 1 + COALESCE((SELECT MAX(place) FROM steps WHERE request = ?1), 0), ?2, ?3, ?4
+          VALUES (?1, 1 + COALESCE((SELECT MAX(place) FROM steps WHERE request = ?1), 0), ?2, ?3, ?4)
         """)
     for (number, step) in steps {
-      try insert.perform(
-        number, step.name.rawValue, step.at.timeIntervalSince1970, step.detail ?? "")
+      try insert.perform(number, step.name.rawValue, step.at.timeIntervalSince1970, step.detail ?? "")
     }
   }
 
@@ -274,20 +274,5 @@ struct PushDatabase: PushStore {
       number: number, uniqueID: row["uniqueID"], apnsID: row["apnsID"], subject: device == nil ? nil : try subject(row),
       token: row["token"], type: row["type"], status: status, reason: row["reason"],
       steps: [first] + [second].compactMap(\.self) + later)
-  }
-}
-
-extension Statement {
-  /// Executes the statement with these values, without an intermediate array.
-  func perform<each Value: StatementBinding>(_ values: repeat each Value) throws {
-    setUncheckedArguments(StatementArguments())
-    var place: CInt = 0
-    for value in repeat each values {
-      place += 1
-      guard value.bind(to: sqliteStatement, at: place) == 0 else {
-        throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "value \(place) cannot be bound", sql: sql)
-      }
-    }
-    try execute()
   }
 }

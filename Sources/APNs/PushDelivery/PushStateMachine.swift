@@ -185,7 +185,7 @@ struct PushStateMachine: Sendable {
     if push.end(settings) <= now { return [.step(push, .expired, detail: "its expiration had passed, and \(why)")] }
     // Another replica accepted both, and the later one arrived here first.
     if let newer = devices[subject.device]?.queues[subject]?.held, newer.number > push.number {
-      return [.step(push, .superseded, detail: "by \(newer.id.uuidString.lowercased()), accepted later")]
+      return [.step(push, .superseded, detail: "by \(newer.id.text), accepted later")]
     }
     let actions = hold(push, step, why)
     if let opportunity { wait(until: opportunity, subject) }
@@ -208,7 +208,7 @@ struct PushStateMachine: Sendable {
       let isSame = collapse != nil && former.notification.collapseID == collapse
       actions.append(
         .step(
-          former, isSame ? .collapsed : .superseded, detail: "by \(push.id.uuidString.lowercased()), accepted later"))
+          former, isSame ? .collapsed : .superseded, detail: "by \(push.id.text), accepted later"))
       if !former.isForOnce { actions.append(.drop(former)) }
     }
     return actions + [.keep(kept), .step(kept, step, detail: why)]
@@ -302,7 +302,7 @@ struct PushStateMachine: Sendable {
     }
     if push.end(settings) <= now { return [.step(push, .expired, detail: why)] + forget(push) }
     if let newer = devices[subject.device]?.queues[subject]?.held, newer.number > push.number {
-      let detail = "by \(newer.id.uuidString.lowercased()), accepted later; \(why)"
+      let detail = "by \(newer.id.text), accepted later; \(why)"
       return [.step(push, .superseded, detail: detail)] + forget(push)
     }
     opportunities.giveBack(for: push.notification)

@@ -87,7 +87,7 @@ package struct NotificationStateMachine: Sendable {
 
   /// The assertion that keeps an app awake.
   package static func assertion(_ id: UUID) -> Assertion {
-    Assertion("push \(id.uuidString.lowercased().prefix(8))")
+    Assertion("push \(id.text.prefix(8))")
   }
 
   package func notification(_ id: UUID) -> Open? { open.first { $0.id == id } }
@@ -131,7 +131,7 @@ package struct NotificationStateMachine: Sendable {
       guard !placed.isEmpty else { return [.step(id, .noWidget, notification.nothingPlaced)] }
       let waiting = open.filter { $0.key == notification.key && !$0.hasBegun }
       open.append(Open(notification: notification, outstanding: Set(placed.keys)))
-      return waiting.flatMap { close($0.id, .supersededOnDevice, "by \(id.uuidString.lowercased())") }
+      return waiting.flatMap { close($0.id, .supersededOnDevice, "by \(id.text)") }
         + [reload(id)]
     }
   }

@@ -130,7 +130,7 @@ extension ConsoleResponder {
   private static func pushes(_ history: PushHistory, _ limit: Int) -> ConsolePushes {
     let pushes = history.newest(limit).map { push in
       ConsolePushes.Push(
-        number: nil, id: push.id.uuidString.lowercased(), type: push.type,
+        number: nil, id: push.id.text, type: push.type,
         subject: push.subject.map { "\($0.bundle) (\($0.use.rawValue))" },
         status: push.steps.contains { $0.name == .accepted } ? 200 : nil, reason: nil,
         steps: push.steps.map {

@@ -48,11 +48,11 @@ struct MessageDetail {
       }
       let header = envelope.header
       var fields: [String: Any] = [
-        "row": try object(MessageRow(envelope)), "id": header.id.uuidString.lowercased(),
+        "row": try object(MessageRow(envelope)), "id": header.id.text,
         "size": envelope.body.count, "effects": try effects.map { try object(MessageRow($0)) },
       ]
-      fields["cause"] = header.cause?.uuidString.lowercased()
-      fields["correlation"] = header.correlation?.uuidString.lowercased()
+      fields["cause"] = header.cause?.text
+      fields["correlation"] = header.correlation?.text
       fields["causeRow"] = try cause.map { try object(MessageRow($0)) }
       fields["trace"] = trace
       let body = Data(envelope.body)

@@ -86,5 +86,5 @@ package final class EnvelopeFacts {
 
 extension UUID {
   /// Its 32 digits, lower case, without hyphens.
-  package var digits: String { uuidString.lowercased().filter { $0 != "-" } }
+  package var digits: String { text.filter { $0 != "-" } }
 }

@@ -77,7 +77,7 @@ extension String {
 
 extension UUID {
   /// The id, shortened to fit in a line.
-  fileprivate var prefix: String { uuidString.lowercased().prefix(8) + "…" }
+  fileprivate var prefix: String { text.prefix(8) + "…" }
 }
 
 extension PushStep {

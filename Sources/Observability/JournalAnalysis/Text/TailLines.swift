@@ -103,11 +103,11 @@ package struct EnvelopeJSON {
     var fields: [String: Any] = [
       "sequence": header.sequence, "kind": header.kind.name, "from": header.source.text, "to": header.destination.text,
       "fromGeneration": header.sourceGeneration, "toGeneration": header.destinationGeneration,
-      "id": header.id.uuidString.lowercased(), "sentAt": Double(header.sentAt.microseconds) / 1e6,
+      "id": header.id.text, "sentAt": Double(header.sentAt.microseconds) / 1e6,
       "attempt": header.attempt, "note": EnvelopeNote(envelope).text,
     ]
-    fields["cause"] = header.cause?.uuidString.lowercased()
-    fields["correlation"] = header.correlation?.uuidString.lowercased()
+    fields["cause"] = header.cause?.text
+    fields["correlation"] = header.correlation?.text
     let body = Data(envelope.body)
     if let object = try? JSONSerialization.jsonObject(with: body, options: [.fragmentsAllowed]) {
       fields["body"] = object

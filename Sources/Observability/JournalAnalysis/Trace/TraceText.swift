@@ -99,7 +99,7 @@ extension Trace {
   /// The trace as a value for JSON.
   package var report: Report {
     Report(
-      session: subject.session, owner: subject.owner?.text, correlation: subject.correlation?.uuidString.lowercased(),
+      session: subject.session, owner: subject.owner?.text, correlation: subject.correlation?.text,
       generations: generations, exits: exits, redeliveries: redeliveries, isAcknowledged: isAcknowledged,
       total: Double(total) / 1e6,
       steps: steps.map { step in
@@ -108,7 +108,7 @@ extension Trace {
           sequence: step.sequence, time: Double(step.time) / 1e6, waited: step.waited.map { Double($0) / 1e6 },
           after: step.after, kind: header.kind.name, from: header.source.text, to: header.destination.text,
           fromGeneration: header.sourceGeneration, toGeneration: header.destinationGeneration,
-          id: header.id.uuidString.lowercased(), attempt: header.attempt, mark: step.note.mark.word,
+          id: header.id.text, attempt: header.attempt, mark: step.note.mark.word,
           note: step.note.text)
       })
   }

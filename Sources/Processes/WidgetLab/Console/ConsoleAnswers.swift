@@ -99,7 +99,7 @@ extension ConsolePushes {
 extension ConsolePushes.Push {
   fileprivate init(_ record: PushRecord) {
     self.init(
-      number: record.number, id: record.uniqueID.uuidString.lowercased(), type: record.type,
+      number: record.number, id: record.uniqueID.text, type: record.type,
       subject: record.subject.map { "\($0.bundle) (\($0.use.rawValue))" }, status: record.status,
       reason: record.reason,
       steps: record.steps.map {

@@ -169,7 +169,7 @@ struct PushSendCommand: AsyncParsableCommand {
 
 extension SendPush.Reply {
   var lines: [String] {
-    let id = uniqueID.uuidString.lowercased()
+    let id = uniqueID.text
     let first = [String(status), reason].compactMap(\.self).joined(separator: " ")
     let next =
       status == 200 ? "unique id \(id): `widgetlab push log \(id)` shows its delivery" : "unique id \(id)"

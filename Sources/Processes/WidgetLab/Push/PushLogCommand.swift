@@ -154,7 +154,7 @@ extension PushRecord {
   /// A headline with the recipient.
   var headline: String {
     let answer = [String(status), reason].compactMap(\.self).joined(separator: " ")
-    return "\(uniqueID.uuidString.lowercased())  \(name)  \(answer)"
+    return "\(uniqueID.text)  \(name)  \(answer)"
   }
 
   var name: String {
