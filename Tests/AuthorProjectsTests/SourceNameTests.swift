@@ -120,6 +120,36 @@ private func plan(_ text: String, widget: String = "") throws -> PackagePlan {
   }
 }
 
+@Suite struct `What is for Objective-C` {
+  @Test(arguments: [
+    ("@objc func a() {}\n@objc(b) private var b = 1\n", " func a() {}\n private var b = 1\n"),
+    ("@objcMembers public class A: NSObject {}\n", " public class A: NSObject {}\n"),
+    ("@objc(add:to:) dynamic func a() {} // @objc\n", " dynamic func a() {} // @objc\n"),
+    ("let a = \"@objc\", b = \"\\(c)\" ; @objc func d() {}\n", "let a = \"@objc\", b = \"\\(c)\" ;  func d() {}\n"),
+    ("@objc protocol A {\n}\n", " protocol A: AnyObject {\n}\n"),
+    ("@objc public protocol A : B {}\n", " public protocol A : AnyObject, B {}\n"),
+    (
+      "class A: B {\n  override func observeValue(forKeyPath a: String?) {}\n  override func a() {}\n}\n",
+      "class A: B {\n   func observeValue(forKeyPath a: String?) {}\n  override func a() {}\n}\n"
+    ),
+    (
+      "public override func observeValue(\n  forKeyPath a: B) {}\n",
+      "public  func observeValue(\n  forKeyPath a: B) {}\n"
+    ),
+  ])
+  func `is left out in a view`(text: String, expected: String) throws {
+    guard case .view(let data, _) = try plan(text).items["Sources/Weather_Widget/Shared/Model.view.swift"] else {
+      return #expect(Bool(false), "no view")
+    }
+    #expect(String(decoding: data.drop { $0 != UInt8(ascii: "\n") }.dropFirst(), as: UTF8.self) == expected)
+  }
+
+  @Test(arguments: ["// @objc\n", "let a = \"@objc\"\n", "@objcAttribute var a = 1\n", "func observeValue() {}\n"])
+  func `in a text or in another name changes nothing`(text: String) throws {
+    #expect(try plan(text).items["Sources/Weather_Widget/Shared/Model.swift"] == .link("/p/Shared/Model.swift"))
+  }
+}
+
 @Suite struct `Names of Foundation's modules` {
   private static let flag = #".unsafeFlags(["-Xfrontend", "-import-module", "-Xfrontend", "CombineAPI"])"#
   private static let product = ".product(name: \"Combine\", package: \"widgetlab\")"

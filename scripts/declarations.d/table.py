@@ -14,9 +14,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIST = ROOT / "scripts/declarations.d/declarations.txt"
 PAGE = ROOT / "Documentation/declarations.md"
 MODULES = [
-    "AVFAudio", "ActivityKit", "AppIntents", "Charts", "CombineAPI", "CoreGraphicsAPI", "CoreLocation",
-    "FoundationAdditions", "Intents", "Localization", "MapKit", "NetworkAPI", "OSAPI", "SecurityAPI", "SwiftData",
-    "SwiftUI", "UIKit", "UserNotifications", "WidgetKit",
+    "AVFAudio", "Accelerate", "ActivityKit", "AppIntents", "Charts", "CombineAPI", "CoreGraphicsAPI", "CoreLocation",
+    "FoundationAdditions", "Intents", "Localization", "MapKit", "MediaPlayer", "NetworkAPI", "OSAPI", "SecurityAPI",
+    "StoreKit", "SwiftData", "SwiftUI", "UIKit", "UserNotifications", "WidgetKit",
 ]
 HEAD = """# Declarations
 

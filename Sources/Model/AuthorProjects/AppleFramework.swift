@@ -42,12 +42,12 @@ struct AppleFramework: Sendable {
         """),
     "Security": AppleFramework(
       """
-      CFStringConvert CFStringEncoding SecAccess SecCertificate SecCopy SecCreate SecIdentity SecItem SecKey SecPolicy
-      SecRandom SecTrust errSec kCFStringEncoding kSec
+      CFRunLoop CFStringConvert CFStringEncoding SecAccess SecCertificate SecCopy SecCreate SecIdentity SecItem SecKey
+      SecPolicy SecRandom SecTrust errSec kCFStringEncoding kSec
       """,
       names: """
         CFArray CFBoolean CFData CFDictionary CFIndex CFNumber CFString CFStringEncodings CFTypeRef OSStatus SecIdentity
-        kCFBooleanFalse kCFBooleanTrue noErr
+        kCFAllocatorDefault kCFBooleanFalse kCFBooleanTrue noErr
         """),
   ]
 

@@ -36,7 +36,7 @@ extension PackagePlan {
       }
       let source = ConditionalSource(data)
       let replaced = addImports(of: source, at: path, values, to: &needs)
-        .merging(source.orderOfNumbersAsMember) { $1 }
+        .merging(source.orderOfNumbersAsMember) { $1 }.merging(source.withoutObjectiveC) { $1 }
       if let view = source.view(platform: values.platform, replacing: replaced) {
         let file = String(place.dropLast(".swift".utf8.count)) + Self.viewEnding
         items[file] = .view(SourceView.text(view, of: path), of: path)

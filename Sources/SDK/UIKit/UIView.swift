@@ -74,6 +74,22 @@ public enum NSTextAlignment: Int, Sendable {
   case left, center, right, justified, natural
 }
 
+/// Source: `UIKit.UIControl`.
+@MainActor open class UIControl: UIView {
+  open var isEnabled = true
+  open var isSelected = false
+  open var isHighlighted = false
+}
+
+/// Source: `UIKit.UISlider`.
+@MainActor open class UISlider: UIControl {
+  open var value: Float = 0
+  open var minimumValue: Float = 0
+  open var maximumValue: Float = 1
+  open var isContinuous = true
+  open func setValue(_ value: Float, animated: Bool) { self.value = min(max(value, minimumValue), maximumValue) }
+}
+
 /// Source: `UIKit.UIImageView`.
 @MainActor open class UIImageView: UIView {
   open var image: UIImage?

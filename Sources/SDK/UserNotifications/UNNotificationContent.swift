@@ -34,6 +34,15 @@ open class UNNotificationSound: NSObject {
   public init(named name: UNNotificationSoundName?) { self.name = name }
   open class var `default`: UNNotificationSound { UNNotificationSound(named: nil) }
   open class var defaultCritical: UNNotificationSound { UNNotificationSound(named: nil) }
+  open class func defaultCriticalSound(withAudioVolume volume: Float) -> UNNotificationSound {
+    UNNotificationSound(named: nil)
+  }
+  open class func criticalSoundNamed(_ name: UNNotificationSoundName) -> UNNotificationSound {
+    UNNotificationSound(named: name)
+  }
+  open class func criticalSoundNamed(
+    _ name: UNNotificationSoundName, withAudioVolume volume: Float
+  ) -> UNNotificationSound { UNNotificationSound(named: name) }
 }
 
 /// Source: `UserNotifications.UNNotificationInterruptionLevel`.
