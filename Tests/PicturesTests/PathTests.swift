@@ -66,4 +66,22 @@ import Testing
     let found = points(path)
     #expect(isNear(found[2], 100, 50) && isNear(found[3], 50, 100))
   }
+
+  @Test func `the area of a stroke has the width, the corners and the ends of its style`() {
+    /// The smallest rectangle around the area of a line from (10, 10) to (30, 10) and (30, 40).
+    func box(_ style: [String: ArchivedValue]) -> [Double] {
+      var path = Path()
+      path.elements = [.move(Point(x: 10, y: 10)), .line(Point(x: 30, y: 10)), .line(Point(x: 30, y: 40))]
+      let points = points(path.outlined(.init(style)))
+      let (xs, ys) = (points.map(\.x), points.map(\.y))
+      return [xs.min(), ys.min(), xs.max(), ys.max()].map { ($0 ?? 0).rounded() }
+    }
+    #expect(box(["lineWidth": 4]) == [10, 8, 32, 40])
+    #expect(box(["lineWidth": 4, "lineCap": "square", "lineJoin": "bevel"]) == [8, 8, 32, 42])
+    #expect(box(["lineWidth": 4, "lineCap": "round", "lineJoin": "round"]) == [8, 8, 32, 42])
+    #expect(box(["lineWidth": 4, "dash": .list([5, 100])]) == [10, 8, 15, 12])
+    let closed = Path(square).outlined(.init(["lineWidth": 2]))
+    #expect(points(closed).map(\.x).max() == 101 && closed.elements.filter { $0 == .close }.count == 8)
+    #expect(Path().outlined(.init([:])).elements.isEmpty)
+  }
 }

@@ -149,7 +149,8 @@ enum SourceRules {
 
   /// Apple's names, which the SDK mirrors.
   private static let namesOfApple: Set<Substring> = [
-    "AppDependencyManager", "CLLocationManager", "CLLocationManagerDelegate",
+    "AVAudioCommonFormat", "AppDependencyManager", "CLLocationManager", "CLLocationManagerDelegate",
+    "CTFontManagerError", "CTFontManagerScope",
   ]
 
   static func tellingNames(_ file: SourceFile) -> [Finding] {

@@ -72,6 +72,7 @@ struct AppleFramework: Sendable {
     "CarPlay": AppleFramework("CP", exports: "UIKit"),
     "ClockKit": AppleFramework("CLK", exports: "UIKit"),
     "CloudKit": AppleFramework("CK"),
+    "CommonCrypto": AppleFramework("CC kCC"),
     "Contacts": AppleFramework("CN"),
     "ContactsUI": AppleFramework("CN", names: "ContactAccessButton contactAccessPicker", exports: "UIKit"),
     "CoreBluetooth": AppleFramework("CB kCB"),

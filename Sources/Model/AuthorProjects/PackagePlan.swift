@@ -303,8 +303,8 @@ package enum AuthorModules {
   /// Modules of WidgetLab that have another name than in an author's `import`, with that name. Other packages test these
   /// names with `canImport`, and change their behaviour.
   package static let aliases = [
-    "Combine": "CombineAPI", "CoreGraphics": "CoreGraphicsAPI", "CryptoKit": "CryptoKitAPI", "Network": "NetworkAPI",
-    "OSLog": "OSLogAPI", "Security": "SecurityAPI", "os": "OSAPI",
+    "Combine": "CombineAPI", "CoreFoundation": "CoreFoundationAPI", "CoreGraphics": "CoreGraphicsAPI",
+    "CryptoKit": "CryptoKitAPI", "Network": "NetworkAPI", "OSLog": "OSLogAPI", "Security": "SecurityAPI", "os": "OSAPI",
   ]
 
   /// Those of Swift 6.3 for Linux.

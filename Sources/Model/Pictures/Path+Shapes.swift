@@ -115,6 +115,9 @@ extension Path {
         let isContinuous = parts.last != "circular"
         self.elements += Path(roundedRect: rect(), radii: radii, isContinuous: isContinuous).elements
       case "arc": addArc(numbers, clockwise: parts.last == .bool(true))
+      case "stroked":
+        guard parts.count == 3, case .list(let inner) = parts[1], case .record(let style) = parts[2] else { continue }
+        self.elements += Path(archived: inner).outlined(Stroke(style)).elements
       default: break
       }
     }

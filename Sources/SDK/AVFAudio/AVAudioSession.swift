@@ -67,6 +67,8 @@ public final class AVAudioSession: NSObject, Sendable {
     var mode = Mode.default
     var options: CategoryOptions = []
     var policy = RouteSharingPolicy.default
+    var sampleRate = 0.0
+    var bufferDuration: TimeInterval = 0
   }
 
   private static let only = AVAudioSession()
@@ -95,9 +97,22 @@ public final class AVAudioSession: NSObject, Sendable {
   public func setCategory(
     _ category: Category, mode: Mode, policy: RouteSharingPolicy, options: CategoryOptions = []
   ) throws {
-    state.withLock { $0 = State(category: category, mode: mode, options: options, policy: policy) }
+    state.withLock { state in
+      state.category = category
+      state.mode = mode
+      state.options = options
+      state.policy = policy
+    }
   }
   public func setMode(_ mode: Mode) throws { state.withLock { $0.mode = mode } }
+  /// What was set, in hertz; 0 before.
+  public var preferredSampleRate: Double { state.withLock { $0.sampleRate } }
+  public func setPreferredSampleRate(_ sampleRate: Double) throws { state.withLock { $0.sampleRate = sampleRate } }
+  /// What was set; 0 before.
+  public var preferredIOBufferDuration: TimeInterval { state.withLock { $0.bufferDuration } }
+  public func setPreferredIOBufferDuration(_ duration: TimeInterval) throws {
+    state.withLock { $0.bufferDuration = duration }
+  }
   /// Has no effect.
   public func setActive(_ active: Bool, options: SetActiveOptions = []) throws {}
 }

@@ -61,8 +61,27 @@ public final class CGColor: Hashable, Sendable {
       ? CGColor(gray: parts[0], alpha: alpha) : CGColor(red: parts[0], green: parts[1], blue: parts[2], alpha: alpha)
   }
 
+  /// The colour in a space of another kind; the primaries of a space have no effect.
+  ///
+  /// - Parameters:
+  ///   - intent: has no effect.
+  ///   - options: has no effect.
+  /// - Returns: `nil` for shades of grey of a colour.
+  public func converted(to space: CGColorSpace, intent: CGColorRenderingIntent, options: [String: Any]?) -> CGColor? {
+    let given = parts.count == 2 && space.numberOfComponents == 3 ? [parts[0], parts[0], parts[0], parts[1]] : parts
+    guard given.count == space.numberOfComponents + 1 else { return nil }
+    return given.withUnsafeBufferPointer { buffer in
+      buffer.baseAddress.flatMap { CGColor(colorSpace: space, components: $0) }
+    }
+  }
+
   public static func == (lhs: CGColor, rhs: CGColor) -> Bool {
     lhs.colorSpace == rhs.colorSpace && lhs.parts == rhs.parts
   }
   public func hash(into hasher: inout Hasher) { hasher.combine(parts) }
+}
+
+/// Source: `CoreGraphics.CGColorRenderingIntent`.
+public enum CGColorRenderingIntent: Int32, Sendable {
+  case defaultIntent, absoluteColorimetric, relativeColorimetric, perceptual, saturation
 }

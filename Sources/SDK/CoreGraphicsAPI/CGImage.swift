@@ -11,6 +11,11 @@ public final class CGImage: Sendable {
   /// The bytes of a PNG or JPEG file.
   package let file: Data
 
+  /// Of the pixels that iOS decodes from the file: four for each.
+  public var bytesPerRow: Int { width * 4 }
+  public var bitsPerComponent: Int { 8 }
+  public var bitsPerPixel: Int { 32 }
+
   package init(width: Int, height: Int, file: Data) {
     self.width = width
     self.height = height

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import CoreFoundationAPI
+
 // The keys and values of queries. Source: *Keychain Items* of Apple's Security framework. Their texts are Apple's, because
 // authors print them and write them into property lists.
 

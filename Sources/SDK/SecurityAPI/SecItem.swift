@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import CoreFoundationAPI
 import Foundation
 
 // The keychain of the device. Items remain when the process ends and when the app is updated. Apple's functions are in

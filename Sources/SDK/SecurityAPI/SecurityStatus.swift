@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import CoreFoundationAPI
+
 // Source of the codes: *Security Framework Result Codes*.
 
 public let errSecSuccess: OSStatus = 0

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import CoreFoundationAPI
 import Foundation
 
 // Core Foundation's numbers of text encodings, by which the name of an encoding in an HTTP header becomes a

@@ -6,13 +6,6 @@ public import Foundation
 // The first version of StoreKit. A device here has no App Store: requests and payments fail as on a device that cannot
 // reach it, and the diagnosis `not-simulated` names them.
 
-enum AppStore {
-  static func notice(_ declaration: String) {
-    HostedProcess.current?.noticeUnsimulated(
-      declaration, "the device has no App Store: nothing is offered or bought, and requests fail")
-  }
-}
-
 /// Source: `StoreKit.SKErrorDomain`.
 public let SKErrorDomain = "SKErrorDomain"
 

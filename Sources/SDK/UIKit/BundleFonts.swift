@@ -1,6 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
+
+/// The fonts that the process registers itself.
+package final class RegisteredFonts: Sendable {
+  /// Why a file cannot be registered. Definite.
+  package enum Fault: Error {
+    /// There is no such file.
+    case missing
+    /// It is not a font file.
+    case damaged
+  }
+
+  /// Those of this process.
+  package static let shared = RegisteredFonts()
+
+  private let files = Mutex<[String: [FontNames]]>([:])
+
+  package init() {}
+
+  /// - Returns: whether the file was not registered before.
+  package func register(_ file: URL) -> Result<Bool, Fault> {
+    guard let data = try? Data(contentsOf: file, options: .mappedIfSafe) else { return .failure(.missing) }
+    let fonts = FontNames.all(in: data)
+    guard !fonts.isEmpty else { return .failure(.damaged) }
+    return .success(files.withLock { $0.updateValue(fonts, forKey: file.standardizedFileURL.path) } == nil)
+  }
+
+  /// - Returns: whether the file was registered.
+  package func unregister(_ file: URL) -> Bool {
+    files.withLock { $0.removeValue(forKey: file.standardizedFileURL.path) } != nil
+  }
+
+  /// The names of fonts by their family.
+  var families: [String: [String]] {
+    let fonts = Set(files.withLock { $0.values.joined() })
+    return Dictionary(grouping: fonts, by: \.family).mapValues { $0.map(\.name).sorted() }
+  }
+}
 
 /// The fonts that a bundle registers with `UIAppFonts` of its `Info.plist`.
 struct BundleFonts: Sendable {

@@ -33,6 +33,9 @@ public import Foundation
     return instance
   }
 
+  /// Opens the settings of the app. Source: `UIKit.UIApplication.openSettingsURLString`.
+  public nonisolated static let openSettingsURLString = "app-settings:"
+
   /// The author's delegate.
   open weak var delegate: (any UIApplicationDelegate)?
   public internal(set) var applicationState = State.background

@@ -71,10 +71,14 @@ public final class UIFont: NSObject, Sendable {
     self.init(fontSize, .regular, named: fontName)
   }
 
-  /// The families of the fonts that the bundle registers with `UIAppFonts`. The families of iOS do not exist here.
-  public static var familyNames: [String] { BundleFonts.main.families.keys.sorted() }
+  /// The families of the fonts that the bundle registers with `UIAppFonts`, and that the process registers. The families
+  /// of iOS do not exist here.
+  public static var familyNames: [String] {
+    Set(BundleFonts.main.families.keys).union(RegisteredFonts.shared.families.keys).sorted()
+  }
   public static func fontNames(forFamilyName familyName: String) -> [String] {
-    BundleFonts.main.families[familyName] ?? []
+    let bundled = BundleFonts.main.families[familyName] ?? []
+    return Set(bundled).union(RegisteredFonts.shared.families[familyName] ?? []).sorted()
   }
 
   public static var systemFontSize: CGFloat { 14 }

@@ -71,7 +71,9 @@ extension UIImage {
   }
   public convenience init(cgImage: CGImage) { self.init(cgImage: cgImage, scale: 1) }
   public convenience init(cgImage: CGImage, scale: CGFloat) {
-    guard let image = UIImage(data: cgImage.file, scale: scale) else {
+    // A thumbnail has the bytes of the whole image, and fewer pixels.
+    let pixels = (try? ImageFile(header: cgImage.file)).map { CGFloat($0.width) / CGFloat(max(1, cgImage.width)) } ?? 1
+    guard let image = UIImage(data: cgImage.file, scale: scale * pixels) else {
       fatalError("the bytes of a CGImage are those of an image file")
     }
     self.init(image)

@@ -71,6 +71,13 @@ public final class UIImage: Sendable, _ExpressibleByImageLiteral {
   /// Source: `UIKit.UIImage.Configuration`.
   public final class Configuration: Sendable {}
 
+  /// How the pixels are turned. Source: `UIKit.UIImage.Orientation`.
+  public enum Orientation: Int, Sendable {
+    case up, down, left, right, upMirrored, downMirrored, leftMirrored, rightMirrored
+  }
+
+  /// Always `up`: an image is drawn as its pixels are in the file, whatever the file says about their orientation.
+  public var imageOrientation: Orientation { .up }
   /// In points.
   public var size: CGSize { CGSize(width: CGFloat(file.width) / scale, height: CGFloat(file.height) / scale) }
   /// The bytes of the file if it is a PNG file.

@@ -59,4 +59,13 @@ private final class Buyer: NSObject, SKProductsRequestDelegate, SKPaymentTransac
         "SKPaymentQueue.canMakePayments",
       ])
   }
+
+  @Test func `the transaction of the app throws an error`() async {
+    await #expect(throws: StoreKitError.self) { try await AppTransaction.shared.payloadValue }
+    await #expect(throws: StoreKitError.self) { try await AppTransaction.refresh() }
+    #expect(!AppStore.canMakePayments)
+    let unverified = VerificationResult.unverified(7, .invalidSignature)
+    #expect(unverified.unsafePayloadValue == 7)
+    #expect(throws: VerificationResult<Int>.VerificationError.invalidSignature) { try unverified.payloadValue }
+  }
 }

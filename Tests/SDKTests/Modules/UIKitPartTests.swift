@@ -93,6 +93,13 @@ import Testing
     for (name, data) in files { try data.write(to: folder.appending(path: name)) }
     let fonts = BundleFonts(files.keys.sorted() + ["missing.ttf"], in: folder)
     #expect(fonts.families == ["Roboto": ["Roboto-Black", "Roboto-Regular"]])
+    let registered = RegisteredFonts()
+    let first = folder.appending(path: "a.ttf")
+    #expect(try registered.register(first).get() && !registered.register(first).get())
+    #expect(registered.families == ["Roboto": ["Roboto-Regular"]])
+    #expect(registered.register(folder.appending(path: "missing.ttf")) == .failure(.missing))
+    #expect(registered.register(folder.appending(path: "d.ttf")) == .failure(.damaged))
+    #expect(registered.unregister(first) && !registered.unregister(first) && registered.families.isEmpty)
     // The tests register none.
     #expect(UIFont.familyNames.isEmpty && UIFont.fontNames(forFamilyName: "Roboto").isEmpty)
   }

@@ -69,4 +69,28 @@ import Testing
     let text = Text(verbatim: "a").refreshable { Issue.record("nothing is refreshed") }
     #expect(try text.archived(in: EnvironmentValues()).lines == ["a"])
   }
+
+  @Test func `further controls of an app are not supported in a widget`() throws {
+    let views: [any View] = [
+      Slider(value: .constant(Float(1)), in: 0...2, onEditingChanged: { _ in }), Slider(value: .constant(0.5)),
+      Slider(value: .constant(5.0), in: 0...10, step: 1), ControlGroup { Text(verbatim: "a") }.controlSize(.small),
+      DisclosureGroup(isExpanded: .constant(true)) {
+        Text(verbatim: "a")
+      } label: {
+        Text(verbatim: "b")
+      },
+      DisclosureGroup("b") { Text(verbatim: "a") }, ShareLink(item: "a") { Text(verbatim: "b") },
+    ]
+    for view in views {
+      #expect("\(try view.archived(in: EnvironmentValues()))".contains("UnsupportedView"))
+    }
+  }
+
+  @Test func `a task has the isolation of the view that starts it`() throws {
+    struct Counted: View {
+      @State private var count = 0
+      var body: some View { Text(verbatim: "a").task { count += 1 } }
+    }
+    #expect(try Counted().archived(in: EnvironmentValues()).lines == ["a"])
+  }
 }

@@ -67,6 +67,13 @@ nonisolated public struct Path: Equatable, Sendable, ArchivedArgument {
   }
   public mutating func addPath(_ path: Path) { elements += path.elements }
 
+  /// The area that a stroke of the path covers.
+  public func strokedPath(_ style: StrokeStyle) -> Path {
+    var path = Path()
+    path.add("stroked", [], [archived, style.archived])
+    return path
+  }
+
   package var archived: ArchivedValue { .list(elements) }
 }
 

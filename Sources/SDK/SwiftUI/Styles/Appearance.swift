@@ -90,6 +90,8 @@ public enum ContentMode: Hashable, CaseIterable, Sendable, NamedArgument {
 public enum BlendMode: Sendable, NamedArgument {
   case normal, multiply, screen, overlay, darken, lighten, colorDodge, colorBurn, softLight, hardLight, difference,
     exclusion, hue, saturation, color, luminosity, sourceAtop, destinationOver, destinationOut, plusDarker, plusLighter
+  // Those of `GraphicsContext.BlendMode` only.
+  case copy, sourceIn, sourceOut, destinationIn, destinationAtop, xor, clear
 }
 
 /// Source: `SwiftUI.Visibility`.

@@ -72,6 +72,8 @@ nonisolated public struct ShareLink: UnsupportedView {
   public init(item: String) {}
   public init(_ titleKey: LocalizedStringKey, item: URL) {}
   public init(_ titleKey: LocalizedStringKey, item: String) {}
+  public init<Label: View>(item: URL, @ViewBuilder label: () -> Label) {}
+  public init<Label: View>(item: String, @ViewBuilder label: () -> Label) {}
 }
 
 extension ForEach where Content: View {

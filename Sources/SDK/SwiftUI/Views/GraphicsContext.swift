@@ -51,6 +51,11 @@ public struct GraphicsContext {
             gradient: gradient, center: point(center, size), startRadius: startRadius, endRadius: endRadius))
       }
     }
+    /// The picture of a widget does not show it, and notes that.
+    public static func tiledImage(
+      _ image: Image, origin: CGPoint = .zero, sourceRect: CGRect = CGRect(x: 0, y: 0, width: 1, height: 1),
+      scale: CGFloat = 1
+    ) -> Shading { style(ImagePaint(image: image, sourceRect: sourceRect, scale: scale)) }
     public static func conicGradient(_ gradient: Gradient, center: CGPoint, angle: Angle = Angle()) -> Shading {
       Shading { size in
         AnyShapeStyle(AngularGradient(gradient: gradient, center: point(center, size), angle: angle))

@@ -7,6 +7,20 @@ extension Image {
   public init(uiImage image: UIImage) {
     self.init([:], .file(image))
   }
+  /// - Parameter orientation: has no effect.
+  public init(decorative cgImage: CGImage, scale: CGFloat, orientation: Image.Orientation = .up) {
+    self.init([:], .file(UIImage(cgImage: cgImage, scale: scale)))
+  }
+  /// - Parameter orientation: has no effect.
+  public init(_ cgImage: CGImage, scale: CGFloat, orientation: Image.Orientation = .up, label: Text) {
+    self.init(["label": label.resolved().archived], .file(UIImage(cgImage: cgImage, scale: scale)))
+  }
+
+  /// How the pixels of an image are turned. Source: `SwiftUI.Image.Orientation`.
+  public enum Orientation: UInt8, CaseIterable, Hashable, Sendable {
+    case up = 1
+    case upMirrored, down, downMirrored, leftMirrored, right, rightMirrored, left
+  }
 }
 
 extension Color {

@@ -71,11 +71,39 @@ nonisolated public struct TextEditor: UnsupportedView {
 /// Source: `SwiftUI.Slider`. A widget cannot show it.
 nonisolated public struct Slider: UnsupportedView {
   public typealias Body = Never
-  public init(value: Binding<Double>, in bounds: ClosedRange<Double> = 0...1) {}
+  public init<V: BinaryFloatingPoint>(
+    value: Binding<V>, in bounds: ClosedRange<V> = 0...1, onEditingChanged: @escaping (Bool) -> Void = { _ in }
+  ) {}
+  public init<V: BinaryFloatingPoint>(
+    value: Binding<V>, in bounds: ClosedRange<V>, step: V.Stride = 1,
+    onEditingChanged: @escaping (Bool) -> Void = { _ in }
+  ) where V.Stride: BinaryFloatingPoint {}
 }
 
 /// Source: `SwiftUI.Stepper`. A widget cannot show it.
 nonisolated public struct Stepper: UnsupportedView {
   public typealias Body = Never
   public init(_ titleKey: LocalizedStringKey, value: Binding<Int>) {}
+}
+
+/// Source: `SwiftUI.ControlGroup`. A widget cannot show it.
+nonisolated public struct ControlGroup<Content: View>: UnsupportedView {
+  public typealias Body = Never
+  public init(@ViewBuilder content: () -> Content) {}
+}
+
+/// Source: `SwiftUI.DisclosureGroup`. A widget cannot show it.
+nonisolated public struct DisclosureGroup<Label: View, Content: View>: UnsupportedView {
+  public typealias Body = Never
+  public init(@ViewBuilder content: @escaping () -> Content, @ViewBuilder label: () -> Label) {}
+  public init(
+    isExpanded: Binding<Bool>, @ViewBuilder content: @escaping () -> Content, @ViewBuilder label: () -> Label
+  ) {}
+}
+
+extension DisclosureGroup where Label == Text {
+  public init(_ titleKey: LocalizedStringKey, @ViewBuilder content: @escaping () -> Content) {}
+  public init(
+    _ titleKey: LocalizedStringKey, isExpanded: Binding<Bool>, @ViewBuilder content: @escaping () -> Content
+  ) {}
 }

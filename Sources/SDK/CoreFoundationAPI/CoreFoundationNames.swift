@@ -2,8 +2,8 @@
 
 public import Foundation
 
-// The names of Core Foundation's types that a query of the keychain needs. Here they are Swift's own types: the
-// conversions that authors write (`as CFDictionary`, `as String`) compile, and have no effect.
+// The names of Core Foundation's types. Here they are Swift's own types: the conversions that authors write
+// (`as CFDictionary`, `as String`) compile, and have no effect.
 
 /// Source: `CoreFoundation.CFString`. Here it is a `String`.
 public typealias CFString = String
@@ -18,6 +18,10 @@ public typealias CFArray = [Any]
 /// Source: `CoreFoundation.CFDictionary`. Here it is a `Dictionary`, and its keys are strings. An `NSDictionary` is
 /// none, and needs a conversion with `as? [String: Any]`.
 public typealias CFDictionary = [String: Any]
+/// Source: `CoreFoundation.CFURL`. Here it is a `URL`.
+public typealias CFURL = URL
+/// Source: `CoreFoundation.CFError`. Here it is an `NSError`.
+public typealias CFError = NSError
 /// Source: `CoreFoundation.CFTypeRef`.
 public typealias CFTypeRef = AnyObject
 
