@@ -217,9 +217,7 @@ let package = Package(
   ],
   targets: [
     // Bus: the transport and all messages. Messages contain values of Archive and HTTPRules, which depend on nothing.
-    .systemLibrary(
-      name: "CZeroMQ", path: "Sources/Bus/CZeroMQ",
-      providers: [.apt(["libzmq3-dev"]), .brew(["zeromq"])]),
+    .target(name: "CZeroMQ", path: "Sources/Bus/CZeroMQ"),
     .target(name: "CPlatform", path: "Sources/Bus/CPlatform"),
     module("ChildProcesses", in: "Bus", ["CPlatform"]),
     module("ZeroMQ", in: "Bus", ["CZeroMQ"]),

@@ -54,7 +54,7 @@ extension Connection {
   }
 
   private nonisolated func setHandler(_ kind: Kind, _ handler: @escaping Handler) {
-    perform { $0.handlers[kind] = handler }
+    perform { $0.handlers[kind.name] = handler }
   }
 
   private static func answering(
@@ -72,7 +72,7 @@ extension Connection {
 
   /// Calls the handler of the envelope's message type.
   func handle(_ envelope: Envelope) {
-    guard let handler = handlers[envelope.header.kind] else {
+    guard let handler = handlers[envelope.header.kind.name] else {
       guard MessageTable[envelope.header.kind]?.style != .notice else { return }
       let error = BusError(.unhandled, "\(address) has no handler for \(envelope.header.kind)")
       perform(session.answer(envelope, .failed, body: (try? BodyCoding.encode(error)) ?? []))

@@ -12,6 +12,16 @@ package actor Connection: BusConnection {
   /// A handler of a message type: returns the reply, or `nil` for none.
   typealias Handler = @Sendable (Envelope) async -> (answer: Kind.Answer, body: [UInt8])?
 
+  /// What happens with the reply to a request.
+  private struct Completion {
+    let call: @Sendable (Result<[UInt8], BusError>) -> Void
+  }
+
+  /// A caller of `start()`.
+  private struct Waiting {
+    let continuation: CheckedContinuation<Result<UInt32, BusError>, Never>
+  }
+
   package nonisolated let address: Address
   package nonisolated let requestDeadline: Duration
   /// The thread and executor of this connection.
@@ -30,14 +40,15 @@ package actor Connection: BusConnection {
   private var isStarted = false
   /// Frames for which the transport had no room.
   var blocked = Queue<[UInt8]>()
-  // `[…]()` and not `[:]`: an empty literal searches for the key's conformance when a process starts.
-  /// By message type.
-  var handlers: [Kind: Handler] = [:]
+  // The values and keys of these dictionaries are chosen for the start of a process: a value such as a `Result` and a key
+  // of another type cost it a search in all conformances, 0.05 ms each.
+  /// By the name of the message type.
+  var handlers: [String: Handler] = [:]
   var presenceHandlers: [@Sendable (Presence) -> Void] = []
   var turnedAwayHandlers: [@Sendable (BusError) -> Void] = []
-  private var completions: [UUID: @Sendable (Result<[UInt8], BusError>) -> Void] = [:]
+  private var completions: [UUID: Completion] = [:]
   private var deadlines: [UUID: TimerID] = [:]
-  private var waitingForWelcome: [UUID: CheckedContinuation<Result<UInt32, BusError>, Never>] = [:]
+  private var waitingForWelcome: [UUID: Waiting] = [:]
   private var catchingUp: [CheckedContinuation<Void, Never>] = []
   /// Why the connection has ended for good; nil before.
   package private(set) var end: BusError?
@@ -85,14 +96,14 @@ package actor Connection: BusConnection {
   private func waitForWelcome(_ id: UUID, _ continuation: CheckedContinuation<Result<UInt32, BusError>, Never>) {
     if let end { return continuation.resume(returning: .failure(end)) }
     if session.isWelcome { return continuation.resume(returning: .success(generation)) }
-    waitingForWelcome[id] = continuation
+    waitingForWelcome[id] = Waiting(continuation: continuation)
     guard !isStarted else { return }
     isStarted = true
     if isUp { perform(session.up()) } else { open() }
   }
 
   private func stopWaiting(_ id: UUID, _ error: BusError) {
-    waitingForWelcome.removeValue(forKey: id)?.resume(returning: .failure(error))
+    waitingForWelcome.removeValue(forKey: id)?.continuation.resume(returning: .failure(error))
   }
 
   package func leave() async {
@@ -150,7 +161,7 @@ package actor Connection: BusConnection {
         self.generation = generation
         welcomedOnLine()
         for id in Array(waitingForWelcome.keys) {
-          waitingForWelcome.removeValue(forKey: id)?.resume(returning: .success(generation))
+          waitingForWelcome.removeValue(forKey: id)?.continuation.resume(returning: .success(generation))
         }
       case .drained: moveOver()
       case .helloLater:
@@ -279,7 +290,7 @@ package actor Connection: BusConnection {
     if Task.isCancelled {
       return completion(.failure(BusError(.closed, "the sender no longer waits")))
     }
-    completions[id] = completion
+    completions[id] = Completion(call: completion)
     if let limit {
       deadlines[id] = loop.after(limit) { [weak self] in
         self?.assumeIsolated { $0.deadlinePassed(id, envelope.header, limit) }
@@ -301,7 +312,7 @@ package actor Connection: BusConnection {
 
   private func complete(_ id: UUID, _ result: Result<[UInt8], BusError>) {
     if let timer = deadlines.removeValue(forKey: id) { loop.cancel(timer) }
-    completions.removeValue(forKey: id)?(result)
+    completions.removeValue(forKey: id)?.call(result)
   }
 
   package nonisolated func notify<N: Notice>(_ notice: N, to destination: Address, context: MessageContext) {

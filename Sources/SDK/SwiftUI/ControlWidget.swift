@@ -14,6 +14,8 @@
 @MainActor @preconcurrency public protocol ControlWidgetConfiguration {
   associatedtype Body: ControlWidgetConfiguration
   @ControlWidgetConfigurationBuilder var body: Self.Body { get }
+  /// Adds to the description of the control. The default adds what the body contributes. Not in Apple's API.
+  func _describeControl(in holder: _DescriptionHolder)
 }
 
 /// Source: `SwiftUI.ControlWidgetTemplate`.
@@ -55,16 +57,15 @@ extension ControlWidgetTemplate where Body == Never {
   public nonisolated init() {}
 }
 
-/// A configuration that adds to the control's description itself.
-@MainActor package protocol DescribedControl {
-  func describe(_ description: inout WidgetDescription)
-}
-
 extension ControlWidgetConfiguration {
+  /// Adds what the body contributes.
+  public func _describeControl(in holder: _DescriptionHolder) {
+    if Body.self != Never.self { body._describeControl(in: holder) }
+  }
+
   /// Adds what this configuration or its body contributes.
   package func add(to description: inout WidgetDescription) {
-    if let described = self as? any DescribedControl { return described.describe(&description) }
-    if Body.self != Never.self { body.add(to: &description) }
+    _DescriptionHolder.add(to: &description, _describeControl)
   }
 
   /// Returns the configuration with an addition to its description.
@@ -84,16 +85,14 @@ extension ControlWidget {
 }
 
 @MainActor
-private struct ModifiedControl<Content: ControlWidgetConfiguration>: ControlWidgetConfiguration,
-  DescribedControl
-{
+private struct ModifiedControl<Content: ControlWidgetConfiguration>: ControlWidgetConfiguration {
   typealias Body = Never
   let content: Content
   let modify: (inout WidgetDescription) -> Void
 
-  func describe(_ description: inout WidgetDescription) {
-    content.add(to: &description)
-    modify(&description)
+  func _describeControl(in holder: _DescriptionHolder) {
+    content._describeControl(in: holder)
+    modify(&holder.description)
   }
 }
 

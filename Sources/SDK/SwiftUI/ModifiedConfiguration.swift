@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A configuration with an addition to its description.
-nonisolated package struct ModifiedConfiguration<Content: WidgetConfiguration>: WidgetConfiguration,
-  DescribedConfiguration
-{
+nonisolated package struct ModifiedConfiguration<Content: WidgetConfiguration>: WidgetConfiguration {
   private let content: Content
   private let modify: (inout WidgetDescription) -> Void
 
@@ -14,8 +12,8 @@ nonisolated package struct ModifiedConfiguration<Content: WidgetConfiguration>: 
 
   @MainActor package var body: Never { fatalError("a modified configuration has no body") }
 
-  @MainActor package func describe(_ description: inout WidgetDescription) {
-    content.add(to: &description)
-    modify(&description)
+  @MainActor package func _describe(in holder: _DescriptionHolder) {
+    content._describe(in: holder)
+    modify(&holder.description)
   }
 }

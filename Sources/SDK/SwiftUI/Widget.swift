@@ -20,13 +20,15 @@
 @MainActor @preconcurrency public protocol WidgetConfiguration {
   associatedtype Body: WidgetConfiguration
   var body: Self.Body { get }
+  /// Adds to the description of the widget. The default adds what the body contributes. Not in Apple's API.
+  func _describe(in holder: _DescriptionHolder)
 }
 
 extension Never: WidgetConfiguration {}
 
 /// Source: `SwiftUI.EmptyWidgetConfiguration`.
-@MainActor @preconcurrency @frozen public struct EmptyWidgetConfiguration: WidgetConfiguration, DescribedConfiguration {
+@MainActor @preconcurrency @frozen public struct EmptyWidgetConfiguration: WidgetConfiguration {
   public init() {}
   public var body: Never { fatalError("EmptyWidgetConfiguration has no body") }
-  package func describe(_ description: inout WidgetDescription) {}
+  public func _describe(in holder: _DescriptionHolder) {}
 }

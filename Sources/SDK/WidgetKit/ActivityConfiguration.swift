@@ -18,7 +18,7 @@ public struct ActivityViewContext<Attributes: ActivityAttributes> {
 
 /// The views of a Live Activity. Source: `WidgetKit.ActivityConfiguration`.
 @MainActor @preconcurrency
-public struct ActivityConfiguration<Attributes: ActivityAttributes>: WidgetConfiguration, DescribedConfiguration,
+public struct ActivityConfiguration<Attributes: ActivityAttributes>: WidgetConfiguration,
   Sendable
 {
   private let source: ActivitySource
@@ -51,9 +51,9 @@ public struct ActivityConfiguration<Attributes: ActivityAttributes>: WidgetConfi
 
   public var body: Never { fatalError("ActivityConfiguration has no body") }
 
-  package func describe(_ description: inout WidgetDescription) {
-    description.activity = ActivityDeclaration(attributesType: source.attributesType)
-    description.activityViews = { [source] in try await source.views($0) }
+  public func _describe(in holder: _DescriptionHolder) {
+    holder.description.activity = ActivityDeclaration(attributesType: source.attributesType)
+    holder.description.activityViews = { [source] in try await source.views($0) }
   }
 }
 

@@ -7,9 +7,7 @@ public import SwiftUI
 
 /// A widget that the user can configure. Source: `WidgetKit.AppIntentConfiguration`.
 @MainActor @preconcurrency
-public struct AppIntentConfiguration<Intent: WidgetConfigurationIntent, Content: View>: WidgetConfiguration,
-  DescribedConfiguration, Sendable
-{
+public struct AppIntentConfiguration<Intent: WidgetConfigurationIntent, Content: View>: WidgetConfiguration, Sendable {
   private let declaration: WidgetDeclaration
   private let source: TimelineSource
 
@@ -32,10 +30,10 @@ public struct AppIntentConfiguration<Intent: WidgetConfigurationIntent, Content:
 
   public var body: Never { fatalError("AppIntentConfiguration has no body") }
 
-  package func describe(_ description: inout WidgetDescription) {
-    description.declaration = declaration
-    description.timeline = { [source] in try await source.timeline($0) }
-    description.configuration = declaring(Intent.self)
+  public func _describe(in holder: _DescriptionHolder) {
+    holder.description.declaration = declaration
+    holder.description.timeline = { [source] in try await source.timeline($0) }
+    holder.description.configuration = declaring(Intent.self)
   }
 }
 

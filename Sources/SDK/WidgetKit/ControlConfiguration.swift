@@ -25,7 +25,7 @@ public protocol AppIntentControlValueProvider {
 
 /// A control that the user cannot configure. Source: `WidgetKit.StaticControlConfiguration`.
 @MainActor @preconcurrency
-public struct StaticControlConfiguration<Content: ControlWidgetTemplate>: ControlWidgetConfiguration, DescribedControl,
+public struct StaticControlConfiguration<Content: ControlWidgetTemplate>: ControlWidgetConfiguration,
   Sendable
 {
   public typealias Body = Never
@@ -49,16 +49,16 @@ public struct StaticControlConfiguration<Content: ControlWidgetTemplate>: Contro
       read: { GivenTimeline(control: $0, content) })
   }
 
-  package func describe(_ description: inout WidgetDescription) {
-    description.declaration = declaration
-    description.timeline = { [source] in try await source.timeline($0) }
+  public func _describeControl(in holder: _DescriptionHolder) {
+    holder.description.declaration = declaration
+    holder.description.timeline = { [source] in try await source.timeline($0) }
   }
 }
 
 /// A control that the user can configure. Source: `WidgetKit.AppIntentControlConfiguration`.
 @MainActor @preconcurrency
 public struct AppIntentControlConfiguration<Configuration: ControlConfigurationIntent, Content: ControlWidgetTemplate>:
-  ControlWidgetConfiguration, DescribedControl, Sendable
+  ControlWidgetConfiguration, Sendable
 {
   public typealias Body = Never
   private let declaration: WidgetDeclaration
@@ -85,10 +85,10 @@ public struct AppIntentControlConfiguration<Configuration: ControlConfigurationI
       read: { GivenTimeline(control: $0, content) })
   }
 
-  package func describe(_ description: inout WidgetDescription) {
-    description.declaration = declaration
-    description.timeline = { [source] in try await source.timeline($0) }
-    description.configuration = declaring(Configuration.self)
+  public func _describeControl(in holder: _DescriptionHolder) {
+    holder.description.declaration = declaration
+    holder.description.timeline = { [source] in try await source.timeline($0) }
+    holder.description.configuration = declaring(Configuration.self)
   }
 }
 

@@ -10,7 +10,7 @@ public import SwiftUI
 /// A widget that the user can configure with an intent of an `.intentdefinition`. Source:
 /// `WidgetKit.IntentConfiguration`.
 @MainActor @preconcurrency
-public struct IntentConfiguration<Intent: INIntent, Content: View>: WidgetConfiguration, DescribedConfiguration,
+public struct IntentConfiguration<Intent: INIntent, Content: View>: WidgetConfiguration,
   Sendable
 {
   private let declaration: WidgetDeclaration
@@ -49,10 +49,10 @@ public struct IntentConfiguration<Intent: INIntent, Content: View>: WidgetConfig
 
   public var body: Never { fatalError("IntentConfiguration has no body") }
 
-  package func describe(_ description: inout WidgetDescription) {
-    description.declaration = declaration
-    description.timeline = { [source] in try await source.timeline($0) }
-    description.configuration = declaringIntent(Intent.self)
+  public func _describe(in holder: _DescriptionHolder) {
+    holder.description.declaration = declaration
+    holder.description.timeline = { [source] in try await source.timeline($0) }
+    holder.description.configuration = declaringIntent(Intent.self)
   }
 }
 

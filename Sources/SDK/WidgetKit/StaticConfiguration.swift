@@ -6,7 +6,7 @@ public import SwiftUI
 
 /// A widget that the user cannot configure. Source: `WidgetKit.StaticConfiguration`.
 @MainActor @preconcurrency
-public struct StaticConfiguration<Content: View>: WidgetConfiguration, DescribedConfiguration, Sendable {
+public struct StaticConfiguration<Content: View>: WidgetConfiguration, Sendable {
   private let declaration: WidgetDeclaration
   private let source: TimelineSource
 
@@ -34,9 +34,9 @@ public struct StaticConfiguration<Content: View>: WidgetConfiguration, Described
 
   public var body: Never { fatalError("StaticConfiguration has no body") }
 
-  package func describe(_ description: inout WidgetDescription) {
-    description.declaration = declaration
-    description.timeline = { [source] in try await source.timeline($0) }
+  public func _describe(in holder: _DescriptionHolder) {
+    holder.description.declaration = declaration
+    holder.description.timeline = { [source] in try await source.timeline($0) }
   }
 }
 

@@ -75,7 +75,7 @@ private struct SiriEntry: TimelineEntry {
     IntentConfiguration(kind: "City", intent: SiriCityIntent.self, provider: SiriCityProvider()) {
       Text(verbatim: $0.text)
     }
-    .describe(&description)
+    .add(to: &description)
     return description
   }
 
