@@ -498,9 +498,11 @@ let package = Package(
     process(
       "FixtureModules", in: "Testing",
       [
-        "AVFoundation", "ActivityKit", "AppIntents", "Charts", "CombineAPI", "CoreGraphicsAPI", "CoreLocation",
-        "CryptoKitAPI", "Intents", "MapKit", "NetworkAPI", "OSAPI", "OSLogAPI", "SecurityAPI", "SwiftData", "SwiftUI",
-        "UIKit", "UserNotifications", "WidgetKit",
+        "AVFoundation", "Accelerate", "ActivityKit", "AppIntents", "Charts", "CombineAPI", "CoreData",
+        "CoreGraphicsAPI",
+        "CoreLocation", "CoreText", "CryptoKitAPI", "DeviceActivity", "EventKit", "HealthKit", "ImageIO", "Intents",
+        "MapKit", "MediaPlayer", "NetworkAPI", "OSAPI", "OSLogAPI", "SecurityAPI", "StoreKit", "SwiftData", "SwiftUI",
+        "UIKit", "UniformTypeIdentifiers", "UserNotifications", "WatchConnectivity", "WidgetKit",
       ],
       isAuthored: true),
     process("FixtureModels", in: "Testing", ["SwiftData", "SwiftUI", "WidgetKit"], isAuthored: true),

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import WidgetLabTesting
 
-@Suite(.timeLimit(.minutes(5))) struct `A process without libzmq` {
+@Suite(.live, .timeLimit(.live)) struct `A process without libzmq` {
   @Test func `ends with the words and the code of the dynamic linker, and names the package`() async throws {
     let folder = FileManager.default.temporaryDirectory.path + "/missing-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -44,6 +44,33 @@ struct `Replicas side by side` {
     await fixture.end()
   }
 
+  /// With others, a replica collects its requests longer: its transactions would be smaller.
+  @Test func `a replica learns how many there are when another one joins and leaves`() async throws {
+    let fixture = try PushDeliveryFixture(.postgres)
+    let url = try await fixture.url()
+    func replica(_ number: String) throws -> PostgresPushStore {
+      try PostgresPushStore(url, address: .pushServer(number), settings: PushSettings())
+    }
+    let (first, second) = (try replica("1"), try replica("2"))
+    // The first transaction makes the tables.
+    _ = try (first.claim(["ours"]), second.claim(["theirs"]))
+    let running = Task { await first.listen() }
+    let joined = Task { await second.listen() }
+    var counts: [Int] = []
+    for await case .replicas(let count) in first.signals {
+      counts.append(count)
+      if count == 1 { break }
+      joined.cancel()
+      await joined.value
+      second.leave()
+    }
+    #expect(counts == [2, 1])
+    running.cancel()
+    await running.value
+    first.leave()
+    await fixture.end()
+  }
+
   /// The rows that each step of a performed plan has read, in all its loops.
   private static func rows(in plan: [String]) -> [Int] {
     plan.compactMap { line in

@@ -28,6 +28,8 @@ actor PostgresListener {
   private var connection: PostgresConnection?
   /// Whether `replicas` exists.
   private var hasTables = false
+  /// The number of replicas that was reported last.
+  private var replicas = 1
   private nonisolated let outgoing = Mutex(Outgoing())
   /// Wakes the executor.
   private nonisolated let bell: Int32
@@ -116,7 +118,12 @@ actor PostgresListener {
       // The service creates them with its first transaction, which may be later.
       hasTables = try connection.execute(.init("SELECT to_regclass('replicas') IS NOT NULL")).bool(0, 0)
     }
-    if hasTables { try connection.execute(PostgresPushStore.presence(replica)) }
+    guard hasTables else { return }
+    try connection.execute(PostgresPushStore.presence(replica))
+    let present = Int(try connection.execute(.init("SELECT COUNT(*) FROM replicas")).int(0, 0))
+    guard present != replicas else { return }
+    replicas = present
+    signals.yield(.replicas(present))
   }
 
   /// - Returns: whether something was sent.

@@ -43,6 +43,8 @@ struct ReplicaState: Sendable {
   var awaySince: ContinuousClock.Instant?
   /// The broker was notified to map devices to other replicas.
   var hasYielded = false
+  /// The number of replicas, as far as is known.
+  var count = 1
 
   func owns(_ device: String) -> Bool { owned[PushSubject.connection(of: device)] != nil }
 
@@ -67,6 +69,8 @@ extension PushDeliveryService {
   private static let pauses = 0.1...1.0
   /// Seconds from one deletion of old rows to the next, at most.
   static let tidyingInterval = 3_600.0
+  /// By how many times a replica among others collects requests longer, at most.
+  private static let sharesLimit = 4
   /// How long the database may be away before other replicas get the devices. A restart is shorter.
   private static let patience = Duration.seconds(5)
 
@@ -96,8 +100,9 @@ extension PushDeliveryService {
           report(nil)
           returned()
         }
-        // Collects further requests for the next transaction.
-        if requests >= settings.busy { try? await Task.sleep(for: .seconds(settings.gathering)) }
+        // Collects further requests for the next transaction: with others longer, because each gets only a part of them.
+        let shares = Double(min(replica.count, Self.sharesLimit))
+        if requests >= settings.busy { try? await Task.sleep(for: .seconds(settings.gathering * shares)) }
       } catch {
         shared.rollBack()
         await failed(jobs, error as? PushStoreError ?? PushStoreError(.refused, "\(error)"))
@@ -173,6 +178,7 @@ extension PushDeliveryService {
   /// - Returns: the number of requests.
   private func perform(_ jobs: [PushJobQueue.Job], _ shared: any SharedPushStore) throws -> Int {
     replica.touched = []
+    for case .signal(.replicas(let count)) in jobs { replica.count = max(1, count) }
     let polls = jobs.contains { if case .signal(.poll) = $0 { true } else { false } }
     if polls { try shared.releaseEnded() }
     try claim(returning(jobs).filter { replica.owned[$0] == nil }, shared)

@@ -68,7 +68,7 @@ extension PushDeliveryService {
       return nil
     case .issue(let subject, _, _), .release(let subject, _), .change(let subject, _, _):
       return need(subject, in: &scope)
-    case .progress, .notified, .fleet, .barrier: return nil
+    case .signal(.replicas), .progress, .notified, .fleet, .barrier: return nil
     }
   }
 

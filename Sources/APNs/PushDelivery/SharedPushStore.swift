@@ -104,6 +104,8 @@ package enum SharedPushSignal: Sendable, Hashable {
   case tokenEnded(String, of: PushSubject)
   /// A second has passed.
   case poll
+  /// The number of replicas has changed.
+  case replicas(Int)
 }
 
 /// The result of a claim.

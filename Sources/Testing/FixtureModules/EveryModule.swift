@@ -4,19 +4,30 @@
 // extension at its start.
 
 import AVFoundation
+import Accelerate
 import ActivityKit
 import AppIntents
 import Charts
+import CoreData
 import CoreGraphics
+import CoreText
 import CryptoKit
+import DeviceActivity
+import EventKit
+import HealthKit
+import ImageIO
 import MapKit
+import MediaPlayer
 import Network
 import OSLog
 import Security
+import StoreKit
 import SwiftData
 import SwiftUI
 import UIKit
+import UniformTypeIdentifiers
 import UserNotifications
+import WatchConnectivity
 import WidgetKit
 
 struct TripAttributes: ActivityAttributes {

@@ -48,19 +48,19 @@ import WidgetLabTesting
     """
   private static let widget = "import WidgetKit\n@main struct Weather: Widget {}\n"
   /// Of a framework that does not exist here: an import of which nothing is used is left out.
-  private static let use = "let unit = HKUnit.count()\n"
+  private static let use = "let home = HMHomeManager().primaryHome\n"
 
   @Test func `new writes all extensions, and lists what is left out with the reason`() async throws {
     let files = [
       "Weather.xcodeproj/project.pbxproj": Self.project, "Weather/Weather.swift": Self.widget,
-      "Health/Health.swift": "import HealthKit\n" + Self.widget + Self.use,
+      "Health/Health.swift": "import HomeKit\n" + Self.widget + Self.use,
     ]
     try await inFolder(files) { folder, widgetlab in
       let answer = try await widgetlab(["new", "--from", folder])
       #expect(answer.status == 0, "\(answer)")
       for part in [
         "wrote \(folder)/Weather-WidgetLab", "Empty: the target has no Swift sources",
-        "Health imports modules that do not exist here", "HealthKit: Health/Health.swift:1",
+        "Health imports modules that do not exist here", "HomeKit: Health/Health.swift:1",
       ] { #expect(answer.output.replacing(folder + "/Health/", with: "Health/").contains(part), "\(part): \(answer)") }
       let yaml = try String(contentsOfFile: folder + "/Weather-WidgetLab/widgetlab.yaml", encoding: .utf8)
       #expect(yaml.contains("com.example.Weather") && yaml.contains("com.example.Health"))
@@ -72,7 +72,7 @@ import WidgetLabTesting
   @Test func `run names a missing module and compiles nothing`() async throws {
     let files = [
       "Weather.xcodeproj/project.pbxproj": Self.project,
-      "Health/Health.swift": "#if canImport(UIKit)\nimport HealthKit\n#endif\n" + Self.widget + Self.use,
+      "Health/Health.swift": "#if canImport(UIKit)\nimport HomeKit\n#endif\n" + Self.widget + Self.use,
     ]
     try await inFolder(files) { folder, widgetlab in
       let answer = try await widgetlab(["run", folder])
