@@ -7,9 +7,10 @@
 #include <zmq.h>
 
 // libzmq is loaded by the first call, and not by the dynamic linker when the process starts: libzmq and the twelve
-// libraries that it needs take a millisecond, which a widget extension spends on its connection's thread, beside its
-// author's code. Each function that Swift calls has another symbol here, which `zeromq.c` defines. When libzmq cannot
-// be loaded, the first call prints the reason and ends the process with code 127, as the dynamic linker does.
+// libraries that it needs take a millisecond, which a widget extension spends on the thread of its connection, and not
+// before its author's first line. Each function that Swift calls has another symbol here, which `zeromq.c` defines. When
+// libzmq cannot be loaded, the first call prints the reason and ends the process with code 127, as the dynamic linker
+// does.
 #define ZEROMQ_FUNCTIONS(FUNCTION) \
     FUNCTION(int, zmq_bind, (void *socket, const char *endpoint), (socket, endpoint)) \
     FUNCTION(int, zmq_close, (void *socket), (socket)) \
@@ -20,7 +21,8 @@
     FUNCTION(int, zmq_curve_keypair, (char *public_key, char *secret_key), (public_key, secret_key)) \
     FUNCTION(int, zmq_curve_public, (char *public_key, const char *secret_key), (public_key, secret_key)) \
     FUNCTION(int, zmq_errno, (void), ()) \
-    FUNCTION(int, zmq_getsockopt, (void *socket, int option, void *value, size_t *size), (socket, option, value, size)) \
+    FUNCTION(int, zmq_getsockopt, (void *socket, int option, void *value, size_t *size), \
+        (socket, option, value, size)) \
     FUNCTION(int, zmq_msg_close, (zmq_msg_t *message), (message)) \
     FUNCTION(void *, zmq_msg_data, (zmq_msg_t *message), (message)) \
     FUNCTION(int, zmq_msg_get, (const zmq_msg_t *message, int property), (message, property)) \
