@@ -133,6 +133,15 @@ private let widget = Address.widgetExtension("phone", "com.example.App.Widget")
     #expect(!AddressPattern(widget).matches(.host("phone")))
   }
 
+  @Test func `a random UUID is of version 4, and no two are equal`() {
+    let found = (0..<1_000).map { _ in UUID.random() }
+    #expect(Set(found).count == 1_000)
+    for id in found {
+      #expect(id.uuid.6 >> 4 == 4)
+      #expect(id.uuid.8 >> 6 == 2)
+    }
+  }
+
   @Test func `a session has the same message context in every process instance`() {
     #expect(
       MessageContext.correlation(ofSession: "daily", of: widget)

@@ -13,6 +13,7 @@ final class AttemptFixture: Sendable {
   private let reported = Mutex<[AttemptEvent]>([])
   private let known = Mutex(TransferAttempt.Known())
   private let asked = Mutex<[Challenge]>([])
+  private let content = Mutex<[UInt8]?>(nil)
   /// Returns the reply of the owner to a challenge.
   private let reply: @Sendable (Challenge) -> AnswerChallenge.Reply
 
@@ -39,7 +40,9 @@ final class AttemptFixture: Sendable {
   var challenges: [Challenge] { asked.withLock { $0 } }
   /// The stored response head.
   var head: TransferResponse? { known.withLock { $0.response } }
-  var bytes: [UInt8] { FileManager.default.contents(atPath: path).map { Array($0) } ?? [] }
+  /// The body of the last complete attempt if it was short, otherwise the partial file.
+  var bytes: [UInt8] { content.withLock { $0 } ?? part }
+  var part: [UInt8] { FileManager.default.contents(atPath: path).map { Array($0) } ?? [] }
 
   /// Stores what an earlier attempt left: a partial file, its entity tag and the length of the complete file.
   func leave(_ part: String, of length: Int, tag: String?) throws {
@@ -70,7 +73,9 @@ final class AttemptFixture: Sendable {
         asked.withLock { $0.append(challenge) }
         return reply(challenge)
       })
-    return try await attempt.perform(knowing: known.withLock { $0 })
+    let result = try await attempt.perform(knowing: known.withLock { $0 })
+    content.withLock { $0 = result.content }
+    return result
   }
 
   /// Returns the fault of an attempt, or `nil` when it succeeds.

@@ -24,7 +24,7 @@ import Testing
       sessions: [session: DeliveryStateMachine.Session(sendsLaunchEvents: true, openIn: 7, running: [2])],
       deliveries: [delivery], settings: TransferSettings())
     #expect(stateMachine.handle(.began, now: now) == [want(mayWake: false)])
-    #expect(stateMachine.handle(.ended(TaskKey(session: session, identifier: 2)), now: now) == [want(mayWake: true)])
+    #expect(stateMachine.handle(.ended([TaskKey(session: session, identifier: 2)]), now: now) == [want(mayWake: true)])
     let attempt = DeliveryStateMachine.Attempt(generation: 8, wakesHandler: true)
     let awake = stateMachine.handle(.awake(widget, generation: 8, woken: true), now: now)
     #expect(awake == [want(mayWake: true), .deliver(id, attempt)])

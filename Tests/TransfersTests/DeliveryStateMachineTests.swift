@@ -60,7 +60,7 @@ private struct DeliveryFixture {
   mutating func deliver() {
     _ = handle(.created(one))
     _ = handle(.instanceEnded(widget, generation: 1))
-    _ = handle(.ended(one))
+    _ = handle(.ended([one]))
     _ = handle(.awake(widget, generation: 2, woken: true))
     _ = handle(.sent(id, generation: 2))
   }
@@ -82,22 +82,32 @@ private struct DeliveryFixture {
     _ = fixture.handle(.suspended(widget, generation: 1))
     #expect(fixture.handle(.created(one)) == [])
     #expect(fixture.handle(.created(two)) == [])
-    #expect(fixture.handle(.ended(two)) == [])
-    #expect(fixture.handle(.ended(one)) == [want])
+    #expect(fixture.handle(.ended([two])) == [])
+    #expect(fixture.handle(.ended([one])) == [want])
     #expect(fixture.stateMachine.deliveries[id]?.tasks == [2, 1], "the order of their ends")
+  }
+
+  @Test func `tasks that end together are in one delivery, in the order of their ends`() {
+    var fixture = DeliveryFixture()
+    _ = fixture.handle(.created(one))
+    _ = fixture.handle(.created(two))
+    _ = fixture.handle(.created(TaskKey(session: session, identifier: 3)))
+    _ = fixture.handle(.awake(widget, generation: 1, woken: false))
+    #expect(fixture.handle(.ended([two, one])) == [want, delivers(1, wakes: false)])
+    #expect(fixture.stateMachine.deliveries[id]?.tasks == [2, 1])
   }
 
   @Test func `a running owner with the open session receives its events without a call of its handler`() {
     var fixture = DeliveryFixture()
     _ = fixture.handle(.created(one))
-    _ = fixture.handle(.ended(one))
+    _ = fixture.handle(.ended([one]))
     #expect(fixture.handle(.awake(widget, generation: 1, woken: false)) == [want, delivers(1, wakes: false)])
   }
 
   @Test func `a resumed owner receives its events through its handler`() {
     var fixture = DeliveryFixture()
     _ = fixture.handle(.created(one))
-    _ = fixture.handle(.ended(one))
+    _ = fixture.handle(.ended([one]))
     #expect(fixture.handle(.awake(widget, generation: 1, woken: true)) == [want, delivers(1, wakes: true)])
   }
 
@@ -105,7 +115,7 @@ private struct DeliveryFixture {
     var fixture = DeliveryFixture()
     _ = fixture.handle(.created(one))
     _ = fixture.handle(.instanceEnded(widget, generation: 1))
-    _ = fixture.handle(.ended(one))
+    _ = fixture.handle(.ended([one]))
     #expect(fixture.handle(.awake(widget, generation: 2, woken: false)) == [want, delivers(2, wakes: true)])
   }
 
@@ -206,7 +216,7 @@ private struct DeliveryFixture {
     fixture.deliver()
     _ = fixture.handle(.opened(session, sendsLaunchEvents: true, generation: 2))
     #expect(fixture.handle(.created(two)) == [])
-    #expect(fixture.handle(.ended(two)) == [want])
+    #expect(fixture.handle(.ended([two])) == [want])
     #expect(fixture.handle(.awake(widget, generation: 2, woken: false)) == [want, delivers(2, wakes: false, next)])
     #expect(fixture.handle(.sent(next, generation: 2)) == [])
     #expect(fixture.stateMachine.deliveries[id]?.tasks == [1])
@@ -222,7 +232,7 @@ private struct DeliveryFixture {
     fixture.deliver()
     _ = fixture.handle(.opened(session, sendsLaunchEvents: true, generation: 2))
     _ = fixture.handle(.created(two))
-    _ = fixture.handle(.ended(two))
+    _ = fixture.handle(.ended([two]))
     _ = fixture.handle(.awake(widget, generation: 2, woken: false))
     #expect(fixture.handle(.instanceEnded(widget, generation: 2)) == [.stop(id), want, .stop(next), want])
     #expect(fixture.stateMachine.deliveries.all.mapValues(\.tasks) == [id: [1, 2]])
@@ -235,7 +245,7 @@ private struct DeliveryFixture {
     fixture.deliver()
     _ = fixture.handle(.opened(session, sendsLaunchEvents: true, generation: 2))
     _ = fixture.handle(.created(two))
-    _ = fixture.handle(.ended(two))
+    _ = fixture.handle(.ended([two]))
     _ = fixture.handle(.awake(widget, generation: 2, woken: false))
     _ = fixture.handle(.instanceEnded(widget, generation: 2))
     let actions = fixture.handle(.acknowledged(id, of: [1]))
@@ -249,9 +259,9 @@ private struct DeliveryFixture {
     var fixture = DeliveryFixture()
     _ = fixture.handle(.created(one))
     _ = fixture.handle(.created(two))
-    #expect(fixture.handle(.ended(two)) == [wantIfAwake])
+    #expect(fixture.handle(.ended([two])) == [wantIfAwake])
     #expect(fixture.handle(.awake(widget, generation: 1, woken: false)) == [wantIfAwake, delivers(1, wakes: false)])
-    #expect(fixture.handle(.ended(one)) == [])
+    #expect(fixture.handle(.ended([one])) == [])
     let first = fixture.stateMachine.deliveries[id]
     #expect(first?.tasks == [2])
     #expect(fixture.handle(.acknowledged(id)) == (first.map { [.forget($0), want] } ?? []))
@@ -265,7 +275,7 @@ private struct DeliveryFixture {
     for task in 1...10_000 { _ = fixture.handle(.created(TaskKey(session: session, identifier: task))) }
     let order = (1...10_000).reversed()
     for task in order {
-      _ = fixture.handle(.ended(TaskKey(session: session, identifier: task)))
+      _ = fixture.handle(.ended([TaskKey(session: session, identifier: task)]))
       if task == 10_000 { _ = fixture.handle(.awake(widget, generation: 1, woken: false)) }
     }
     #expect(fixture.stateMachine.deliveries[id]?.tasks == [10_000])
@@ -278,9 +288,9 @@ private struct DeliveryFixture {
     var fixture = DeliveryFixture()
     _ = fixture.handle(.created(one))
     _ = fixture.handle(.created(two))
-    #expect(fixture.handle(.ended(two)) == [wantIfAwake])
+    #expect(fixture.handle(.ended([two])) == [wantIfAwake])
     _ = fixture.handle(.suspended(widget, generation: 1))
-    #expect(fixture.handle(.ended(one)) == [want])
+    #expect(fixture.handle(.ended([one])) == [want])
     #expect(fixture.handle(.awake(widget, generation: 1, woken: true)) == [want, delivers(1, wakes: true)])
     #expect(fixture.stateMachine.deliveries.all.mapValues(\.tasks) == [id: [2, 1]], "the order of their ends")
   }
@@ -291,7 +301,7 @@ private struct DeliveryFixture {
     _ = fixture.handle(.created(one))
     _ = fixture.handle(.created(two))
     _ = fixture.handle(.instanceEnded(widget, generation: 1))
-    #expect(fixture.handle(.ended(one)) == [])
+    #expect(fixture.handle(.ended([one])) == [])
     #expect(fixture.handle(.awake(widget, generation: 2, woken: true)) == [])
     #expect(fixture.handle(.opened(session, sendsLaunchEvents: true, generation: 2)) == [wantIfAwake])
     #expect(fixture.handle(.awake(widget, generation: 2, woken: false)) == [wantIfAwake, delivers(2, wakes: false)])
@@ -302,11 +312,11 @@ private struct DeliveryFixture {
     var fixture = DeliveryFixture()
     _ = fixture.handle(.created(one))
     _ = fixture.handle(.created(two))
-    _ = fixture.handle(.ended(two))
+    _ = fixture.handle(.ended([two]))
     _ = fixture.handle(.awake(widget, generation: 1, woken: false))
     #expect(fixture.handle(.instanceEnded(widget, generation: 1)) == [.stop(id), wantIfAwake])
     #expect(fixture.handle(.awake(widget, generation: 2, woken: true)) == [])
-    #expect(fixture.handle(.ended(one)) == [want])
+    #expect(fixture.handle(.ended([one])) == [want])
     #expect(fixture.handle(.awake(widget, generation: 2, woken: false)) == [want, delivers(2, wakes: true)])
     #expect(fixture.stateMachine.deliveries.all.mapValues(\.tasks) == [id: [2, 1]])
   }
@@ -315,7 +325,7 @@ private struct DeliveryFixture {
   func `a running owner that receives events without its handler has no completion deadline`() {
     var fixture = DeliveryFixture()
     _ = fixture.handle(.created(one))
-    _ = fixture.handle(.ended(one))
+    _ = fixture.handle(.ended([one]))
     _ = fixture.handle(.awake(widget, generation: 1, woken: false))
     #expect(fixture.handle(.sent(id, generation: 1)) == [])
     #expect(fixture.stateMachine.nextInstant(after: fixture.now) == nil)
@@ -326,7 +336,7 @@ private struct DeliveryFixture {
     var fixture = DeliveryFixture(sendsLaunchEvents: false)
     _ = fixture.handle(.created(one))
     _ = fixture.handle(.instanceEnded(widget, generation: 1))
-    #expect(fixture.handle(.ended(one)) == [wantIfAwake])
+    #expect(fixture.handle(.ended([one])) == [wantIfAwake])
     #expect(fixture.handle(.awake(widget, generation: 2, woken: true)) == [])
     #expect(fixture.handle(.opened(session, sendsLaunchEvents: false, generation: 2)) == [wantIfAwake])
     #expect(fixture.handle(.awake(widget, generation: 2, woken: false)) == [wantIfAwake, delivers(2, wakes: false)])
@@ -336,7 +346,7 @@ private struct DeliveryFixture {
     var fixture = DeliveryFixture(sendsLaunchEvents: false)
     _ = fixture.handle(.created(one))
     let quiet = DeliveryStateMachine.Action.process(.want(widget, because: "events figures", mayWake: false))
-    #expect(fixture.handle(.ended(one)) == [quiet])
+    #expect(fixture.handle(.ended([one])) == [quiet])
   }
 
   @Test func `after a host restart, a delivery goes to the same process instance again under the same id`() {
@@ -360,7 +370,7 @@ private struct DeliveryFixture {
   @Test func `the completion deadline starts when the events are sent, however long their preparation takes`() {
     var fixture = DeliveryFixture()
     _ = fixture.handle(.created(one))
-    _ = fixture.handle(.ended(one))
+    _ = fixture.handle(.ended([one]))
     _ = fixture.handle(.awake(widget, generation: 1, woken: true))
     fixture.now += 100
     #expect(fixture.handle(.timerFired) == [])

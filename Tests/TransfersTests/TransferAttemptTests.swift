@@ -38,6 +38,26 @@ import Testing
     }
   }
 
+  @Test(arguments: [0, 1, 32 << 10, 32 << 10 + 1, 100_000])
+  func `a body of at most 32 KiB is not written to the partial file`(length: Int) async throws {
+    let body = String(repeating: "x", count: length)
+    try await withServer({ _ in [response(body)] }) { fixture, server in
+      let result = try await fixture.attempt(TransferRequest(url: server.url))
+      #expect(result.bytes == Int64(length))
+      #expect(fixture.bytes == Array(body.utf8))
+      #expect(result.sha256 == digest(fixture.bytes))
+      #expect((result.content != nil) == (length <= 32 << 10))
+      #expect(fixture.part.count == (length <= 32 << 10 ? 0 : length))
+    }
+  }
+
+  @Test func `what a failed attempt has received of a short body is in the partial file`() async throws {
+    try await withServer({ _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .close] }) { fixture, server in
+      #expect(await fixture.fault(TransferRequest(url: server.url)) != nil)
+      #expect(fixture.part == Array("abc".utf8))
+    }
+  }
+
   @Test(.rule("TRANSFER-30")) func `a response without a body is complete, whatever its Content-Length`() async throws {
     try await withServer({ request in
       let status =

@@ -65,6 +65,32 @@ struct LoopTests {
     }
   }
 
+  @Test func `a job that is posted soon runs in order, with the next one or by itself`() async throws {
+    try await withLoop { _, loop in
+      let (seen, sink) = AsyncStream<Int>.makeStream()
+      for number in 0..<300 {
+        // The loop sleeps between some of them.
+        if number % 100 == 99 { await loop.task {}.value }
+        if number % 7 == 0 { loop.post { sink.yield(number) } } else { loop.postSoon { sink.yield(number) } }
+      }
+      var expected = 0
+      for await number in seen {
+        #expect(number == expected)
+        expected += 1
+        if expected == 300 { break }
+      }
+    }
+  }
+
+  @Test func `a job that is posted soon runs without another reason`() async throws {
+    try await withLoop { _, loop in
+      for _ in 0..<5 {
+        await loop.task {}.value
+        await withCheckedContinuation { continuation in loop.postSoon { continuation.resume() } }
+      }
+    }
+  }
+
   @Test func `timers are due in the order of their deadlines, then of their creation`() {
     var timers = Timers()
     let fired = Mutex<[String]>([])

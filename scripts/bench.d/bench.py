@@ -25,13 +25,14 @@ import postgres
 import push
 import recovery
 import results
+import scale
 import transfers
 from figure import Skipped, table
 from results import contents
 
 FIGURES = {"broker": broker.measure, "spawn": extension.measure_spawn, "wake": extension.measure_wake, "host": host.measure,
     "transfers": transfers.measure, "day": day.measure, "push": push.measure, "growth": growth.measure,
-    "postgres": postgres.measure, "fleet": fleet.measure,
+    "scale": scale.measure, "postgres": postgres.measure, "fleet": fleet.measure,
     "picture": picture.measure, "console": console.measure, "recovery": recovery.measure}
 
 # The measured executables, and those that the clusters need.
@@ -40,7 +41,7 @@ EXECUTABLES = ["message-bus", "process-agent", "host-system", "push-server", "de
     "widget-extension"]
 
 # Minutes after which a run is aborted as hanging.
-LONGEST, LONGEST_QUICK = 30, 9
+LONGEST, LONGEST_QUICK = 40, 9
 
 # The folder for logs of figures that could not be measured.
 KEPT = ".build/bench/failed"

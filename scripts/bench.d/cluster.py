@@ -155,6 +155,15 @@ class Cluster:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
 
+    def spent(self):
+        """CPU time of all processes of the device in milliseconds."""
+        children = []
+        for path in glob.glob(f"/proc/{self.processes['process-agent']}/task/*/children"):
+            with open(path) as file:
+                children += map(int, file.read().split())
+        standing = (self.processes[name] for name in ("host-system", "message-bus", "process-agent"))
+        return sum(map(cpu_seconds, [*standing, *children])) * 1e3
+
     @property
     def group(self):
         return f"{self.folder}/device/{DEVICE}/groups/{GROUP}"

@@ -68,7 +68,7 @@ def svg(report):
     """The SVG text. Raises `ValueError` when the result has no curve."""
     found = curves(report)
     if not found:
-        raise ValueError("the result has no growth curves: measure with --only growth or --only fleet")
+        raise ValueError("the result has no growth curves: measure with --only growth, scale or fleet")
     rows = -(-len(found) // COLUMNS)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH * COLUMNS}" height="{HEIGHT * rows}" font-family="sans-serif" '

@@ -62,6 +62,44 @@ class Figure:
             "curve": dict(zip(("name", "of", "size"), self.curve)) if self.curve else None}
 
 
+def exponent(found, sizes):
+    """The exponent of the growth from the first to the last size: 1 is linear."""
+    first, last = max(found[0], 1e-9), max(found[-1], 1e-9)
+    return math.log(last / first) / math.log(sizes[-1] / sizes[0])
+
+
+class Growth:
+    """Samples of several figures for each size.
+
+    `subject` is the first word of each figure, `of` what is counted, and `names` has a name and a unit for each key.
+    """
+
+    def __init__(self, subject, of, names):
+        self.subject, self.of, self.names = subject, of, names
+        self.samples = {}
+
+    def note(self, size, **values):
+        """Adds a sample to each figure, by its key."""
+        for key, value in values.items():
+            self.samples.setdefault(key, {}).setdefault(size, []).append(value)
+
+    def figures(self):
+        """The points of each curve, and its exponent."""
+        return [figure for key, samples in self.samples.items() for figure in self.curve(*self.names[key], samples)]
+
+    def curve(self, name, unit, samples):
+        sizes = sorted(samples)
+        points = [
+            Figure(f"{self.subject}: {size:,} {self.of}: {name}", unit, samples[size],
+                   curve=(f"{self.of}: {name}", self.of, size))
+            for size in sizes]
+        # Of the two largest sizes, since a fixed cost hides the growth from a small size on.
+        found = exponent([point.value for point in points[-2:]], sizes[-2:])
+        return points + [Figure(
+            f"{self.subject}: {self.of}: {name}: exponent from {sizes[-2]:,} on", "", [found], goal=1.1,
+            goal_text="≤ 1.1 (linear)")]
+
+
 def table(figures):
     rows = [["figure", "median", "from–to", "n", "limit", "ratio", "goal", ""]] + [figure.cells() for figure in figures]
     return aligned(rows, left=(0, 4, 6, 7))

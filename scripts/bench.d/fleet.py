@@ -13,8 +13,8 @@ import time
 
 from bus import Peer
 from cluster import Cluster
-from figure import Figure
-from growth import exponent, memory
+from figure import Figure, exponent
+from growth import memory
 from push import Load, PushServer, needed
 from rules import HANG_GUARD, push_server
 

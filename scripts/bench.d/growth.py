@@ -8,7 +8,6 @@ ended too long ago. One more device is real: a peer on the bus that goes offline
 pushes to other devices take its notifications out of the push server's memory.
 """
 
-import math
 import os
 import sqlite3
 import time
@@ -17,7 +16,7 @@ from statistics import median
 
 from bus import Peer
 from cluster import DEVICE, HOST, Cluster
-from figure import Figure
+from figure import Figure, exponent
 from push import APP, Load, PushServer, needed
 from rules import HANG_GUARD, push_server
 
@@ -124,12 +123,6 @@ class Growing:
                 raise RuntimeError("the push server keeps acknowledged notifications")
             time.sleep(0.005)
         return seconds * 1e3, cpu
-
-
-def exponent(found, sizes):
-    """The exponent of the growth: 1 is linear."""
-    first, last = max(found[0], 1e-9), max(found[-1], 1e-9)
-    return math.log(last / first) / math.log(sizes[-1] / sizes[0])
 
 
 def measure(run):

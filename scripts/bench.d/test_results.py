@@ -13,7 +13,7 @@ import compare
 import curves
 import results
 import rules
-from figure import Figure, percentile, table
+from figure import Figure, Growth, exponent, percentile, table
 
 
 def report(*figures, configuration="release", **more):
@@ -97,6 +97,29 @@ class Curves(unittest.TestCase):
     def test_a_result_without_curves_is_refused(self):
         with self.assertRaises(ValueError):
             curves.svg(report(Figure("a", "s", [1]), *self.figures("one size", "s", (10, 1))))
+
+
+class Growths(unittest.TestCase):
+    def found(self, *points):
+        growth = Growth("scale", "peers", {"cost": ("cost of a peer", "µs")})
+        for size, value in points:
+            growth.note(size, cost=value)
+        return growth.figures()
+
+    def test_linear_growth_has_the_exponent_1(self):
+        self.assertAlmostEqual(exponent([3, 9, 300], [1, 3, 100]), 1)
+        self.assertAlmostEqual(exponent([3, 3], [1, 100]), 0)
+        self.assertAlmostEqual(exponent([1, 1e4], [1, 100]), 2)
+
+    def test_each_size_is_a_point_and_has_all_its_samples(self):
+        figures = self.found((100, 2), (10, 1), (100, 4))
+        self.assertEqual([figure.values for figure in figures[:2]], [[1], [2, 4]])
+        self.assertEqual(curves.curves(report(*figures)), {("peers: cost of a peer", "µs"): ("peers", [(10, 1), (100, 3)])})
+
+    def test_a_fixed_cost_does_not_hide_growth(self):
+        last = self.found((1, 100), (100, 110), (1000, 1100))[-1]
+        self.assertAlmostEqual(last.value, 1)
+        self.assertEqual((last.goal, last.verdict, last.name), (1.1, "met", "scale: peers: cost of a peer: exponent from 100 on"))
 
 
 class Comparison(unittest.TestCase):

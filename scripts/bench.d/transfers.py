@@ -5,7 +5,6 @@
 curl has as many connections as a session has, and both write new files to the same file system in each round.
 """
 
-import glob
 import os
 import resource
 import subprocess
@@ -13,7 +12,7 @@ import threading
 import time
 
 from bus import Journal, Peer, progress
-from cluster import HOST, Cluster, Tool, cpu_seconds
+from cluster import HOST, Cluster, Tool
 from figure import Figure
 
 SMALL, CONNECTIONS = 10_000, 6
@@ -22,9 +21,10 @@ SMALL, CONNECTIONS = 10_000, 6
 class Owner:
     """A complete device, whose widget downloads `files` files from a server and keeps none."""
 
-    def __init__(self, run, name, url, files):
+    def __init__(self, run, name, url, files, settings=None):
         self.files = files
-        self.cluster = Cluster(run, name, {"suspendAfter": 600}, url=url, environment={"TRIAL_FILES": files})
+        self.cluster = Cluster(
+            run, name, {"suspendAfter": 600, **(settings or {})}, url=url, environment={"TRIAL_FILES": files})
         self.cluster.start_device()
         self.operator = Peer(self.cluster.folder, "operator", "operator/bench")
         run.at_end(self.operator.close)
@@ -48,8 +48,9 @@ class Owner:
         return self.ended()
 
     def reload(self):
+        """Makes the widget download. Returns the time of the request in microseconds since 1970."""
         self.journal.forget()
-        self.operator.request("timeline.reload", HOST, {"widgetKind": "Trial"})
+        return self.operator.request("timeline.reload", HOST, {"widgetKind": "Trial"})[1]
 
     def set_network(self, path):
         self.operator.request("network.set", HOST, {"state": {"path": path, "isConstrained": False}})
@@ -65,15 +66,6 @@ class Owner:
         self.journal.wait_for(
             len(deliveries), lambda e: e.kind == "session.acknowledged", "the acknowledgements")
         return (max(envelope.sent_at for envelope in ended) - began.sent_at) / 1e3
-
-    def spent(self):
-        """CPU time of all processes of the device in milliseconds."""
-        children = []
-        for path in glob.glob(f"/proc/{self.pid('process-agent')}/task/*/children"):
-            with open(path) as file:
-                children += map(int, file.read().split())
-        standing = map(self.pid, ("host-system", "message-bus", "process-agent"))
-        return sum(map(cpu_seconds, [*standing, *children])) * 1e3
 
 
 class Memory:
@@ -130,9 +122,9 @@ class Curl:
 
 def measured(owner, download):
     """Wall time and CPU time in milliseconds, and the growth of the host's memory in MiB."""
-    memory, spent = Memory(owner.pid("host-system")), owner.spent()
+    memory, spent = Memory(owner.pid("host-system")), owner.cluster.spent()
     took = download()
-    return took, owner.spent() - spent, memory.grown()
+    return took, owner.cluster.spent() - spent, memory.grown()
 
 
 def measure(run):

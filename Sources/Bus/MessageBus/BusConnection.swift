@@ -128,7 +128,7 @@ extension BusConnection {
   ) async throws(BusError) -> R.Reply {
     do throws(BusError) {
       return try await self.request(
-        request, to: destination, id: UUID(), context: context, within: limit ?? requestDeadline,
+        request, to: destination, id: .random(), context: context, within: limit ?? requestDeadline,
         whenUnreachable: whenUnreachable)
     } catch {
       throw error
@@ -140,7 +140,7 @@ extension BusConnection {
     async throws(BusError)
   {
     do throws(BusError) {
-      try await deliver(event, to: destination, id: UUID(), context: context)
+      try await deliver(event, to: destination, id: .random(), context: context)
     } catch {
       throw error
     }

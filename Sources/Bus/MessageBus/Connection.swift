@@ -316,15 +316,20 @@ package actor Connection: BusConnection {
   }
 
   package nonisolated func notify<N: Notice>(_ notice: N, to destination: Address, context: MessageContext) {
-    perform { connection in
-      guard connection.end == nil else { return }
-      do throws(BusError) {
-        let body = try BodyCoding.encode(notice)
-        let envelope = connection.envelope(N.kind, to: destination, id: UUID(), context: context, body: body)
-        connection.perform(connection.session.sendNotice(envelope))
-      } catch {
-        connection.recordRefusal(N.kind, from: connection.address, to: destination, error, context: context)
-      }
+    guard N.maySendLater else { return perform { $0.send(notice, to: destination, context: context, at: .now) } }
+    let now = Timestamp.now
+    loop.postSoon { self.assumeIsolated { $0.send(notice, to: destination, context: context, at: now) } }
+  }
+
+  private func send<N: Notice>(_ notice: N, to destination: Address, context: MessageContext, at instant: Timestamp) {
+    guard end == nil else { return }
+    do throws(BusError) {
+      let body = try BodyCoding.encode(notice)
+      var envelope = envelope(N.kind, to: destination, id: .random(), context: context, body: body)
+      envelope.header.sentAt = instant
+      perform(session.sendNotice(envelope))
+    } catch {
+      recordRefusal(N.kind, from: address, to: destination, error, context: context)
     }
   }
 

@@ -90,7 +90,7 @@ package struct EnvelopeHeader: Hashable, Sendable {
   package var bodyLength: Int = 0
 
   package init(
-    kind: Kind, sentAt: Timestamp = .now, id: UUID = UUID(), cause: UUID? = nil, correlation: UUID? = nil,
+    kind: Kind, sentAt: Timestamp = .now, id: UUID = .random(), cause: UUID? = nil, correlation: UUID? = nil,
     source: Address, destination: Address, attempt: UInt16 = 0
   ) {
     self.kind = kind

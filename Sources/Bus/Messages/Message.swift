@@ -15,7 +15,15 @@ package protocol Request: Message {
 }
 
 /// May be lost. Has no reply.
-package protocol Notice: Message {}
+package protocol Notice: Message {
+  /// Whether the connection may send it up to 2 ms later, together with others, to save a change of threads for each. It
+  /// stays in order with all other messages. For notices of which there are many, and which nothing waits for.
+  static var maySendLater: Bool { get }
+}
+
+extension Notice {
+  package static var maySendLater: Bool { false }
+}
 
 /// Is sent again until the receiver acknowledges it, after it has recorded the effect.
 package protocol Event: Message {}

@@ -157,6 +157,7 @@ package struct HandlerCalled: Notice {
 /// the author does in it (a reload, the completion) is recorded later.
 package struct DelegateCalled: Notice {
   package static let kind: Kind = "delegate.called"
+  package static var maySendLater: Bool { true }
   package let session: String
   /// `didFinishDownloadingTo`, `didCompleteWithError`, `urlSessionDidFinishEvents`.
   package let method: String

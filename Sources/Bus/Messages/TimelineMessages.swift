@@ -344,6 +344,7 @@ package struct ReloadFailed: Notice {
 /// A fault in the author's code that only the author's process can detect. Journal; `widgetlab diagnose` reports it.
 package struct FaultNoticed: Notice, Hashable {
   package static let kind: Kind = "fault.noticed"
+  package static var maySendLater: Bool { true }
 
   package enum Fault: String, Codable, Hashable, Sendable, CaseIterable {
     /// A provider called its completion more than once.

@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Foundation
+import Glibc
 
 extension UUID {
+  /// A new version 4 UUID (RFC 9562, section 5.4). Foundation's own opens, reads and closes `/dev/urandom` for each one.
+  package static func random() -> UUID {
+    var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    guard getentropy(&bytes, MemoryLayout.size(ofValue: bytes)) == 0 else { return UUID() }
+    bytes.6 = bytes.6 & 0x0f | 0x40
+    bytes.8 = bytes.8 & 0x3f | 0x80
+    return UUID(uuid: bytes)
+  }
+
   /// `uuidString` in lower case. Foundation's own uses a format string, which is slow.
   package var text: String { String(unsafeUninitializedCapacity: 36) { write(to: $0, UInt8(ascii: "a")) } }
 

@@ -34,6 +34,8 @@ package final class Loop: SerialExecutor, TaskExecutor {
     var phase = Phase.running
     var work: [Work] = []
     var isAsleep = false
+    /// Whether the timer of `postSoon` is running.
+    var isTimerSet = false
     var thread: pthread_t?
     var waiters: [CheckedContinuation<Void, Never>] = []
   }
@@ -41,6 +43,7 @@ package final class Loop: SerialExecutor, TaskExecutor {
   private let name: String
   private let inbox = Mutex(Inbox())
   private let wakeDescriptor: Int32
+  private let timerDescriptor: Int32
   private let currentThread = Atomic<UInt>(0)
   private let timerIDs = Atomic<UInt64>(0)
   // Accessed on the loop's thread only: `confined` is the single accessor and checks the thread.
@@ -52,12 +55,17 @@ package final class Loop: SerialExecutor, TaskExecutor {
     self.name = name
     wakeDescriptor = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
     precondition(wakeDescriptor >= 0, "eventfd for \(name): \(String(cString: strerror(errno)))")
-    loopState = LoopState(wakeDescriptor: wakeDescriptor)
+    timerDescriptor = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK) | Int32(TFD_CLOEXEC))
+    precondition(timerDescriptor >= 0, "timerfd for \(name): \(String(cString: strerror(errno)))")
+    loopState = LoopState(wakeDescriptor: wakeDescriptor, timerDescriptor: timerDescriptor)
     let thread = startThread(name: name, detached: false) { self.run() }
     inbox.withLock { $0.thread = thread }
   }
 
-  deinit { close(wakeDescriptor) }
+  deinit {
+    close(wakeDescriptor)
+    close(timerDescriptor)
+  }
 
   // MARK: Any thread
 
@@ -71,6 +79,22 @@ package final class Loop: SerialExecutor, TaskExecutor {
       return box.isAsleep
     }
     if mustWake { wake() }
+  }
+
+  /// Runs a job on the loop, in the order of posting, when the loop wakes for another reason, and after 2 ms at the latest.
+  /// A burst of such jobs wakes the thread once. After `stop()` was called the job is dropped.
+  package func postSoon(_ job: @escaping @Sendable () -> Void) {
+    let mustSet = inbox.withLock { box -> Bool in
+      guard box.phase == .running else { return false }
+      box.work.append(.posted(job))
+      guard box.isAsleep, !box.isTimerSet else { return false }
+      box.isTimerSet = true
+      return true
+    }
+    guard mustSet else { return }
+    var limit = itimerspec()
+    limit.it_value.tv_nsec = 2_000_000
+    timerfd_settime(timerDescriptor, 0, &limit, nil)
   }
 
   /// True on the loop's thread.
@@ -170,7 +194,11 @@ package final class Loop: SerialExecutor, TaskExecutor {
       }
       guard phase == .running else { break }
       loopState.poll(maySleep: maySleep)
-      inbox.withLock { $0.isAsleep = false }
+      let hasTimerFired = loopState.takeTimer()
+      inbox.withLock { box in
+        box.isAsleep = false
+        if hasTimerFired { box.isTimerSet = false }
+      }
       loopState.serveSockets()
       runWork(&work)
       loopState.fireTimers()

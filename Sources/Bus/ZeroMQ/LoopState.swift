@@ -23,15 +23,19 @@ final class LoopState {
   var timers = Timers()
   private var polled: [any Polled] = []
   private var isChanged = true
-  /// The wake descriptor, then the descriptors of `collected`; `counts` holds the number of each.
+  /// The wake and timer descriptors, then the descriptors of `collected`; `counts` holds the number of each.
   private var items: [pollfd] = []
   private var collected: [any Polled] = []
   private var counts: [Int] = []
   /// For each of `collected`, whether it has something to serve.
   private var isDue: [Bool] = []
   private let wakeDescriptor: Int32
+  private let timerDescriptor: Int32
 
-  init(wakeDescriptor: Int32) { self.wakeDescriptor = wakeDescriptor }
+  init(wakeDescriptor: Int32, timerDescriptor: Int32) {
+    self.wakeDescriptor = wakeDescriptor
+    self.timerDescriptor = timerDescriptor
+  }
 
   func add(_ new: any Polled) {
     polled.append(new)
@@ -60,13 +64,21 @@ final class LoopState {
     for index in items.indices { items[index].revents = 0 }
   }
 
+  /// Returns whether the timer had fired before the last `poll`.
+  func takeTimer() -> Bool {
+    guard items[1].revents != 0 else { return false }
+    var count: UInt64 = 0
+    _ = read(timerDescriptor, &count, MemoryLayout.size(ofValue: count))
+    return true
+  }
+
   func serveSockets() {
     if items[0].revents != 0 {
       var count: eventfd_t = 0
       _ = eventfd_read(wakeDescriptor, &count)
     }
     // The list of this turn is fixed: when handlers open or close sockets, `isChanged` rebuilds it for the next turn.
-    var start = 1
+    var start = 2
     for (index, one) in collected.enumerated() {
       let end = start + counts[index]
       if isDue[index] || items[start..<end].contains(where: { $0.revents != 0 }) { one.serve() }
@@ -93,7 +105,7 @@ final class LoopState {
 
   private func collect() {
     isChanged = false
-    items = [pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0)]
+    items = [wakeDescriptor, timerDescriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     collected = polled
     isDue = Array(repeating: false, count: collected.count)
     counts.removeAll(keepingCapacity: true)

@@ -86,8 +86,8 @@ package struct DeliveryStateMachine: Sendable {
     /// The user force-quit the app of the session: the owner is not launched for the events.
     case quit(SessionKey)
     case created(TaskKey)
-    /// Finished, failed or cancelled.
-    case ended(TaskKey)
+    /// Finished, failed or cancelled, in this order.
+    case ended([TaskKey])
     /// The owner runs. `woken`: it was launched or resumed a moment ago.
     case awake(Address, generation: UInt32, woken: Bool)
     /// The owner was suspended.
@@ -128,7 +128,7 @@ package struct DeliveryStateMachine: Sendable {
 
   package init(
     sessions: [SessionKey: Session] = [:], deliveries: [Delivery] = [], settings: TransferSettings,
-    makeID: @escaping @Sendable () -> UUID = { UUID() }
+    makeID: @escaping @Sendable () -> UUID = { .random() }
   ) {
     self.sessions = TrackedDictionary(sessions)
     self.deliveries = TrackedDictionary(Dictionary(deliveries.map { ($0.id, $0) }) { first, _ in first })
@@ -167,7 +167,7 @@ package struct DeliveryStateMachine: Sendable {
     case .created(let task):
       sessions[task.session]?.running.insert(task.identifier)
       return []
-    case .ended(let task): return ended(task, now)
+    case .ended(let tasks): return ended(tasks, now)
     case .awake(let owner, let generation, let woken): return awake(owner, generation, woken, now)
     case .suspended(let owner, let generation):
       if awakeInstances[owner] == generation { awakeInstances[owner] = nil }
@@ -215,13 +215,20 @@ package struct DeliveryStateMachine: Sendable {
     return ids { $0.session == key && !$0.isUnderWay }.flatMap { want($0, now) }
   }
 
-  private mutating func ended(_ task: TaskKey, _ now: Date) -> [Action] {
-    guard sessions[task.session]?.running.remove(task.identifier) != nil else { return [] }
-    sessions[task.session]?.ended.append(task.identifier)
-    let proposed = propose(task.session, now)
-    guard proposed.isEmpty, sessions[task.session]?.running.isEmpty == true else { return proposed }
+  private mutating func ended(_ tasks: [TaskKey], _ now: Date) -> [Action] {
+    var touched: [SessionKey] = []
+    for task in tasks where sessions[task.session]?.running.remove(task.identifier) != nil {
+      sessions[task.session]?.ended.append(task.identifier)
+      if !touched.contains(task.session) { touched.append(task.session) }
+    }
+    return touched.flatMap { endedTasks(of: $0, now) }
+  }
+
+  private mutating func endedTasks(of key: SessionKey, _ now: Date) -> [Action] {
+    let proposed = propose(key, now)
+    guard proposed.isEmpty, sessions[key]?.running.isEmpty == true else { return proposed }
     // An earlier host began a delivery, and may have exited before it recorded that the owner's instance ended.
-    return ids { $0.session == task.session && !$0.isUnderWay && !$0.wakes }.flatMap { id in
+    return ids { $0.session == key && !$0.isUnderWay && !$0.wakes }.flatMap { id in
       deliveries[id]?.wakes = true
       return want(id, now)
     }

@@ -105,7 +105,7 @@ extension EventDelivery {
     let copies = try files.copyNames(whole.count, for: delivery.session.owner, delivery.id)
     do {
       FaultPoint.hostBeforeFilesCopied.reached()
-      try await WholeFile.copy(zip(whole, copies).map { (context.path($0.key), $1) })
+      try await EventDelivery.copy(whole, to: copies, context)
       FaultPoint.hostAfterFilesCopied.reached()
       if PlantedFault.truncatedCopy.isPlanted { for copy in copies { truncate(copy, off_t(WholeFile.size(copy)) - 1) } }
       try Task.checkCancellation()
@@ -116,8 +116,25 @@ extension EventDelivery {
     var rest = copies[...]
     return tasks.map { task in
       TaskOutcome(
-        task: task.snapshot(bytes: context.bytes(task.key)), response: task.response,
+        task: task.snapshot(bytes: context.bytes(of: task)), response: task.response,
         file: task.failure == nil ? rest.popFirst() : nil, failure: task.failure, metrics: task.metrics)
+    }
+  }
+
+  /// Copies the bodies of tasks in order, and yields to transfers between two of them.
+  ///
+  /// - Throws: `CancellationError`, database and file system errors. The bodies before the failed one have been copied.
+  @concurrent private static func copy(
+    _ tasks: [StoredTask], to copies: [String], _ context: TransferContext
+  ) async throws {
+    for (task, copy) in zip(tasks, copies) {
+      try Task.checkCancellation()
+      if task.contentLength != nil, let content = try context.store.content(of: task.key) {
+        try WholeFile.create(copy, content)
+      } else {
+        try WholeFile.copy(context.path(task.key), to: copy)
+      }
+      await Task.yield()
     }
   }
 

@@ -26,7 +26,7 @@ extension EventDelivery {
       guard let holder = otherProcess(with: key) else { continue }
       handle(.closed(key, generation: generation))
       let taken = SessionTaken(session: key.identifier, generation: generation, holder: holder)
-      context.bus.submit(taken, to: owner, id: UUID(), context: key.context) { _ in }
+      context.bus.submit(taken, to: owner, id: .random(), context: key.context) { _ in }
     }
   }
 }

@@ -119,7 +119,7 @@ actor EventDelivery {
   /// - Throws: database and file system errors.
   func taskList(of key: SessionKey) throws -> OpenSession.Reply {
     let listed = try context.store.tasks(of: key).filter { context.settings.listsEndedTasks || !$0.hasEnded }
-    let tasks = listed.map { $0.snapshot(bytes: context.bytes($0.key)) }
+    let tasks = listed.map { $0.snapshot(bytes: context.bytes(of: $0)) }
     let next = try context.store.nextTaskIdentifier(of: key)
     let list = lists[key.owner] ?? UUID()
     lists[key.owner] = list

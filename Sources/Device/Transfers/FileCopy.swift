@@ -5,14 +5,18 @@ import Foundation
 
 /// Operations on whole files.
 enum WholeFile {
-  /// Copies files in order, and yields to transfers between two files.
+  /// Creates a file with this content.
   ///
-  /// - Throws: `CancellationError`, and file system errors. The files before the failed one have been copied.
-  @concurrent static func copy(_ files: [(source: String, destination: String)]) async throws {
-    for file in files {
-      try Task.checkCancellation()
-      try copy(file.source, to: file.destination)
-      await Task.yield()
+  /// - Throws: file system errors. Nothing is left at `path` then, unless it existed before.
+  static func create(_ path: String, _ content: Data) throws {
+    let output = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard output >= 0 else { throw FileError(path, errno) }
+    defer { close(output) }
+    do {
+      if !content.isEmpty { try FileHandle(fileDescriptor: output, closeOnDealloc: false).write(contentsOf: content) }
+    } catch {
+      unlink(path)
+      throw error
     }
   }
 
@@ -21,7 +25,7 @@ enum WholeFile {
   /// content.
   ///
   /// - Throws: file system errors. Nothing is left at `destination` then.
-  private static func copy(_ source: String, to destination: String) throws {
+  static func copy(_ source: String, to destination: String) throws {
     let input = open(source, O_RDONLY | O_CLOEXEC)
     guard input >= 0 else { throw FileError(source, errno) }
     defer { close(input) }

@@ -16,13 +16,22 @@ struct OwnerFiles: Sendable {
   func copyNames(_ count: Int, for owner: Address, _ delivery: UUID) throws -> [String] {
     guard count > 0 else { return [] }
     let folder = try folder(of: owner)
-    let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-    let names = (0..<count).map { _ in
-      "\(folder)/CFNetworkDownload_\(String((0..<6).compactMap { _ in letters.randomElement() })).tmp"
-    }
+    let names = (0..<count).map { _ in "\(folder)/CFNetworkDownload_\(OwnerFiles.randomLetters()).tmp" }
     try store.addCopies(names, of: delivery)
     return names
   }
+
+  /// Six letters or digits, from one random number.
+  private static func randomLetters() -> String {
+    var number = UInt64.random(in: 0...UInt64.max)
+    return String(
+      decoding: (0..<6).map { _ in
+        defer { number /= UInt64(letters.count) }
+        return letters[Int(number % UInt64(letters.count))]
+      }, as: UTF8.self)
+  }
+
+  private static let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".utf8)
 
   /// Writes values that do not fit in an envelope to a file in the owner's container.
   ///

@@ -5,53 +5,90 @@ import Foundation
 import NIOCore
 import Synchronization
 
-/// The part file of one task, written by appending. Maintains the SHA-256 of its content without reading it again.
+/// The body of one task's response, written by appending. Maintains the SHA-256 of its content without reading it again.
+///
+/// A short body stays in memory until it is complete: the database then has it. A longer one is in the part file, and so
+/// is what a failed attempt has received.
 final class PartFile {
   private let path: String
-  private let descriptor: Int32
+  /// `nil` while the content is in memory.
+  private var descriptor: Int32?
+  private var memory: [UInt8] = []
   private var hash = SHA256()
 
-  /// Opens the file. Creates it and its folder if they do not exist.
+  /// Bytes; a longer body is written to the file.
+  static let memoryLimit = 32 << 10
+
+  /// Opens the file, if there is one.
   ///
-  /// - Throws: `FileError`, or a Foundation error for the folder.
+  /// - Throws: `FileError`.
   init(_ path: String) throws {
     self.path = path
-    let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC
-    var descriptor = open(path, flags, 0o600)
-    if descriptor < 0, errno == ENOENT {
-      let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      descriptor = open(path, flags, 0o600)
-    }
-    guard descriptor >= 0 else { throw FileError(path, errno) }
-    self.descriptor = descriptor
+    let descriptor = open(path, O_RDWR | O_APPEND | O_CLOEXEC)
+    guard descriptor >= 0 || errno == ENOENT else { throw FileError(path, errno) }
+    if descriptor >= 0 { self.descriptor = descriptor }
   }
 
-  deinit { close(descriptor) }
+  deinit { descriptor.map { _ = close($0) } }
+
+  /// The whole content; `nil` when it is in the file.
+  var content: [UInt8]? { descriptor == nil ? memory : nil }
 
   /// Bytes.
   func size() throws -> Int64 {
+    guard let descriptor else { return Int64(memory.count) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw FileError(path, errno) }
     return Int64(status.st_size)
   }
 
-  /// Truncates the file to 0 bytes if it is not empty.
+  /// Removes the content.
   func truncate() throws {
     hash = SHA256()
-    guard try size() > 0 else { return }
+    memory = []
+    guard let descriptor, try size() > 0 else { return }
     guard ftruncate(descriptor, 0) == 0 else { throw FileError(path, errno) }
+  }
+
+  /// Writes what is in memory to the file. An attempt that fails calls it, so that the next one can continue.
+  ///
+  /// - Throws: `FileError`, or a Foundation error for the folder.
+  func keep() throws {
+    if !memory.isEmpty { _ = try opened() }
+  }
+
+  /// The descriptor of the file. Creates it and its folder if they do not exist, and writes what is in memory.
+  private func opened() throws -> Int32 {
+    if let descriptor { return descriptor }
+    let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC
+    var created = open(path, flags, 0o600)
+    if created < 0, errno == ENOENT {
+      let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      created = open(path, flags, 0o600)
+    }
+    guard created >= 0 else { throw FileError(path, errno) }
+    descriptor = created
+    try memory.withUnsafeBytes { try write($0, to: created) }
+    memory = []
+    return created
   }
 
   /// Appends a piece. A long one is digested on another thread while it is written, since both take about as long.
   func append(_ piece: ByteBuffer) async throws {
+    if descriptor == nil, memory.count + piece.readableBytes <= PartFile.memoryLimit {
+      hash = PartFile.digest(hash, piece)
+      piece.withUnsafeReadableBytes { memory.append(contentsOf: $0) }
+      return
+    }
+    let descriptor = try opened()
     guard piece.readableBytes >= PartFile.longPiece else {
       hash = PartFile.digest(hash, piece)
-      return try write(piece)
+      return try write(piece, to: descriptor)
     }
     let former = hash
     async let digested = PartFile.digest(former, piece)
-    try write(piece)
+    try write(piece, to: descriptor)
     hash = await digested
   }
 
@@ -64,20 +101,24 @@ final class PartFile {
     return hash
   }
 
-  private func write(_ piece: ByteBuffer) throws {
-    try piece.withUnsafeReadableBytes { bytes in
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-        if count < 0, errno == EINTR { continue }
-        guard count >= 0 else { throw FileError(path, errno) }
-        rest = rest.dropFirst(count)
-      }
+  private func write(_ piece: ByteBuffer, to descriptor: Int32) throws {
+    try piece.withUnsafeReadableBytes { try write($0, to: descriptor) }
+  }
+
+  private func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw FileError(path, errno) }
+      rest = rest.dropFirst(count)
     }
   }
 
   /// Waits until the content and the name of the file are on the disk, before the database records that it is complete.
+  /// What is in memory needs no file: it is in the same transaction.
   func synchronize() throws {
+    guard let descriptor else { return }
     guard fdatasync(descriptor) == 0 else { throw FileError(path, errno) }
     try WholeFile.synchronizeFolder(of: path)
     // The folders of a session and of its owner are created with their first file.
@@ -94,6 +135,7 @@ final class PartFile {
   /// Reads what an earlier attempt wrote, so that the digest continues from there.
   func digest(upTo end: Int64) throws {
     hash = SHA256()
+    guard let descriptor else { return }
     try withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
       var offset: Int64 = 0
       while offset < end {

@@ -10,8 +10,6 @@ import NIOSSL
 /// One attempt of one task: sends the request, follows redirects and challenges, and writes the body of the response to
 /// the task's file. The length of the file determines the progress of a download.
 ///
-/// Files are not synchronised to the disk. Like the module's database, they survive the exit of any process, but not a
-/// power failure of the machine.
 struct TransferAttempt: Sendable {
   let request: TransferRequest
   /// The file that is the body of an upload.
@@ -34,6 +32,8 @@ struct TransferAttempt: Sendable {
   var respond: @Sendable (Challenge) async throws -> AnswerChallenge.Reply = { _ in
     AnswerChallenge.Reply(disposition: .performDefaultHandling)
   }
+  /// Runs the attempt, except for a long body; `nil` for the shared threads of Swift concurrency.
+  var executor: (any TaskExecutor)?
 
   /// The stored state before the attempt begins.
   struct Known: Sendable {
@@ -49,7 +49,7 @@ struct TransferAttempt: Sendable {
     let idle = max(0.001, request.timeoutInterval ?? configuration.timeoutIntervalForRequest)
     let watch = network.watch(idle: idle)
     do {
-      return try await watch.run { try await run(known, watch) }
+      return try await watch.run(on: upload == nil ? executor : nil) { try await run(known, watch) }
     } catch let error as HeadNotStored {
       throw error
     } catch {
@@ -59,6 +59,16 @@ struct TransferAttempt: Sendable {
 
   private func run(_ known: Known, _ watch: AttemptWatch) async throws -> AttemptResult {
     let file = try PartFile(path)
+    do {
+      return try await load(into: file, known, watch)
+    } catch {
+      // Otherwise the next attempt begins at byte 0.
+      try? file.keep()
+      throw error
+    }
+  }
+
+  private func load(into file: PartFile, _ known: Known, _ watch: AttemptWatch) async throws -> AttemptResult {
     var part = StoredPart(
       bytes: try file.size(), validator: known.validator, expectedLength: known.response?.expectedLength ?? -1)
     if let response = known.response, part.expectedLength > 0, part.bytes == part.expectedLength {
@@ -98,7 +108,7 @@ struct TransferAttempt: Sendable {
     try file.synchronize()
     return AttemptResult(
       response: head, currentRequest: exchange.currentRequest, redirectCount: exchange.redirectCount,
-      sha256: file.sha256, bytes: bytes)
+      sha256: file.sha256, bytes: bytes, content: file.content)
   }
 
   private func store(_ head: TransferResponse?, _ validator: String?) async throws {
@@ -176,20 +186,33 @@ struct TransferAttempt: Sendable {
   ) async throws {
     let first = try file.size()
     var bytes = first
-    for try await var piece in response.body {
-      watch.touch()
-      while let slice = piece.readSlice(length: min(piece.readableBytes, network.throttle.slice)),
-        slice.readableBytes > 0
-      {
-        try await watch.outside { try await network.throttle.spend(slice.readableBytes) }
-        try await file.append(slice)
-        bytes += Int64(slice.readableBytes)
-        report(.received(bytes, of: head.expectedLength))
+    var body = response.body.makeAsyncIterator()
+    while file.content != nil, let piece = try await body.next() {
+      try await receive(piece, into: file, &bytes, of: head, watch)
+    }
+    if file.content == nil {
+      // The executor does short work only. A long body is written and digested on two threads.
+      try await withTaskExecutorPreference(globalConcurrentExecutor) {
+        while let piece = try await body.next() { try await receive(piece, into: file, &bytes, of: head, watch) }
       }
     }
     // After a cancellation the body ends as if it were complete.
     try Task.checkCancellation()
     if bytes == first { report(.received(bytes, of: head.expectedLength)) }
+  }
+
+  private func receive(
+    _ piece: ByteBuffer, into file: PartFile, _ bytes: inout Int64, of head: TransferResponse, _ watch: AttemptWatch
+  ) async throws {
+    watch.touch()
+    var piece = piece
+    while let slice = piece.readSlice(length: min(piece.readableBytes, network.throttle.slice)), slice.readableBytes > 0
+    {
+      try await watch.outside { try await network.throttle.spend(slice.readableBytes) }
+      try await file.append(slice)
+      bytes += Int64(slice.readableBytes)
+      report(.received(bytes, of: head.expectedLength))
+    }
   }
 }
 
@@ -216,6 +239,8 @@ struct AttemptResult: Sendable {
   /// The digest of the file, as hexadecimal digits.
   let sha256: String
   let bytes: Int64
+  /// The body, if it is short enough for the database; `nil` when it is in the part file.
+  var content: [UInt8]?
 }
 
 /// Wraps the error that `setHead` threw.

@@ -24,6 +24,8 @@ final class TransferContext: Sendable {
   let processActions: Outputs<ProcessAction>
   private let folder: String
   private let over = Atomic(false)
+  /// The folders of sessions: a name takes two digests.
+  private let folders = Mutex<[SessionKey: String]>([:])
 
   /// - Parameter folder: where the part files are.
   /// - Throws: database errors.
@@ -61,13 +63,23 @@ final class TransferContext: Sendable {
   var keptParts: String { folder + "/kept" }
 
   /// The part file of a task.
-  func path(_ key: TaskKey) -> String {
-    let session = WholeFile.name(for: key.session.identifier)
-    return "\(folder)/\(WholeFile.name(for: key.session.owner.text))/\(session)/\(key.identifier).part"
+  func path(_ key: TaskKey) -> String { "\(folder(of: key.session))/\(key.identifier).part" }
+
+  private func folder(of session: SessionKey) -> String {
+    folders.withLock { folders in
+      if let known = folders[session] { return known }
+      let name = "\(WholeFile.name(for: session.owner.text))/\(WholeFile.name(for: session.identifier))"
+      let folder = "\(folder)/\(name)"
+      folders[session] = folder
+      return folder
+    }
   }
 
   /// The size of a task's part file in bytes.
   func bytes(_ key: TaskKey) -> Int64 { WholeFile.size(path(key)) }
+
+  /// The number of bytes that the task has received, in the database or in its part file.
+  func bytes(of task: StoredTask) -> Int64 { task.contentLength ?? bytes(task.key) }
 
   /// Removes part files whose rows an earlier host deleted just before it exited.
   ///

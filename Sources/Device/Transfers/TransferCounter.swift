@@ -12,8 +12,10 @@ final class TransferCounter: Sendable {
   private let bus: any BusConnection
   private let perSecond: Double
   let isAwake: @Sendable (Address) async -> Bool
-  private let counts: AsyncStream<(SessionKey, TransferCounted)>
-  private let outlet: AsyncStream<(SessionKey, TransferCounted)>.Continuation
+  private let counts = Mutex<[(SessionKey, TransferCounted)]>([])
+  /// Says that there are counts.
+  private let signal: AsyncStream<Void>
+  private let outlet: AsyncStream<Void>.Continuation
   /// Owns the reader of the counts.
   let tasks = TaskOwner()
   private let meters = Mutex<[TaskKey: TransferMeter]>([:])
@@ -23,15 +25,34 @@ final class TransferCounter: Sendable {
     self.bus = bus
     self.perSecond = perSecond
     self.isAwake = isAwake
-    (counts, outlet) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1024))
+    (signal, outlet) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
   /// Starts the only reader, so that counts are sent in order.
-  func begin() {
-    tasks.start { [counts, bus, isAwake] in
-      for await (session, counted) in counts where await isAwake(session.owner) {
-        bus.notify(counted, to: session.owner, context: session.context)
-      }
+  func begin() { tasks.start { for await _ in self.signal { await self.send() } } }
+
+  /// The most counts that wait. More of them replace the oldest.
+  private static let limit = 1024
+
+  private func add(_ counted: TransferCounted, of session: SessionKey) {
+    counts.withLock { counts in
+      if counts.count == TransferCounter.limit { counts.removeFirst() }
+      counts.append((session, counted))
+    }
+    outlet.yield()
+  }
+
+  /// Sends the counts that wait. Each owner is looked up once.
+  private func send() async {
+    var awake: [Address: Bool] = [:]
+    for (session, counted) in counts.withLock({ counts in
+      defer { counts = [] }
+      return counts
+    }) {
+      let isRunning: Bool
+      if let known = awake[session.owner] { isRunning = known } else { isRunning = await isAwake(session.owner) }
+      awake[session.owner] = isRunning
+      if isRunning { bus.notify(counted, to: session.owner, context: session.context) }
     }
   }
 
@@ -46,9 +67,7 @@ final class TransferCounter: Sendable {
     meters.withLock { meters in
       if let meter = meters[key] { return meter }
       let interval: Duration? = perSecond > 0 ? .seconds(1 / perSecond) : nil
-      let meter = TransferMeter(key, interval: interval) { [outlet] counted in
-        outlet.yield((key.session, counted))
-      }
+      let meter = TransferMeter(key, interval: interval) { [weak self] in self?.add($0, of: key.session) }
       meters[key] = meter
       return meter
     }

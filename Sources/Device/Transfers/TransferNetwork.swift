@@ -99,9 +99,12 @@ final class AttemptWatch: Sendable {
     return try await body()
   }
 
+  /// - Parameter executor: runs the body; `nil` for the shared threads of Swift concurrency.
   /// - Throws: `TransferFault` -1001 when the limit has passed. The body was cancelled and has returned then.
-  func run<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
-    let task = Task { try await body() }
+  func run<T: Sendable>(
+    on executor: (any TaskExecutor)? = nil, _ body: @escaping @Sendable () async throws -> T
+  ) async throws -> T {
+    let task = Task(executorPreference: executor) { try await body() }
     look { task.cancel() }
     defer { state.withLock { $0.timer.take()?.cancel() } }
     do {

@@ -88,7 +88,7 @@ struct TransferReports {
     let wait = transfer?.wait
     let state: TaskReport.State =
       task.hasEnded ? .ended : wait == .suspended ? .suspended : wait == nil ? .loading : .waiting
-    var snapshot = task.snapshot(bytes: context.bytes(task.key))
+    var snapshot = task.snapshot(bytes: context.bytes(of: task))
     // A list does not show bodies, and an envelope has a size limit.
     snapshot.request.body = nil
     snapshot.currentRequest?.body = nil

@@ -28,6 +28,8 @@ actor TransferScheduler {
   private var alarm = StateMachineAlarm()
   /// The attempts in progress.
   private var attempts: [TaskKey: Task<Void, Never>] = [:]
+  /// Ends that are not in the database yet, in order.
+  private var ends: [TaskEnd] = []
   /// The cookies of each owner.
   var cookieStorages: [Address: CookieStorage] = [:]
   /// The tasks whose owner must be asked before they begin.
@@ -68,6 +70,7 @@ actor TransferScheduler {
   func leave() async {
     alarm.cancel()
     await tasks.end()
+    recordEnds()
     await counter.leave()
     await network.shutdown()
   }
@@ -87,7 +90,7 @@ actor TransferScheduler {
 
   private func perform(_ action: LoadingStateMachine.Action) {
     switch action {
-    case .load(let key): attempts[key] = tasks.start { await self.runAttempt(of: key) }
+    case .load(let key): attempts[key] = tasks.start(on: context.executor) { await self.runAttempt(of: key) }
     case .stop(let key): attempts[key]?.cancel()
     case .waits(let key, let wait): context.record(key, .waiting, context.bytes(key), "waits for \(wait)")
     case .ask(let key): askBeforeBegin(of: key)
@@ -131,12 +134,12 @@ actor TransferScheduler {
     let task = StoredTask(
       request, resuming: resume ?? nil, key: key, created: context.clock.now,
       isInBackground: !stateMachine.isInFront(owner))
-    guard try context.store.insert(task) else { return }
+    guard try saveEnds(creating: task) else { return }
     delivery.assumeIsolated { $0.handle(.created(key)) }
     switch resume {
     // Data that is not ours. The task fails like others: the error is delivered to the delegate (documented).
     case .some(nil):
-      recordEnd(of: key, nil, failure: TransferFailure(code: -1, message: "this is not resume data of a download"))
+      addEnd(of: key, nil, failure: TransferFailure(code: -1, message: "this is not resume data of a download"))
     case .some(let data?):
       if parts.adopt(data, to: context.path(key)) {
         try context.store.setHead(data.response, validator: data.validator, of: key)
@@ -195,9 +198,11 @@ actor TransferScheduler {
       attempt.cancel()
       await attempt.value
     }
+    recordEnds()
     guard let task = try context.store.task(key), !task.hasEnded else { return nil }
     let resumeData = keepsPart ? resumeData(of: task) : nil
-    recordEnd(of: key, nil, failure: failure.with(resumeData: resumeData))
+    addEnd(of: key, nil, failure: failure.with(resumeData: resumeData))
+    recordEnds()
     return resumeData
   }
 
@@ -216,24 +221,51 @@ actor TransferScheduler {
     if task == nil { context.clock.endWork(work) }
   }
 
-  /// Records the end of a task: in the database first, then in the state machines.
-  private func recordEnd(of key: TaskKey, _ result: AttemptResult?, failure: TransferFailure?) {
-    let bytes = context.bytes(key)
+  /// Records the end of a task soon: together with those of other tasks that end now, since each transaction waits for the
+  /// disk.
+  private func addEnd(of key: TaskKey, _ result: AttemptResult?, failure: TransferFailure?) {
+    let bytes = result?.bytes ?? context.bytes(key)
     let sent = counter.ended(key, bytes: failure == nil ? bytes : nil)
+    ends.append(
+      TaskEnd(
+        key: key, result: result, failure: failure, attempts: stateMachine.transfers[key]?.attempts ?? 0,
+        bytesSent: sent, bytes: bytes, instant: context.clock.now))
+    guard ends.count == 1 else { return }
+    context.executor.post { self.assumeIsolated { $0.recordEnds() } }
+  }
+
+  /// Records the ends of tasks: in the database first, then in the state machines.
+  private func recordEnds() {
+    guard !ends.isEmpty else { return }
     do {
-      try context.store.setEnded(
-        key, result, failure: failure, attempts: stateMachine.transfers[key]?.attempts ?? 0, sent: sent,
-        at: context.clock.now)
+      _ = try saveEnds()
     } catch {
-      return context.broken(error)
+      context.broken(error)
     }
-    let step: TransferProgress.Step = failure.map { $0.code == -999 ? .cancelled : .failed } ?? .finished
-    let detail = failure?.message ?? result.map { "HTTP \($0.response.status)" }
-    context.record(key, step, bytes, detail, result?.sha256)
-    if PlantedFault.endReportedTwice.isPlanted { context.record(key, step, bytes, detail, result?.sha256) }
-    withdrawQuestion(about: key)
-    handle(.ended(key))
-    delivery.assumeIsolated { $0.handle(.ended(key)) }
+  }
+
+  /// Records the ends of tasks, and stores a new task in the same transaction.
+  ///
+  /// - Returns: `false` when the new task was already stored, or `nil`.
+  /// - Throws: database errors. The ends are kept.
+  private func saveEnds(creating task: StoredTask? = nil) throws -> Bool {
+    let isNew = try context.store.save(ends, creating: task)
+    let recorded = ends
+    ends = []
+    for end in recorded { report(end) }
+    for end in recorded { handle(.ended(end.key)) }
+    delivery.assumeIsolated { $0.handle(.ended(recorded.map(\.key))) }
+    return isNew
+  }
+
+  private func report(_ end: TaskEnd) {
+    let step: TransferProgress.Step = end.failure.map { $0.code == -999 ? .cancelled : .failed } ?? .finished
+    let detail = end.failure?.message ?? end.result.map { "HTTP \($0.response.status)" }
+    context.record(end.key, step, end.bytes, detail, end.result?.sha256)
+    if PlantedFault.endReportedTwice.isPlanted {
+      context.record(end.key, step, end.bytes, detail, end.result?.sha256)
+    }
+    withdrawQuestion(about: end.key)
   }
 
   /// The data for `downloadTask(withResumeData:)`. The part file is kept for it.
@@ -304,15 +336,15 @@ actor TransferScheduler {
       respond: { [weak self] challenge in
         guard let self else { throw CancellationError() }
         return try await respond(challenge, of: key)
-      })
+      }, executor: context.executor)
     let known = TransferAttempt.Known(response: task.response, validator: task.validator)
     return try await attempt.perform(knowing: known)
   }
 
   private func attemptEnded(_ key: TaskKey, _ end: AttemptEnd) {
     switch end {
-    case .finished(let result): recordEnd(of: key, result, failure: nil)
-    case .failed(let fault, _) where fault.next == .never: recordEnd(of: key, nil, failure: fault.failure)
+    case .finished(let result): addEnd(of: key, result, failure: nil)
+    case .failed(let fault, _) where fault.next == .never: addEnd(of: key, nil, failure: fault.failure)
     case .failed(let fault, _) where fault.next == .atOnce: handle(.again(key))
     case .failed(let fault, let progressed):
       // An attempt that was requested to stop did not fail.

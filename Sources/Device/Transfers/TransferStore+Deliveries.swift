@@ -83,7 +83,9 @@ extension TransferStore {
     let gone = touched.deliveries.filter { stateMachine.deliveries[$0] == nil }.compactMap { kept.deliveries[$0] }
     let present = Array(stateMachine.deliveries.values)
     guard !sessions.isEmpty || !changed.isEmpty || !gone.isEmpty else { return }
-    try database.write { db in
+    // A host that does not find a delivery makes it again. What the user or an owner did must not be undone.
+    let isFinal = !gone.isEmpty || sessions.contains { $0.now.isQuit != kept.sessions[$0.key]?.isQuit }
+    try (isFinal ? { try database.write($0) } : writeSoon) { db in
       for (key, session) in sessions {
         try db.run(
           "UPDATE sessions SET openIn = ?, quit = ? WHERE owner = ? AND identifier = ?",
@@ -130,7 +132,7 @@ extension TransferStore {
   /// Records copies before they are made, so that each is removed with its delivery.
   func addCopies(_ paths: [String], of delivery: UUID) throws {
     guard !paths.isEmpty else { return }
-    try database.write { db in
+    try writeSoon { db in
       for path in paths {
         try db.run("INSERT OR REPLACE INTO copies (path, delivery) VALUES (?, ?)", [path, delivery.uuidString])
       }
@@ -152,7 +154,7 @@ extension TransferStore {
 
   func forgetCopies(_ paths: [String]) throws {
     guard !paths.isEmpty else { return }
-    try database.write { db in
+    try writeSoon { db in
       for path in paths { try db.run("DELETE FROM copies WHERE path = ?", [path]) }
     }
   }

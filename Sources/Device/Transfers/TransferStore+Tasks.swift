@@ -39,6 +39,8 @@ struct StoredTask: Sendable {
   var response: TransferResponse?
   var validator: String?
   var failure: TransferFailure?
+  /// The length of the received body in bytes, if the database has it; `nil` if it is in the part file.
+  var contentLength: Int64?
 
   /// - Parameter resume: the resume data of the download to continue. Its request is then the task's.
   init(
@@ -85,6 +87,7 @@ struct StoredTask: Sendable {
     response = try row.decodedIfPresent("response")
     validator = row["validator"]
     failure = try row.decodedIfPresent("failure")
+    contentLength = row["contentLength"]
   }
 
   /// The task as it is sent to its owner.
@@ -123,39 +126,66 @@ struct StoredTask: Sendable {
   }
 }
 
+/// The end of a task.
+struct TaskEnd: Sendable {
+  let key: TaskKey
+  /// `nil` when the task failed.
+  let result: AttemptResult?
+  let failure: TransferFailure?
+  /// The number of requests that were sent.
+  let attempts: Int
+  let bytesSent: Int64
+  /// The length of the received body.
+  let bytes: Int64
+  let instant: Date
+}
+
 extension TransferStore {
-  /// Stores a task.
+  /// The columns of a `StoredTask`. SQLite finds the length of a blob without reading it.
+  private static let columns = """
+    owner, session, task, type, request, newRequest, description, file, created, background, priority, earliestBegin,
+    asks, expectsToSend, expectsToReceive, suspended, attempts, failures, notBefore, ended, endedOrder, currentRequest,
+    redirects, bytesSent, response, validator, failure, length(content) AS contentLength
+    """
+
+  /// Stores the ends of tasks in order, and a new task, in one transaction.
   ///
-  /// - Returns: `false` when it was already stored.
-  func insert(_ task: StoredTask) throws -> Bool {
+  /// - Returns: `false` when the new task was already stored, or `nil`.
+  func save(_ ends: [TaskEnd], creating task: StoredTask? = nil) throws -> Bool {
+    try database.write { db in
+      for end in ends { try TransferStore.setEnded(end, db) }
+      return try task.map { try TransferStore.insert($0, db) } ?? false
+    }
+  }
+
+  /// - Returns: `false` when the task was already stored.
+  private static func insert(_ task: StoredTask, _ db: Database) throws -> Bool {
     let key = task.key
     let names = [key.session.owner.text, key.session.identifier]
-    return try database.write { db in
-      try db.run(
-        """
-        INSERT OR IGNORE INTO tasks (owner, session, task, type, request, description, file, created, background,
-          priority, earliestBegin, asks, expectsToSend, expectsToReceive)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """,
-        [
-          names[0], names[1], key.identifier, task.type.rawValue, try BodyCoding.data(task.request),
-          task.description, task.file, task.created.timeIntervalSince1970, task.isInBackground, task.priority,
-          task.earliestBeginDate?.timeIntervalSince1970, task.asksBeforeBegin, task.bytesClientExpectsToSend,
-          task.bytesClientExpectsToReceive,
-        ])
-      guard db.changesCount > 0 else { return false }
-      try db.run(
-        "UPDATE sessions SET nextTaskIdentifier = max(nextTaskIdentifier, ?) WHERE owner = ? AND identifier = ?",
-        [key.identifier + 1, names[0], names[1]])
-      return true
-    }
+    try db.run(
+      """
+      INSERT OR IGNORE INTO tasks (owner, session, task, type, request, description, file, created, background,
+        priority, earliestBegin, asks, expectsToSend, expectsToReceive)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """,
+      [
+        names[0], names[1], key.identifier, task.type.rawValue, try BodyCoding.data(task.request),
+        task.description, task.file, task.created.timeIntervalSince1970, task.isInBackground, task.priority,
+        task.earliestBeginDate?.timeIntervalSince1970, task.asksBeforeBegin, task.bytesClientExpectsToSend,
+        task.bytesClientExpectsToReceive,
+      ])
+    guard db.changesCount > 0 else { return false }
+    try db.run(
+      "UPDATE sessions SET nextTaskIdentifier = max(nextTaskIdentifier, ?) WHERE owner = ? AND identifier = ?",
+      [key.identifier + 1, names[0], names[1]])
+    return true
   }
 
   /// The tasks of a session that were resumed and not acknowledged, in the order of their identifiers.
   func tasks(of key: SessionKey) throws -> [StoredTask] {
     try database.read { db in
       try Row.fetchAll(
-        db, sql: "SELECT * FROM tasks WHERE owner = ? AND session = ? ORDER BY task",
+        db, sql: "SELECT \(TransferStore.columns) FROM tasks WHERE owner = ? AND session = ? ORDER BY task",
         arguments: [key.owner.text, key.identifier]
       ).compactMap(StoredTask.init)
     }
@@ -164,7 +194,7 @@ extension TransferStore {
   /// The tasks that have not ended, in the order in which they were created.
   func unendedTasks() throws -> [StoredTask] {
     try database.read { db in
-      try Row.fetchAll(db, sql: "SELECT * FROM tasks WHERE endedOrder IS NULL ORDER BY rowid")
+      try Row.fetchAll(db, sql: "SELECT \(TransferStore.columns) FROM tasks WHERE endedOrder IS NULL ORDER BY rowid")
         .compactMap(StoredTask.init)
     }
   }
@@ -186,8 +216,10 @@ extension TransferStore {
   /// The stored tasks among `identifiers`, in that order.
   func tasks(_ identifiers: [Int], of session: SessionKey) throws -> [StoredTask] {
     let owner = session.owner.text
-    return try database.read { db in
-      let query = try db.cachedStatement(sql: "SELECT * FROM tasks WHERE owner = ? AND session = ? AND task = ?")
+    // On the writer's connection: a reader would begin a transaction for this.
+    return try database.writeWithoutTransaction { db in
+      let query = try db.cachedStatement(
+        sql: "SELECT \(TransferStore.columns) FROM tasks WHERE owner = ? AND session = ? AND task = ?")
       return try identifiers.compactMap { identifier in
         try Row.fetchOne(query, arguments: [owner, session.identifier, identifier]).flatMap(StoredTask.init)
       }
@@ -202,7 +234,7 @@ extension TransferStore {
       let tasks = try Row.fetchAll(
         db,
         sql: """
-          SELECT * FROM tasks WHERE rowid IN (SELECT rowid FROM tasks WHERE \(isMeant) ORDER BY owner, session, task
+          SELECT \(TransferStore.columns) FROM tasks WHERE rowid IN (SELECT rowid FROM tasks WHERE \(isMeant) ORDER BY owner, session, task
             LIMIT ? OFFSET ?) ORDER BY owner, session, task
           """,
         arguments: [session, session, limit, offset])
@@ -218,21 +250,30 @@ extension TransferStore {
     try update("response = ?, validator = ?", [body, validator], key)
   }
 
-  func setEnded(
-    _ key: TaskKey, _ result: AttemptResult?, failure: TransferFailure?, attempts: Int, sent: Int64, at now: Date
-  ) throws {
-    let failure = try failure.map { try BodyCoding.data($0) }
-    let response = try (result?.response).map { try BodyCoding.data($0) }
-    let request = try (result?.currentRequest).map { try BodyCoding.data($0) }
-    try update(
+  private static func setEnded(_ end: TaskEnd, _ db: Database) throws {
+    let failure = try end.failure.map { try BodyCoding.data($0) }
+    let response = try (end.result?.response).map { try BodyCoding.data($0) }
+    let request = try (end.result?.currentRequest).map { try BodyCoding.data($0) }
+    try db.run(
       """
-      response = coalesce(?, response), failure = ?, attempts = ?, ended = ?, currentRequest = ?, redirects = ?,
-      bytesSent = ?,
-      endedOrder = (SELECT coalesce(max(endedOrder), 0) + 1 FROM tasks)
+      UPDATE tasks SET response = coalesce(?, response), failure = ?, attempts = ?, ended = ?, currentRequest = ?,
+        redirects = ?, bytesSent = ?, content = ?, endedOrder = (SELECT coalesce(max(endedOrder), 0) + 1 FROM tasks)
+      WHERE owner = ? AND session = ? AND task = ?
       """,
       [
-        response, failure, attempts, now.timeIntervalSince1970, request, result?.redirectCount ?? 0, sent,
-      ], key)
+        response, failure, end.attempts, end.instant.timeIntervalSince1970, request, end.result?.redirectCount ?? 0,
+        end.bytesSent, (end.result?.content).map { Data($0) }, end.key.session.owner.text, end.key.session.identifier,
+        end.key.identifier,
+      ])
+  }
+
+  /// The body of a short response; `nil` when it is in the part file.
+  func content(of key: TaskKey) throws -> Data? {
+    try database.writeWithoutTransaction { db in
+      try Data.fetchOne(
+        db.cachedStatement(sql: "SELECT content FROM tasks WHERE owner = ? AND session = ? AND task = ?"),
+        arguments: [key.session.owner.text, key.session.identifier, key.identifier])
+    }
   }
 
   /// Stores what the owner may change, and its reply to `willBeginDelayedRequest`.

@@ -38,8 +38,25 @@ struct TransferStore: Sendable {
       CREATE INDEX copiesByDelivery ON copies (delivery);
       CREATE TABLE limiters (
         account TEXT PRIMARY KEY, owner TEXT NOT NULL, delay REAL NOT NULL, since REAL NOT NULL, until REAL NOT NULL);
-      """)
+      """,
+      // The body of a short response.
+      changes: ["transfers-content": "ALTER TABLE tasks ADD COLUMN content BLOB"])
     if PlantedFault.loadedAgain.isPlanted { try database.run("UPDATE tasks SET endedOrder = NULL, ended = NULL") }
+  }
+
+  /// Writes in one transaction, which survives the end of this process. It survives a power failure with the next
+  /// transaction that waits for the disk.
+  ///
+  /// For what another host can do again: begin a delivery, or remove a copy.
+  func writeSoon(_ work: (Database) throws -> Void) throws {
+    try database.writeWithoutTransaction { db in
+      try db.execute(sql: "PRAGMA synchronous = NORMAL")
+      defer { try? db.execute(sql: "PRAGMA synchronous = FULL") }
+      try db.inTransaction {
+        try work(db)
+        return .commit
+      }
+    }
   }
 
   // MARK: Sessions

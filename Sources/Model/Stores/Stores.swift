@@ -15,8 +15,9 @@ extension DatabasePool {
     var configuration = Configuration()
     configuration.busyMode = .timeout(5)
     let pool = try DatabasePool(path: path, configuration: configuration)
-    // GRDB sets NORMAL with the write-ahead mode, which writes the log to the disk only at a checkpoint.
-    try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+    // GRDB sets NORMAL with the write-ahead mode, which writes the log to the disk only at a checkpoint. Debian's SQLite
+    // overwrites deleted rows, which writes the pages of each large value once more.
+    try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL; PRAGMA secure_delete = OFF") }
     return pool
   }
 }
@@ -27,9 +28,11 @@ extension DatabaseWriter {
   /// - Parameters:
   ///   - store: the name under which the database records that it has the tables. No two stores share a name.
   ///   - sql: the statements.
-  package func createTables(of store: String, _ sql: String) throws {
+  ///   - changes: later changes of the tables, by names that are recorded likewise, in order.
+  package func createTables(of store: String, _ sql: String, changes: KeyValuePairs<String, String> = [:]) throws {
     var migrator = DatabaseMigrator()
     migrator.registerMigration(store) { try $0.execute(sql: sql) }
+    for (name, sql) in changes { migrator.registerMigration(name) { try $0.execute(sql: sql) } }
     try migrator.migrate(self)
   }
 }

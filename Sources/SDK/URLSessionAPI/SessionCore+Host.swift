@@ -17,7 +17,7 @@ extension SessionCore {
     configuration.cookies = cookies
     configuration.client = ClientProfileSource.of(process).profile
     process.connection.submit(
-      OpenSession(identifier: identifier, configuration: configuration), to: process.host, id: UUID(),
+      OpenSession(identifier: identifier, configuration: configuration), to: process.host, id: .random(),
       context: context, within: .seconds(86_400), whenUnreachable: .wait
     ) { self.opened($0) }
   }
@@ -96,7 +96,7 @@ extension SessionCore {
   /// Informs the host that this process is disconnected from the session.
   func close() {
     process.connection.submit(
-      CloseSession(identifier: identifier), to: process.host, id: UUID(), context: context, within: .seconds(86_400),
+      CloseSession(identifier: identifier), to: process.host, id: .random(), context: context, within: .seconds(86_400),
       whenUnreachable: .wait
     ) { result in
       if case .failure(let error) = result { self.process.log("session \(self.identifier) is not closed: \(error)") }
@@ -110,7 +110,7 @@ extension SessionCore {
     let core = task.core
     let answer = BlockingReply()
     process.connection.submit(
-      creation(core), to: process.host, id: UUID(), context: context, within: .seconds(process.rules.callDeadline),
+      creation(core), to: process.host, id: .random(), context: context, within: .seconds(process.rules.callDeadline),
       whenUnreachable: .wait
     ) { answer.come($0) }
     guard case .failure(let error) = answer.wait(atMost: .seconds(process.rules.callDeadline + 1)) else {
@@ -147,7 +147,7 @@ extension SessionCore {
     let request = CancelTransfer(
       session: identifier, taskIdentifier: task.identifier, producesResumeData: handler != nil)
     process.connection.submit(
-      request, to: process.host, id: UUID(), context: context, within: .seconds(86_400), whenUnreachable: .wait
+      request, to: process.host, id: .random(), context: context, within: .seconds(86_400), whenUnreachable: .wait
     ) { result in
       if case .failure(let error) = result {
         self.process.log("session \(self.identifier), task \(task.identifier): cancel() failed: \(error)")
@@ -163,7 +163,7 @@ extension SessionCore {
     var change = ChangeTransfer(session: identifier, taskIdentifier: task.identifier)
     body(&change)
     process.connection.submit(
-      change, to: process.host, id: UUID(), context: context, within: .seconds(86_400), whenUnreachable: .wait
+      change, to: process.host, id: .random(), context: context, within: .seconds(86_400), whenUnreachable: .wait
     ) { result in
       guard case .failure(let error) = result else { return }
       self.process.log("session \(self.identifier), task \(task.identifier): a change failed: \(error)")

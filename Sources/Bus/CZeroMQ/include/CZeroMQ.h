@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <zmq.h>
 
 // libzmq is loaded by the first call, and not by the dynamic linker when the process starts: libzmq and the twelve
