@@ -35,23 +35,27 @@ WIDGET = "Never"
 # Seconds until a wait for the largest size is aborted.
 PATIENCE = 10 * HANG_GUARD
 
-# The figures: name and unit.
+# The figures: name and unit. A name is also the title of a plot, and so short.
 NAMES = {
-    "create": ("without network, from the reload to the last accepted", "ms"),
-    "load": ("queued before, from the network to the last end in the delegate", "ms"),
-    "load_cpu": ("queued before, CPU of all processes from the reload on", "ms"),
-    "resume": ("with network, from the reload to the last end in the delegate", "ms"),
-    "resume_cpu": ("with network, CPU of all processes from the reload on", "ms"),
-    "connect_cpu": ("registration and connection of all, CPU of the broker", "ms"),
+    # from the reload to the last reply to resume()
+    "create": ("accepted without network", "ms"),
+    # from the network to the last end in the delegate
+    "load": ("queued before, to the last delegate call", "ms"),
+    "load_cpu": ("queued before, CPU of all processes", "ms"),
+    # from the reload to the last end in the delegate
+    "resume": ("with network, to the last delegate call", "ms"),
+    "resume_cpu": ("with network, CPU of all processes", "ms"),
+    "connect_cpu": ("connection of all, CPU of the broker", "ms"),
     "envelope_cpu": ("CPU of the broker for each envelope", "µs"),
     "broker_memory": ("RssAnon of the broker", "MiB"),
-    "place": ("from the first placed by the user to the last", "ms"),
+    "place": ("placed by the user in order", "ms"),
     "reload": ("reload of all to the last stored timeline", "ms"),
     "reload_cpu": ("reload of all, CPU of all processes", "ms"),
     "host_ready": ("exec of the host to ready", "ms"),
     "host_memory": ("RssAnon of the host when ready", "MiB"),
-    "broker_ready": ("exec of the broker to its announcement", "ms"),
-    "start_memory": ("RssAnon of the broker at its announcement", "MiB"),
+    # to its announcement
+    "broker_ready": ("exec of the broker to ready", "ms"),
+    "start_memory": ("RssAnon of the broker when ready", "MiB"),
 }
 
 
