@@ -621,7 +621,8 @@ let package = Package(
       [
         "Apps", "Archive", "BusTesting", "Cluster", "FaultPoints", "FidelityRules", "Gallery", "HostSystem",
         "Launching",
-        "MessageBus", "Messages", "OwnedTasks", "Stores", "Timelines", "Transfers", "ZeroMQ", grdb,
+        "MessageBus", "Messages", "OwnedTasks", "StandingProcesses", "Stores", "Timelines", "Transfers", "ZeroMQ",
+        arguments, grdb,
       ]),
     tests(
       "ProcessAgentTests",

@@ -21,6 +21,16 @@ package struct HostCommand: StandingProcessCommand {
 
   package init() {}
 
+  package static func reading(_ arguments: inout PlainArguments) -> HostCommand? {
+    guard let options = StandingProcessOptions(&arguments), let config = ConfigurationOption(&arguments) else {
+      return nil
+    }
+    var command = HostCommand()
+    command.options = options
+    command.config = config
+    return command
+  }
+
   package func serve(_ logger: Logger) async throws { try await serve(logger, faults: InjectedFaults()) }
 
   /// Runs the host of a device.

@@ -15,6 +15,11 @@ package protocol StandingProcessCommand: AsyncParsableCommand {
   /// The shared options.
   var options: StandingProcessOptions { get }
 
+  /// The command with these options; `nil` when ArgumentParser must read the arguments, as by default.
+  ///
+  /// - Parameter arguments: those that the command has are removed.
+  static func reading(_ arguments: inout PlainArguments) -> Self?
+
   /// Runs the process. Returns after SIGTERM or SIGINT, when everything has ended.
   ///
   /// - Parameter logger: the log of the process, with its name as the label.
@@ -29,7 +34,19 @@ extension StandingProcessCommand {
   /// The name of the executable, which begins each fatal error.
   package static var name: String { configuration.commandName ?? _commandName }
 
+  package static func reading(_ arguments: inout PlainArguments) -> Self? { nil }
+
   package static func exitCode(of error: any Error) -> StandingProcessExit? { nil }
+
+  /// The command of a command line that needs no ArgumentParser; `nil` for all others.
+  ///
+  /// - Parameter arguments: without the name of the executable.
+  package static func plain(_ arguments: ArraySlice<String>) -> Self? {
+    guard var arguments = PlainArguments(arguments), var command = reading(&arguments), arguments.isEmpty,
+      (try? command.validate()) != nil
+    else { return nil }
+    return command
+  }
 
   /// Runs the process with the arguments of the command line. Returns after a graceful end; the exit code is then 0.
   /// For wrong arguments, `--help` or a fatal error it exits.
@@ -39,7 +56,7 @@ extension StandingProcessCommand {
     // First, since the parent may exit at any time.
     ParentDeathSignal.exitWithParentIfRequested(CommandLine.arguments)
     LineLogHandler.bootstrap()
-    let command = parseOrExit()
+    let command = plain(CommandLine.arguments.dropFirst()) ?? parseOrExit()
     do {
       try await serve(command, Logger(label: name))
     } catch {

@@ -17,6 +17,19 @@ package struct StandingProcessOptions: ParsableArguments {
 
   package init() {}
 
+  /// - Returns: `nil` when ArgumentParser must read the arguments.
+  package init?(_ arguments: inout PlainArguments) {
+    guard let instance = arguments.take("--instance") else { return nil }
+    var parent: Int32?
+    if let text = arguments.take("--die-with-parent") {
+      guard let pid = Int32(text) else { return nil }
+      parent = pid
+    }
+    self.init()
+    self.instance = instance
+    self.dieWithParent = parent
+  }
+
   /// The instance's folder.
   package var folder: InstanceFolder { InstanceFolder(instance) }
 
@@ -38,6 +51,13 @@ package struct ConfigurationOption: ParsableArguments {
   package var path: String
 
   package init() {}
+
+  /// - Returns: `nil` when ArgumentParser must read the arguments.
+  package init?(_ arguments: inout PlainArguments) {
+    guard let path = arguments.take("--config") else { return nil }
+    self.init()
+    self.path = path
+  }
 
   /// Reads the file.
   ///
