@@ -36,7 +36,10 @@ enum BoundedYAML {
 
   private static func parse(_ text: String, _ file: String) throws(ClusterError) -> Node? {
     do {
-      return try Yams.compose(yaml: text)
+      // `ConfigurationReader` decides what a value is. The resolver matters only for a value that shares its node with a
+      // key, by an alias. The default one compiles seven regular expressions.
+      let hasAliases = text.utf8.contains(UInt8(ascii: "*"))
+      return try Yams.compose(yaml: text, hasAliases ? .default : .basic, Constructor([:], [:], [:]), .utf8)
     } catch {
       let reason = "\(error)".replacingOccurrences(of: stand, with: "*")
       throw ClusterError(.configuration, "\(file) is not YAML: \(reason)")

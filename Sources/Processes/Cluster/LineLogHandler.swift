@@ -18,8 +18,8 @@ package struct LineLogHandler: LogHandler {
   /// Installs this log handler for all loggers of the process. Call it once, at launch. `WIDGETLAB_LOG_LEVEL` (`trace`,
   /// `debug`, `info`, `notice`, `warning`, `error`, `critical`) sets the level; the default is `notice`.
   package static func bootstrap() {
-    let level =
-      ProcessInfo.processInfo.environment["WIDGETLAB_LOG_LEVEL"].flatMap { Logger.Level(rawValue: $0) } ?? .notice
+    // Not through Foundation, which makes a dictionary of all variables.
+    let level = getenv("WIDGETLAB_LOG_LEVEL").flatMap { Logger.Level(rawValue: String(cString: $0)) } ?? .notice
     LoggingSystem.bootstrap { label in
       var handler = LineLogHandler(label: label)
       handler.logLevel = level
