@@ -62,7 +62,9 @@ struct LaunchStore: Sendable {
 
   /// Writes what has changed since `before`, in one transaction.
   func save(_ now: LaunchStateMachine, since before: LaunchStateMachine) throws {
-    let processes = now.processes.filter { before.processes[$0.key] != $0.value }
+    let processes = now.processes.filter { address, process in
+      before.processes[address].map(process.hasSameRow) != true
+    }
     let agents = now.incarnations.filter { before.incarnations[$0.key] != $0.value }
     guard !processes.isEmpty || !agents.isEmpty else { return }
     try database.write { db in
@@ -83,5 +85,15 @@ struct LaunchStore: Sendable {
           "INSERT OR REPLACE INTO agents (address, incarnation) VALUES (?, ?)", [agent.text, incarnation.uuidString])
       }
     }
+  }
+}
+
+extension LaunchStateMachine.Process {
+  /// Whether the columns of both have the same values. A change of the rest, such as most assertions, needs no
+  /// transaction.
+  fileprivate func hasSameRow(as other: Self) -> Bool {
+    instance == other.instance && state == other.state && why == other.why && lastGeneration == other.lastGeneration
+      && readyGeneration == other.readyGeneration && lastEnding == other.lastEnding && failures == other.failures
+      && assertions.contains(.foreground) == other.assertions.contains(.foreground) && isQuit == other.isQuit
   }
 }

@@ -18,11 +18,12 @@ struct StoredDeliveries: Sendable {
   }
 
   var sessions: [SessionKey: Session]
+  /// Without what is in no column.
   var deliveries: [UUID: DeliveryStateMachine.Delivery]
 
   init(_ stateMachine: DeliveryStateMachine) {
     sessions = stateMachine.sessions.all.mapValues(Session.init)
-    deliveries = stateMachine.deliveries.all
+    deliveries = stateMachine.deliveries.all.mapValues(\.stored)
   }
 }
 
@@ -79,7 +80,8 @@ extension TransferStore {
     let sessions = touched.sessions.compactMap { key in
       stateMachine.sessions[key].map { (key: key, now: StoredDeliveries.Session($0)) }
     }.filter { kept.sessions[$0.key] != $0.now }
-    let changed = touched.deliveries.compactMap { stateMachine.deliveries[$0] }.filter { kept.deliveries[$0.id] != $0 }
+    let changed = touched.deliveries.compactMap { stateMachine.deliveries[$0]?.stored }
+      .filter { kept.deliveries[$0.id] != $0 }
     let gone = touched.deliveries.filter { stateMachine.deliveries[$0] == nil }.compactMap { kept.deliveries[$0] }
     let present = Array(stateMachine.deliveries.values)
     guard !sessions.isEmpty || !changed.isEmpty || !gone.isEmpty else { return }
@@ -157,5 +159,18 @@ extension TransferStore {
     try writeSoon { db in
       for path in paths { try db.run("DELETE FROM copies WHERE path = ?", [path]) }
     }
+  }
+}
+
+extension DeliveryStateMachine.Delivery {
+  /// What is written. A host that starts begins without the rest, so that a change of the rest needs no transaction.
+  fileprivate var stored: Self {
+    var stored = Self(id: id, session: session, tasks: tasks)
+    stored.redeliveries = redeliveries
+    stored.exits = exits
+    stored.notBefore = notBefore
+    stored.isHeld = isHeld
+    stored.last = last
+    return stored
   }
 }
