@@ -30,6 +30,13 @@ extension DatabaseWriter {
   ///   - sql: the statements.
   ///   - changes: later changes of the tables, by names that are recorded likewise, in order.
   package func createTables(of store: String, _ sql: String, changes: KeyValuePairs<String, String> = [:]) throws {
+    // Almost every start finds them. The migrator searches them in several steps, and waits for all readers.
+    let last = changes.last?.key ?? store
+    let applied = try? writeWithoutTransaction { db in
+      try String.fetchOne(
+        db.cachedStatement(sql: "SELECT identifier FROM grdb_migrations WHERE identifier = ?"), arguments: [last])
+    }
+    if applied == last { return }
     var migrator = DatabaseMigrator()
     migrator.registerMigration(store) { try $0.execute(sql: sql) }
     for (name, sql) in changes { migrator.registerMigration(name) { try $0.execute(sql: sql) } }
