@@ -3,6 +3,7 @@
 package import ArgumentParser
 import Cluster
 import FaultPoints
+import Foundation
 import GRDB
 package import Logging
 import MessageBus
@@ -41,11 +42,14 @@ package struct HostCommand: StandingProcessCommand {
     let hasFaultPoints = try options.joinFaultPoints(as: .host(configuration.device.name))
     let folder = options.folder
     try folder.create()
+    // The handshake with a bus that runs takes place while the database is opened and read.
+    let isBusThere = FileManager.default.fileExists(atPath: folder.busAnnouncement)
+    let early = isBusThere ? try await connection(configuration) : nil
+    early?.prepare()
     let database = try openDatabase(folder)
     if hasFaultPoints { database.addFaultPoints(StoreFaultPoints.host) }
-    // Not started yet: the downloads do not wait for the bus.
-    let connection = try await Cluster.connection(
-      as: .host, address: .host(configuration.device.name), instance: folder)
+    let connection: Connection
+    if let early { connection = early } else { connection = try await self.connection(configuration) }
     StandingProcess.renewKey(.host, on: connection, in: folder)
     let device = try Device(
       configuration, instance: folder, database: database, bus: connection, faults: faults
@@ -61,6 +65,11 @@ package struct HostCommand: StandingProcessCommand {
   }
 
   package static func exitCode(of error: any Error) -> StandingProcessExit? { error is DatabaseError ? .io : nil }
+
+  /// Not started yet: the downloads do not wait for the bus.
+  private func connection(_ configuration: ClusterConfiguration) async throws -> Connection {
+    try await Cluster.connection(as: .host, address: .host(configuration.device.name), instance: options.folder)
+  }
 
   private func openDatabase(_ folder: InstanceFolder) throws -> DatabasePool {
     let path = folder.host + "/host.sqlite"
