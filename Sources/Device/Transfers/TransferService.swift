@@ -59,11 +59,12 @@ package actor TransferService {
   ///   - suspended: the generations of the owners that are suspended.
   /// - Throws: database errors.
   package func begin(network: NetworkState = NetworkState(), suspended: [Address: UInt32] = [:]) throws {
+    // First: the owners become ready during the rest.
+    delivery.assumeIsolated { $0.begin(suspended: suspended) }
     try delivery.files.removeOrphans()
     try context.removeOrphanedParts()
     try context.removePartsOfEarlierBoot()
     scheduler.assumeIsolated { $0.begin(network: network) }
-    delivery.assumeIsolated { $0.begin(suspended: suspended) }
   }
 
   /// Stops the loading tasks where they are and all deliveries, and returns when nothing runs any more. They continue

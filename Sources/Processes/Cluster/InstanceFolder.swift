@@ -152,11 +152,16 @@ package struct DeviceFolder: Sendable, Hashable {
     return paths
   }
 
-  /// Creates the folder of the transfers, mode 0700.
+  /// Creates the folder of the transfers, mode 0700. Its name is on the disk after `synchronizeTransfers()`.
   ///
   /// - Throws: `instance-folder`.
-  package func makeTransfers() throws(ClusterError) {
-    try makeFolder(transfers)
+  package func makeTransfers() throws(ClusterError) { try makeFolder(transfers) }
+
+  /// Waits until the names of the folder of the transfers and of the device's folder are on the disk: a file is lost with
+  /// each folder above it.
+  ///
+  /// - Throws: `instance-folder`.
+  package func synchronizeTransfers() throws(ClusterError) {
     for folder in [path, transfers] { try synchronizeName(of: folder) }
   }
 }

@@ -56,6 +56,7 @@ package actor Device {
     let device = configuration.device.name
     let folder = instance.device(device)
     try folder.makeTransfers()
+    let synchronized = Concurrently { try folder.synchronizeTransfers() }
     let groups = try folder.makeGroups(configuration.appGroups)
     let settings = configuration.settings
     let store = try DeviceStore(database)
@@ -69,6 +70,15 @@ package actor Device {
       settings: try DeviceSettingsStateMachine(configuration, store), bus: bus, clock: clock,
       storage: DeviceConditionsService.Storage(store))
     self.conditions = conditions
+    let gallery = try GalleryService(
+      device: WidgetDevice(configuration), apps: configuration.apps.map(\.bundle),
+      placesEachKind: settings.gallery.placesEachKind, database: database, bus: bus, clock: clock)
+    self.gallery = gallery
+    // The types of what is stored of timelines take as long as all other services.
+    let timelines = Concurrently {
+      try TimelineService(
+        configuration, gallery, conditions, containers, database: database, bus: bus, clock: clock)
+    }
     let programs = configuration.programs(groups: groups, containers, conditions, in: instance)
     self.configuration = configuration
     self.bus = bus
@@ -90,26 +100,14 @@ package actor Device {
       families: AppFamilies(apps: configuration.apps.map(\.bundle)),
       isAwake: { await launcher.awakeInstance(of: $0) != nil },
       container: { $0.bundleIdentifier.flatMap(containers.path) }, deliverTo: faults.deliverTo)
-    let gallery = try GalleryService(
-      device: WidgetDevice(configuration), apps: configuration.apps.map(\.bundle),
-      placesEachKind: settings.gallery.placesEachKind, database: database, bus: bus, clock: clock)
-    self.gallery = gallery
     self.pushes = try PushService(
       device: device, products: configuration.pushProducts, hasWidgetPushes: configuration.hasWidgetPushes,
       database: database, bus: bus, clock: clock)
     let asked = AskedDevice()
     self.activities = try ActivityService(
       configuration, conditions, asked, database: database, bus: bus, clock: clock)
-    self.timelines = try TimelineService(
-      extensions: configuration.extensions.map { $0.address(on: device) },
-      apps: configuration.apps.map { .app(device, $0.bundle) }, database: database, bus: bus, clock: clock,
-      settings: TimelineSettings(settings),
-      policy: try BudgetPolicy(settings, timeZone: conditions.settings.timeZone),
-      environment: {
-        gallery.stateMachine.environment(of: $0, conditions.settings(of: .widgetExtension(device, $0.bundle)))
-      },
-      container: { $0.bundleIdentifier.flatMap(containers.path) },
-      closureSizes: { [layout = ClosureLayout()] in await layout.sizes(in: $0, $1) })
+    self.timelines = try timelines.get()
+    try synchronized.get()
     asked.set(self)
   }
 

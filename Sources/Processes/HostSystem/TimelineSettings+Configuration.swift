@@ -2,6 +2,11 @@
 
 import Archive
 import Cluster
+import Conditions
+import GRDB
+import Gallery
+import MessageBus
+import Messages
 import Timekeeping
 import Timelines
 
@@ -20,5 +25,27 @@ extension TimelineSettings {
     concurrentTimelines = settings.concurrentTimelines
     requestsTimelinesTwice = settings.requestsTimelinesTwice
     developerMode = settings.developerMode
+  }
+}
+
+extension TimelineService {
+  /// The service with the settings of `widgetlab.yaml`.
+  ///
+  /// - Throws: `configuration` with the file of the budget; errors of the database.
+  init(
+    _ configuration: ClusterConfiguration, _ gallery: GalleryService, _ conditions: DeviceConditionsService,
+    _ containers: Containers, database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock
+  ) throws {
+    let device = configuration.device.name
+    try self.init(
+      extensions: configuration.extensions.map { $0.address(on: device) },
+      apps: configuration.apps.map { .app(device, $0.bundle) }, database: database, bus: bus, clock: clock,
+      settings: TimelineSettings(configuration.settings),
+      policy: try BudgetPolicy(configuration.settings, timeZone: conditions.settings.timeZone),
+      environment: {
+        gallery.stateMachine.environment(of: $0, conditions.settings(of: .widgetExtension(device, $0.bundle)))
+      },
+      container: { $0.bundleIdentifier.flatMap(containers.path) },
+      closureSizes: { [layout = ClosureLayout()] in await layout.sizes(in: $0, $1) })
   }
 }
