@@ -580,8 +580,8 @@ let package = Package(
       "TransfersTests",
       [
         "BusTesting", "ClockTesting", "CookieFiles", "FidelityRules", "HTTPRules", "MessageBus", "Messages",
-        "OwnedTasks", "ProcessActions", "Timekeeping", "Transfers", "ZeroMQ", crypto, grdb, nioCore, nioHTTP1, nioPosix,
-        nioSSL,
+        "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", "Transfers", "ZeroMQ", crypto, grdb, nioCore, nioHTTP1,
+        nioPosix, nioSSL,
       ]),
     tests(
       "TimelinesTests",

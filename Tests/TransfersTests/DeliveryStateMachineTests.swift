@@ -87,16 +87,6 @@ private struct DeliveryFixture {
     #expect(fixture.stateMachine.deliveries[id]?.tasks == [2, 1], "the order of their ends")
   }
 
-  @Test func `tasks that end together are in one delivery, in the order of their ends`() {
-    var fixture = DeliveryFixture()
-    _ = fixture.handle(.created(one))
-    _ = fixture.handle(.created(two))
-    _ = fixture.handle(.created(TaskKey(session: session, identifier: 3)))
-    _ = fixture.handle(.awake(widget, generation: 1, woken: false))
-    #expect(fixture.handle(.ended([two, one])) == [want, delivers(1, wakes: false)])
-    #expect(fixture.stateMachine.deliveries[id]?.tasks == [2, 1])
-  }
-
   @Test func `a running owner with the open session receives its events without a call of its handler`() {
     var fixture = DeliveryFixture()
     _ = fixture.handle(.created(one))

@@ -52,7 +52,8 @@ import Testing
   }
 
   @Test func `what a failed attempt has received of a short body is in the partial file`() async throws {
-    try await withServer({ _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .close] }) { fixture, server in
+    try await withServer({ _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .close] }) {
+      fixture, server in
       #expect(await fixture.fault(TransferRequest(url: server.url)) != nil)
       #expect(fixture.part == Array("abc".utf8))
     }

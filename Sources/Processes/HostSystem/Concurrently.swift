@@ -20,7 +20,7 @@ struct Concurrently<Value: Sendable>: Sendable {
     }
   }
 
-  /// Waits for the value, and blocks this thread meanwhile.
+  /// Blocks this thread until the value is there.
   ///
   /// - Throws: the error of the other thread.
   func get() throws -> Value {
