@@ -16,7 +16,7 @@ extension EventDelivery {
     let former = running[delivery.id]
     former?.cancel()
     let work = context.clock.beginWork()
-    let task = tasks.start {
+    let task = tasks.start(on: context.executor) {
       // Both attempts use the same message id: wait, so that the end of the previous one does not end this one.
       await former?.value
       await self.deliver(delivery, attempt, work)
@@ -36,6 +36,8 @@ extension EventDelivery {
       do {
         let events = try message(delivery, attempt, try await outcomes(of: delivery))
         handle(.sent(delivery.id, generation: attempt.generation))
+        // Before the owner gets the events.
+        try context.store.writePostponed()
         if PlantedFault.deletedWhenSent.isPlanted { return deleteWhenSent(events, of: delivery) }
         return await send(events, of: delivery)
       } catch {
@@ -121,20 +123,19 @@ extension EventDelivery {
     }
   }
 
-  /// Copies the bodies of tasks in order, and yields to transfers between two of them.
+  /// Copies the bodies of tasks in order, and yields to transfers between two of them. A file, which may be long, is copied
+  /// on another thread.
   ///
   /// - Throws: `CancellationError`, database and file system errors. The bodies before the failed one have been copied.
-  @concurrent private static func copy(
-    _ tasks: [StoredTask], to copies: [String], _ context: TransferContext
-  ) async throws {
-    for (task, copy) in zip(tasks, copies) {
+  private static func copy(_ tasks: [StoredTask], to copies: [String], _ context: TransferContext) async throws {
+    for (index, (task, copy)) in zip(tasks, copies).enumerated() {
+      if index > 0 { await Task.yield() }
       try Task.checkCancellation()
       if task.contentLength != nil, let content = try context.store.content(of: task.key) {
         try WholeFile.create(copy, content)
       } else {
-        try WholeFile.copy(context.path(task.key), to: copy)
+        try await WholeFile.copy(context.path(task.key), to: copy)
       }
-      await Task.yield()
     }
   }
 

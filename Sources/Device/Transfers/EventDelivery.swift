@@ -53,6 +53,11 @@ actor EventDelivery {
   func leave() async {
     alarm.cancel()
     await tasks.end()
+    do {
+      try context.store.writePostponed()
+    } catch {
+      context.broken(error)
+    }
   }
 
   // MARK: The state machine

@@ -25,7 +25,11 @@ enum WholeFile {
   /// content.
   ///
   /// - Throws: file system errors. Nothing is left at `destination` then.
-  static func copy(_ source: String, to destination: String) throws {
+  @concurrent static func copy(_ source: String, to destination: String) async throws {
+    try await withTaskExecutorPreference(globalConcurrentExecutor) { try copyNow(source, to: destination) }
+  }
+
+  private static func copyNow(_ source: String, to destination: String) throws {
     let input = open(source, O_RDONLY | O_CLOEXEC)
     guard input >= 0 else { throw FileError(source, errno) }
     defer { close(input) }

@@ -87,21 +87,32 @@ extension TransferStore {
     guard !sessions.isEmpty || !changed.isEmpty || !gone.isEmpty else { return }
     // A host that does not find a delivery makes it again. What the user or an owner did must not be undone.
     let isFinal = !gone.isEmpty || sessions.contains { $0.now.isQuit != kept.sessions[$0.key]?.isQuit }
-    try (isFinal ? { try database.write($0) } : writeSoon) { db in
-      for (key, session) in sessions {
-        try db.run(
-          "UPDATE sessions SET openIn = ?, quit = ? WHERE owner = ? AND identifier = ?",
-          [session.openIn, session.isQuit, key.owner.text, key.identifier])
-      }
-      for delivery in changed { try TransferStore.write(delivery, db) }
-      for delivery in gone where !PlantedFault.acknowledgementForgotten.isPlanted {
-        let others = present.filter { $0.session == delivery.session }
-        try TransferStore.remove(delivery, keeping: Set(others.flatMap(\.tasks)), db)
+    if !isFinal, sessions.isEmpty, changed.allSatisfy({ $0.hasSameCounters(as: kept.deliveries[$0.id]) }) {
+      postpone { db in for delivery in changed { try TransferStore.write(delivery, db) } }
+    } else {
+      try (isFinal ? { try write($0) } : writeSoon) { db in
+        try TransferStore.write(sessions, changed, gone, present, db)
       }
     }
     for (key, session) in sessions { kept.sessions[key] = session }
     for delivery in changed { kept.deliveries[delivery.id] = delivery }
     for delivery in gone { kept.deliveries[delivery.id] = nil }
+  }
+
+  private static func write(
+    _ sessions: [(key: SessionKey, now: StoredDeliveries.Session)], _ changed: [DeliveryStateMachine.Delivery],
+    _ gone: [DeliveryStateMachine.Delivery], _ present: [DeliveryStateMachine.Delivery], _ db: Database
+  ) throws {
+    for (key, session) in sessions {
+      try db.run(
+        "UPDATE sessions SET openIn = ?, quit = ? WHERE owner = ? AND identifier = ?",
+        [session.openIn, session.isQuit, key.owner.text, key.identifier])
+    }
+    for delivery in changed { try TransferStore.write(delivery, db) }
+    for delivery in gone where !PlantedFault.acknowledgementForgotten.isPlanted {
+      let others = present.filter { $0.session == delivery.session }
+      try TransferStore.remove(delivery, keeping: Set(others.flatMap(\.tasks)), db)
+    }
   }
 
   private static func write(_ delivery: DeliveryStateMachine.Delivery, _ db: Database) throws {
@@ -172,5 +183,13 @@ extension DeliveryStateMachine.Delivery {
     stored.isHeld = isHeld
     stored.last = last
     return stored
+  }
+
+  /// Whether the exits and the waits of the owner are those of the stored delivery, or none. The event that changed them
+  /// does not come again.
+  fileprivate func hasSameCounters(as other: Self?) -> Bool {
+    let other = other ?? Self(id: id, session: session, tasks: tasks)
+    return redeliveries == other.redeliveries && exits == other.exits && notBefore == other.notBefore
+      && isHeld == other.isHeld
   }
 }

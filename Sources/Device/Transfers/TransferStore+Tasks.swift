@@ -152,7 +152,7 @@ extension TransferStore {
   ///
   /// - Returns: `false` when the new task was already stored, or `nil`.
   func save(_ ends: [TaskEnd], creating task: StoredTask? = nil) throws -> Bool {
-    try database.write { db in
+    try write { db in
       for end in ends { try TransferStore.setEnded(end, db) }
       return try task.map { try TransferStore.insert($0, db) } ?? false
     }

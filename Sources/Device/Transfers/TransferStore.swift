@@ -10,6 +10,7 @@ import Stores
 /// their cost does not grow with the number of tasks.
 struct TransferStore: Sendable {
   let database: any DatabaseWriter
+  private let postponed = PostponedWrites()
 
   init(_ database: any DatabaseWriter) throws {
     self.database = database
@@ -44,19 +45,40 @@ struct TransferStore: Sendable {
     if PlantedFault.loadedAgain.isPlanted { try database.run("UPDATE tasks SET endedOrder = NULL, ended = NULL") }
   }
 
-  /// Writes in one transaction, which survives the end of this process. It survives a power failure with the next
-  /// transaction that waits for the disk.
+  // MARK: Transactions
+
+  /// Writes in one transaction, after what was postponed. When this returns, the disk has it.
+  func write<T>(_ work: (Database) throws -> T) throws -> T {
+    let earlier = postponed.take()
+    return try database.write { db in
+      for work in earlier { try work(db) }
+      return try work(db)
+    }
+  }
+
+  /// The same, but it survives a power failure only with the next transaction that waits for the disk. It survives the end
+  /// of this process.
   ///
   /// For what another host can do again: begin a delivery, or remove a copy.
   func writeSoon(_ work: (Database) throws -> Void) throws {
+    let earlier = postponed.take()
     try database.writeWithoutTransaction { db in
       try db.execute(sql: "PRAGMA synchronous = NORMAL")
       defer { try? db.execute(sql: "PRAGMA synchronous = FULL") }
       try db.inTransaction {
+        for work in earlier { try work(db) }
         try work(db)
         return .commit
       }
     }
+  }
+
+  /// Writes in the next transaction.
+  func postpone(_ work: @escaping @Sendable (Database) throws -> Void) { postponed.add(work) }
+
+  /// Writes what was postponed, if there is anything.
+  func writePostponed() throws {
+    if !postponed.isEmpty { try writeSoon { _ in } }
   }
 
   // MARK: Sessions

@@ -112,7 +112,7 @@ package final class HostedProcess: Sendable {
 
   /// Sends an event to the host from an author's synchronous call. Any thread.
   package func deliver(_ event: some Event, context: MessageContext) {
-    let id = UUID()
+    let id = UUID.random()
     _ = state.withLock { $0.deliveries.insert(id) }
     connection.submit(event, to: host, id: id, context: context) { result in
       if case .failure(let error) = result { self.log("\(type(of: event).kind) did not reach the host: \(error)") }

@@ -8,6 +8,13 @@ enum FileDigest {
   /// Longer files are not read, since an extension has little time. In bytes.
   static let limit: Int64 = 32 << 20
 
+  /// Returns the size of a file in bytes; `nil` when it does not exist. `FileManager` also reads the names of all users and
+  /// groups for the file's attributes.
+  static func size(ofFile path: String) -> Int64? {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int64(status.st_size) : nil
+  }
+
   /// Returns 64 hexadecimal digits; `nil` for a file over the limit, or one that cannot be read.
   static func sha256(ofFile path: String) -> String? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)

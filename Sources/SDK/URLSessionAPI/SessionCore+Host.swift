@@ -196,12 +196,12 @@ extension SessionCore {
 
   /// Reports the body of a response: a download's as a file, an upload's in parts. Deletes the copy.
   private func deliverBody(_ file: URL, of task: URLSessionTask, hasFailed: Bool, _ context: MessageContext) {
-    let bytes = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int
+    let bytes = FileDigest.size(ofFile: file.path)
     if let task = task as? URLSessionDownloadTask, !hasFailed {
       // The author may move or change the file.
       let digest = isBackground ? FileDigest.sha256(ofFile: file.path) : nil
       deliverFile(file, of: task, context)
-      return record("didFinishDownloadingTo", context, task: task, bytes: bytes.map(Int64.init), sha256: digest)
+      return record("didFinishDownloadingTo", context, task: task, bytes: bytes, sha256: digest)
     }
     if let task = task as? URLSessionDataTask, let handle = try? FileHandle(forReadingFrom: file) {
       while let data = try? handle.read(upToCount: 65_536), !data.isEmpty { deliverData(data, of: task, context) }

@@ -42,7 +42,8 @@ extension SessionRegistry {
     let isOpen = has(events.session)
     // The host may assume a session that an earlier process instance had. Then the handler must create it again.
     let wakesHandler = events.wakesHandler || !isOpen
-    let matching = await handlers(for: events.session)
+    // A session that is open needs no handler, and no change to the main thread.
+    let matching = wakesHandler || !has(events.session) ? await handlers(for: events.session) : []
     if matching.isEmpty, !has(events.session) { throw unclaimed(events.session, "no handler matches it") }
     var completions: Completions?
     if wakesHandler, !(events.handlerComesLast && isOpen) {

@@ -180,7 +180,7 @@ package final class SessionRegistry: Sendable {
 
   /// The same. Returns `nil` when all completions have been called and the session does not exist.
   func session(_ identifier: String, unless completions: Completions?) async -> SessionCore? {
-    let place = UUID()
+    let place = UUID.random()
     return await withCheckedContinuation { continuation in
       let session = state.withLock { state in
         let session = state.sessions[identifier]
