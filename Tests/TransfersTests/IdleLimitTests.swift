@@ -6,7 +6,7 @@ import Testing
 
 @testable import Transfers
 
-@Suite struct IdleLimitTests {
+@Suite(.timeLimit(.minutes(1))) struct IdleLimitTests {
   private let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
 
   @Test(.rule("TRANSFER-32", "CLOCK-09")) func `the idle limit of a transfer attempt counts from the last byte`() {
@@ -25,6 +25,20 @@ import Testing
     limit.goOutside(false, start + .seconds(60))
     #expect(limit.nextLook(start + .seconds(60)) == start + .seconds(70))
     #expect(limit.nextLook(start + .seconds(70)) == nil)
+  }
+
+  @Test func `the earliest limit is checked when it has passed, whatever the other limits are`() async {
+    let watches = AttemptWatches()
+    let long = watches.add { .now() + .hours(1) }
+    await withCheckedContinuation { continuation in
+      let due = NIODeadline.now() + .milliseconds(20)
+      _ = watches.add {
+        if .now() < due { return due }
+        continuation.resume()
+        return nil
+      }
+    }
+    watches.remove(long)
   }
 
   @Test func `zero, negative, huge and infinite idle limits are accepted`() {

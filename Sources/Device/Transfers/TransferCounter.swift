@@ -20,16 +20,24 @@ final class TransferCounter: Sendable {
   let tasks = TaskOwner()
   private let meters = Mutex<[TaskKey: TransferMeter]>([:])
 
-  /// - Parameter isAwake: whether an owner runs. A suspended owner receives nothing.
-  init(_ bus: any BusConnection, perSecond: Double, isAwake: @escaping @Sendable (Address) async -> Bool) {
+  private let executor: (any TaskExecutor)?
+
+  /// - Parameters:
+  ///   - isAwake: whether an owner runs. A suspended owner receives nothing.
+  ///   - executor: runs the reader of the counts; `nil` for the shared threads of Swift concurrency.
+  init(
+    _ bus: any BusConnection, perSecond: Double, on executor: (any TaskExecutor)? = nil,
+    isAwake: @escaping @Sendable (Address) async -> Bool
+  ) {
     self.bus = bus
+    self.executor = executor
     self.perSecond = perSecond
     self.isAwake = isAwake
     (signal, outlet) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
   /// Starts the only reader, so that counts are sent in order.
-  func begin() { tasks.start { for await _ in self.signal { await self.send() } } }
+  func begin() { tasks.start(on: executor) { for await _ in self.signal { await self.send() } } }
 
   /// The most counts that wait. More of them replace the oldest.
   private static let limit = 1024

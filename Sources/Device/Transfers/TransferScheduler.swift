@@ -49,7 +49,8 @@ actor TransferScheduler {
     self.context = context
     self.delivery = delivery
     parts = PartFiles(folder: context.keptParts)
-    counter = TransferCounter(context.bus, perSecond: context.settings.countsPerSecond, isAwake: isAwake)
+    counter = TransferCounter(
+      context.bus, perSecond: context.settings.countsPerSecond, on: context.executor, isAwake: isAwake)
     let configurations = try context.store.configurations()
     self.configurations = configurations
     stateMachine = LoadingStateMachine(
