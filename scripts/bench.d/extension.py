@@ -130,8 +130,8 @@ def measure_spawn(run):
           for _ in run.rounds(21)])
     bare, first, ready = (list(column) for column in zip(*rounds))
     return [
-        Figure("extension: spawn to the first line of author's code", "ms", first, bare, "bare executable"),
-        Figure("extension: the host's request to process.ready", "ms", ready, bare, "bare executable"),
+        Figure("extension: spawn to the first line of author's code", "ms", first, bare, "bare executable", goal=1.8),
+        Figure("extension: the host's request to process.ready", "ms", ready, bare, "bare executable", goal=3),
         Figure("extension: the host's request to its first timeline", "ms", [time for time, _ in answers]),
         Figure("extension: RssAnon after its first timeline", "MiB", [own for _, own in answers], goal=30),
         Figure(
@@ -214,11 +214,11 @@ def measure_wake(run):
         found["suspended"].append(asleep.suspended())
         found["dead"].append(asleep.dead())
         found["bare"].append(spawner.spawn(f"{run.tools}/bare", "began ")[0])
-    floor = 2 * median(found["bare"]) + 5
+    floor = 2 * median(found["bare"]) + 3
     return [
-        Figure("extension: last task ended to the first delegate call, running", "ms", found["running"], goal=3),
-        Figure("extension: last task ended to the handler, suspended", "ms", found["suspended"], goal=3),
+        Figure("extension: last task ended to the first delegate call, running", "ms", found["running"], goal=1.2),
+        Figure("extension: last task ended to the handler, suspended", "ms", found["suspended"], goal=2),
         Figure(
             "extension: last task ended to the handler, dead", "ms", found["dead"], goal=floor,
-            goal_text=f"≤ {floor:.2f} ms (2 × bare + 5)"),
+            goal_text=f"≤ {floor:.2f} ms (2 × bare + 3)"),
     ]

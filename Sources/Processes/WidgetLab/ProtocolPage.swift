@@ -51,7 +51,8 @@ enum ProtocolPage {
       ([
         "## Kinds", "",
         "The reply to a *request* is its kind with `/ok` or `/failed`. An *event* is sent again until it is",
-        "acknowledged by its kind with `/ack` (or `/failed`). A *notice* has no reply.", "",
+        "acknowledged by its kind with `/ack` (or `/failed`). A *notice* has no reply. Notices of which there are many may be",
+        "sent up to 2 ms after `sentAt`, together; all messages of one connection stay in order.", "",
         "| kind | style | source → destination | meaning |", "| --- | --- | --- | --- |",
       ] + rows).joined(separator: "\n")
   }
