@@ -30,7 +30,7 @@ import Testing
   ) {
     var fixture = fixture()
     fixture.handle(.reload(from: app, kind: nil, areControls: areControls, isInside: false, .none))
-    let pending = fixture.stateMachine.placements.filter { $0.value.pendingReload != nil }.keys.sorted()
+    let pending = fixture.stateMachine.placements.all.filter { $0.value.pendingReload != nil }.keys.sorted()
     #expect(pending == placements)
   }
 

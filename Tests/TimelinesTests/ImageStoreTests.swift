@@ -29,7 +29,7 @@ import Testing
     let state = TimelineStateMachine(extensions: [])
     var change = TimelineStore.Change()
     change.timeline = (id, timeline, origin, now)
-    try store.save(state, since: state, change)
+    try store.save(state, change)
   }
 
   private func count(_ table: String, _ database: DatabaseQueue) throws -> Int {

@@ -38,6 +38,17 @@ import Testing
     #expect(fixture.handle(Self.begins) == ["free 2 of 1: standBy, standBy", "want widget"])
   }
 
+  @Test func `StandBy does not delay the dates of other placements`() {
+    var fixture = TimelineFixture.placed(policyOfTimeline: .after(origin + 600))
+    fixture.place(2)
+    fixture.giveAll(.after(origin + 300))
+    fixture.handle(.seen([2], isStandBy: true))
+    #expect(fixture.due == 300)
+    #expect(fixture.next().first?.contains("of 2: policy") == true)
+    #expect(fixture.due == 300, "the placement that is not in StandBy")
+    #expect(fixture.next().first?.contains("of 1: policy") == true)
+  }
+
   @Test func `StandBy requests no reloads when the policy has no interval`() {
     var fixture = TimelineFixture.placed(.init(), policy { $0.standByEvery = nil })
     fixture.pass(7200)

@@ -84,7 +84,7 @@ import Timekeeping
     #expect(stateMachine.targets(of: widget) == [second, widget])
     #expect(stateMachine.targets(of: other) == [other])
     _ = words(.reload(from: widget, kind: nil, isInside: true, .none))
-    #expect(stateMachine.placements.mapValues { $0.pendingReload?.isInside } == [1: true, 2: false])
+    #expect(stateMachine.placements.all.mapValues { $0.pendingReload?.isInside } == [1: true, 2: false])
   }
 
   @Test func `a reload of a known kind launches only the extension that declares it`() {

@@ -72,15 +72,17 @@ extension PlacementState {
 extension TimelineStateMachine {
   /// The results of all remembered pushes.
   var reports: [PlacementReloadReport] {
-    placements.flatMap { id, placement in placement.pushes.map { $0.report(at: id) } }
+    placements.all.flatMap { id, placement in placement.pushes.map { $0.report(at: id) } }
   }
 
-  /// The states of pushes that have changed since `before`.
-  func pushActions(since before: [Int: PlacementState]) -> [Action] {
-    placements.keys.sorted().flatMap { id -> [Action] in
-      let (now, former) = (placements[id]?.pushes ?? [], before[id]?.pushes ?? [])
-      guard now != former else { return [] }
-      return now.filter { pushed in !former.contains { $0.push == pushed.push && $0.state == pushed.state } }
+  /// The states of pushes that have changed.
+  ///
+  /// - Parameter former: the changed placements, as they were before.
+  func pushActions(since former: [Int: PlacementState?]) -> [Action] {
+    former.keys.sorted().flatMap { id -> [Action] in
+      let (now, before) = (placements[id]?.pushes ?? [], former[id]??.pushes ?? [])
+      guard now != before else { return [] }
+      return now.filter { pushed in !before.contains { $0.push == pushed.push && $0.state == pushed.state } }
         .map { .report($0.report(at: id)) }
     }
   }

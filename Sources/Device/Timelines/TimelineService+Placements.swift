@@ -124,7 +124,7 @@ extension TimelineService {
 
   /// The relevance of each placement according to the entries that were shown, and its end; `nil`: no end.
   package var relevances: [Int: (score: Double, until: Date?)] {
-    stateMachine.placements.mapValues { ($0.relevance.score, $0.relevance.until) }
+    stateMachine.placements.all.mapValues { ($0.relevance.score, $0.relevance.until) }
   }
 
   /// The timeline of each placement, and why its last reload failed, as `ps` prints it.

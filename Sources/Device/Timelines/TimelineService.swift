@@ -131,12 +131,11 @@ package actor TimelineService {
 
   func handle(_ event: TimelineStateMachine.Event, _ change: TimelineStore.Change = TimelineStore.Change()) {
     guard failure == nil else { return }
-    let before = stateMachine
     let actions = stateMachine.handle(event, now: clock.now)
     var change = change
     for case .decided(let decided, _) in actions { change.lines.append(decided.entry) }
     do {
-      try store.save(stateMachine, since: before, change)
+      try store.save(stateMachine, change)
     } catch {
       let reason = "the timelines cannot be written: \(error)"
       failure = BusError(.failed, reason, isDefinite: false)

@@ -11,8 +11,8 @@ import Timekeeping
 extension TimelineStateMachine {
   /// Whether no request to an extension is due.
   func isDone(_ address: Address) -> Bool {
-    let isRequestDue = ids(of: address).contains { placements[$0]?.pendingReload?.isDue == true }
-    return !isRequestDue && snapshots[address]?.isEmpty ?? true && !unresolvedReloads.contains { $0.address == address }
+    placements.due(of: address.bundleIdentifier ?? "").isEmpty && snapshots[address]?.isEmpty ?? true
+      && !unresolvedReloads.contains { $0.address == address }
   }
 
   mutating func snapshot(_ kind: String, _ family: WidgetFamilyName?, _ serial: Int) -> [Action] {
@@ -54,8 +54,8 @@ extension TimelineStateMachine {
   }
 
   private func nextTimeline(_ address: Address) -> ProviderRequest? {
-    for id in ids(of: address) where !outstanding.concern(placement: id) {
-      guard let placed = placements[id], let pendingReload = placed.pendingReload, pendingReload.isDue else { continue }
+    for id in placements.due(of: address.bundleIdentifier ?? "") where !outstanding.concern(placement: id) {
+      guard let placed = placements[id], let pendingReload = placed.pendingReload else { continue }
       let purpose: RequestTimeline.Purpose = placed.needsPlaceholder ? .placeholder : .timeline
       return ProviderRequest(
         purpose: purpose, address: address, placement: placed.placement, reloadCause: pendingReload.reloadCause,
@@ -68,9 +68,8 @@ extension TimelineStateMachine {
   /// Drops the reloads of placements whose kind the extension no longer has.
   private mutating func dropUnknown(_ address: Address) -> [Action] {
     guard let own = kinds[address] else { return [] }
-    return ids(of: address).compactMap { id in
-      guard var placed = placements[id], let pendingReload = placed.pendingReload, own[placed.placement.kind] == nil
-      else { return nil }
+    return placements.pending(of: address.bundleIdentifier ?? "", notOf: own).compactMap { id in
+      guard var placed = placements[id], let pendingReload = placed.pendingReload else { return nil }
       let reason = unknown(placed.placement.kind)
       placed.pendingReload = nil
       placed.noted(pendingReload.reload, .gaveUp(reason))

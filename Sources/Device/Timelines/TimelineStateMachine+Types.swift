@@ -43,6 +43,15 @@ extension TimelineStateMachine {
     var context: MessageContext { MessageContext(cause: causationID, correlation: correlation) }
   }
 
+  /// What one event changed of the persistent state.
+  struct Changes: Sendable {
+    /// The numbers of placements that were added, changed or removed.
+    var placements: [Int] = []
+    /// The extensions whose kinds have changed.
+    var kinds: [Address] = []
+    var areUnresolvedReloads = false
+  }
+
   package enum Event: Sendable {
     /// The host starts: pending reloads are still pending.
     case began

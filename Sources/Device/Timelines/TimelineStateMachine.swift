@@ -13,13 +13,18 @@ package import Messages
 /// placement once at a time.
 package struct TimelineStateMachine: Sendable {
   let extensions: [Address]
+  /// The extensions by bundle identifier.
+  private let addresses: [String: Address]
   let apps: [Address]
   let settings: TimelineSettings
   package internal(set) var policy: BudgetPolicy
-  /// By number.
-  package internal(set) var placements: [Int: PlacementState] = [:]
+  package internal(set) var placements = PlacementTable()
   /// Entries to show, by placement; the visible entry is the first.
   var upcoming: [Int: [UpcomingEntry]] = [:]
+  /// When an entry, a delayed reload or the policy of a timeline is due.
+  private var dueDates = DueDates()
+  /// What the last event changed of the persistent state.
+  private(set) var changes = Changes()
   /// The kinds that each extension reported, with their first families.
   package internal(set) var kinds: [Address: [String: WidgetFamilyName]] = [:]
   var unresolvedReloads: [UnresolvedReload] = []
@@ -50,7 +55,9 @@ package struct TimelineStateMachine: Sendable {
     extensions: [Address], apps: [Address] = [], settings: TimelineSettings = TimelineSettings(),
     policy: BudgetPolicy = .init()
   ) {
-    self.extensions = extensions.sorted { $0.text < $1.text }
+    let extensions = extensions.sorted { $0.text < $1.text }
+    self.extensions = extensions
+    self.addresses = Dictionary(extensions.map { ($0.bundleIdentifier ?? "", $0) }) { first, _ in first }
     // Of apps with nested identifiers the most specific one contains an extension.
     self.apps = apps.sorted { $0.text.count > $1.text.count }
     self.settings = settings
@@ -62,21 +69,40 @@ package struct TimelineStateMachine: Sendable {
 
   /// The next date at which `timerFired` is due.
   package var nextInstant: Date? {
-    placements.values.compactMap { placed in
-      let next = upcoming[placed.placement.id].flatMap { nextEntry(of: placed, $0) }?.date
-      let reload = placed.pendingReload == nil ? placed.policyDue : placed.pendingReload?.notBefore
-      return [next, reload, standByDue(placed)].compactMap(\.self).min()
-    }.min()
+    let standBy = inStandBy.compactMap { placements[$0].flatMap { standByDue($0) } }
+    return (standBy + [dueDates.first].compactMap(\.self)).min()
   }
 
   package mutating func handle(_ event: Event, now: Date) -> [Action] {
-    let before = placements
-    return decide(event, now) + pushActions(since: before) + relevanceActions(since: before)
+    let (kinds, unresolvedReloads) = (kinds, unresolvedReloads)
+    let actions = decide(event, now)
+    let former = settle()
+    changes = Changes(
+      placements: former.keys.filter { former[$0] != placements[$0] },
+      kinds: self.kinds.keys.filter { self.kinds[$0] != kinds[$0] },
+      areUnresolvedReloads: self.unresolvedReloads != unresolvedReloads)
+    return actions + pushActions(since: former) + relevanceActions(since: former)
+  }
+
+  /// Notes when the changed placements are due.
+  ///
+  /// - Returns: the changed placements, as they were before.
+  @discardableResult
+  mutating func settle() -> [Int: PlacementState?] {
+    let former = placements.takeFormer()
+    for id in former.keys {
+      dueDates[id] = placements[id].flatMap { placed in
+        let next = upcoming[id].flatMap { nextEntry(of: placed, $0) }?.date
+        let reload = placed.pendingReload == nil ? placed.policyDue : placed.pendingReload?.notBefore
+        return [next, reload].compactMap(\.self).min()
+      }
+    }
+    return former
   }
 
   private mutating func decide(_ event: Event, _ now: Date) -> [Action] {
     switch event {
-    case .began: return timerFired(now) + extensions.filter { !isDone($0) }.map { want($0) }
+    case .began: return timerFired(placements.keys.sorted(), now) + extensions.filter { !isDone($0) }.map { want($0) }
     case .kindsReported(let address, let kinds):
       self.kinds[address] = kinds
       return []
@@ -107,7 +133,7 @@ package struct TimelineStateMachine: Sendable {
     case .luminance(let isReduced):
       isLuminanceReduced = isReduced
       return []
-    case .timerFired: return timerFired(now)
+    case .timerFired: return timerFired(inStandBy.union(dueDates.ids(at: now)).sorted(), now)
     case .snapshot(let kind, let family, let serial): return snapshot(kind, family, serial)
     case .awake(let address):
       stalled.remove(address)
@@ -119,9 +145,11 @@ package struct TimelineStateMachine: Sendable {
     }
   }
 
-  private func relevanceActions(since before: [Int: PlacementState]) -> [Action] {
-    placements.contains { $1.relevance != before[$0]?.relevance ?? CurrentRelevance() }
-      ? [.output(.relevanceChanged)] : []
+  private func relevanceActions(since former: [Int: PlacementState?]) -> [Action] {
+    let hasChanged = former.contains { id, before in
+      placements[id].map { $0.relevance != before?.relevance ?? CurrentRelevance() } ?? false
+    }
+    return hasChanged ? [.output(.relevanceChanged)] : []
   }
 
   // MARK: Placements
@@ -152,17 +180,19 @@ package struct TimelineStateMachine: Sendable {
   }
 
   /// The extension of a placement, if the device has it.
-  func address(of placement: Placement) -> Address? {
-    extensions.first { $0.bundleIdentifier == placement.bundle }
-  }
+  func address(of placement: Placement) -> Address? { addresses[placement.bundle] }
 
   /// The placements of an extension, by number.
   ///
   /// - Parameter areControls: whether controls are meant, or widgets; `nil`: both.
   func ids(of address: Address, kind: String? = nil, areControls: Bool? = nil) -> [Int] {
-    placements.values.map(\.placement)
-      .filter { $0.bundle == address.bundleIdentifier && (kind == nil || $0.kind == kind) }
-      .filter { areControls == nil || ($0.family == .control) == areControls }.map(\.id).sorted()
+    let all = placements.ids(of: address.bundleIdentifier ?? "")
+    if kind == nil, areControls == nil { return all }
+    return all.filter { id in
+      guard let placement = placements[id]?.placement else { return false }
+      return (kind == nil || placement.kind == kind)
+        && (areControls == nil || (placement.family == .control) == areControls)
+    }
   }
 
   private mutating func setFront(_ app: Address, _ isInFront: Bool, _ now: Date) -> [Action] {
@@ -183,8 +213,8 @@ package struct TimelineStateMachine: Sendable {
   private mutating func see(_ ids: Set<Int>, _ isStandBy: Bool, _ now: Date) -> [Action] {
     inStandBy = isStandBy ? ids : []
     var actions: [Action] = []
-    for id in placements.keys.sorted() {
-      guard let placed = placements[id], placed.account.isSeen != ids.contains(id) else { continue }
+    for id in placements.seen.symmetricDifference(ids).sorted() {
+      guard let placed = placements[id] else { continue }
       let hours = placed.account.hoursUnseen(now)
       placements[id]?.account.see(ids.contains(id), policy, now: now)
       let waits = placed.pendingReload.map { !$0.isPaid } ?? false
@@ -195,7 +225,7 @@ package struct TimelineStateMachine: Sendable {
         actions += requestReload(id, .stale, .none, now: now)
       }
     }
-    return actions + placements.keys.sorted().flatMap { standBy($0, now) ?? [] }
+    return actions + inStandBy.sorted().flatMap { standBy($0, now) ?? [] }
   }
 
   /// When the system reloads a placement in StandBy by itself: a fixed time after the last reload. A reload that waits
@@ -251,8 +281,9 @@ package struct TimelineStateMachine: Sendable {
     return entry.transition.animation(from: former)
   }
 
-  private mutating func timerFired(_ now: Date) -> [Action] {
-    placements.keys.sorted().flatMap { id -> [Action] in
+  /// - Parameter ids: the placements that may be due, in order.
+  private mutating func timerFired(_ ids: [Int], _ now: Date) -> [Action] {
+    ids.flatMap { id -> [Action] in
       var actions = show(id, now)
       if let asked = standBy(id, now) {
         actions += asked

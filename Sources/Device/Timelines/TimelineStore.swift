@@ -67,6 +67,7 @@ struct TimelineStore: Sendable {
       stateMachine.lastLine = try Int.fetchOne(db, sql: "SELECT MAX(number) FROM ledger") ?? 0
       let pendingReload = stateMachine.placements.values.compactMap { $0.pendingReload?.reload }.max() ?? 0
       stateMachine.lastReload = max(pendingReload, try Int.fetchOne(db, sql: "SELECT MAX(reload) FROM ledger") ?? 0)
+      stateMachine.settle()
     }
   }
 
@@ -82,27 +83,26 @@ struct TimelineStore: Sendable {
 
   // MARK: Writing
 
-  /// Writes what has changed since `before`, and the additional data, in one transaction.
-  func save(_ now: TimelineStateMachine, since before: TimelineStateMachine, _ change: Change) throws {
-    let placed = now.placements.filter { before.placements[$0.key] != $0.value }
-    let removed = before.placements.keys.filter { now.placements[$0] == nil }
-    let kinds = now.kinds.filter { before.kinds[$0.key] != $0.value }
-    let isSame = placed.isEmpty && removed.isEmpty && kinds.isEmpty && now.unresolvedReloads == before.unresolvedReloads
+  /// Writes what the last event changed, and the additional data, in one transaction.
+  func save(_ now: TimelineStateMachine, _ change: Change) throws {
+    let changes = now.changes
+    let isSame = changes.placements.isEmpty && changes.kinds.isEmpty && !changes.areUnresolvedReloads
     guard !isSame || !change.lines.isEmpty || change.timeline != nil || change.placeholder != nil else { return }
     try database.write { db in
-      for (id, state) in placed {
-        try db.run("INSERT OR REPLACE INTO placed (id, state) VALUES (?, ?)", [id, try BodyCoding.data(state)])
+      for id in changes.placements {
+        if let state = now.placements[id] {
+          try db.run("INSERT OR REPLACE INTO placed (id, state) VALUES (?, ?)", [id, try BodyCoding.data(state)])
+        } else {
+          try db.run("DELETE FROM placed WHERE id = ?", [id])
+          try db.run("DELETE FROM entries WHERE placement = ?", [id])
+        }
       }
-      for id in removed {
-        try db.run("DELETE FROM placed WHERE id = ?", [id])
-        try db.run("DELETE FROM entries WHERE placement = ?", [id])
-      }
-      for (address, kinds) in kinds {
+      for address in changes.kinds {
         try db.run(
           "INSERT OR REPLACE INTO kinds (extension, kinds) VALUES (?, ?)",
-          [address.text, try BodyCoding.data(kinds)])
+          [address.text, try BodyCoding.data(now.kinds[address] ?? [:])])
       }
-      if now.unresolvedReloads != before.unresolvedReloads {
+      if changes.areUnresolvedReloads {
         try db.run(
           "INSERT OR REPLACE INTO timelineFacts (name, value) VALUES (?, ?)",
           [Self.pending, try BodyCoding.data(now.unresolvedReloads)])
