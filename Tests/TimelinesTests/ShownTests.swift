@@ -83,7 +83,6 @@ import Testing
     #expect(
       fixture.next() == [
         "granted 3 of 1: policy, budget", "want widget", "shown 2: 3600.0", "granted 4 of 2: policy, budget",
-        "want widget",
       ])
   }
 }

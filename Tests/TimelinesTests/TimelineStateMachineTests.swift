@@ -170,6 +170,20 @@ import Timekeeping
     #expect(fixture.stateMachine.outstanding[widget]?.placement.configuration == ["size": "large"])
   }
 
+  @Test func `an event that reloads several placements wants their extension once, and it is asked in their order`() {
+    var fixture = TimelineFixture.placed()
+    for id in [3, 2] { fixture.place(id) }
+    fixture.giveAll()
+    #expect(
+      fixture.reload() == [
+        "free 4 of 1: operator, operator", "want widget", "free 5 of 2: operator, operator",
+        "free 6 of 3: operator, operator",
+      ])
+    #expect(fixture.reload().filter { $0.hasPrefix("want") } == ["want widget"], "a later event wants it again")
+    let asked = fixture.giveAll().filter { $0.hasPrefix("ask") }
+    #expect(asked == (1...3).map { "ask \($0) Coffee timeline" })
+  }
+
   @Test func `nothing is stored of a placement that is removed during its request`() {
     var fixture = TimelineFixture.placed()
     fixture.reload()

@@ -3,6 +3,7 @@
 package import Archive
 package import Foundation
 package import Messages
+import ProcessActions
 
 /// The state machine of timelines: pending reloads, their payment, requests to extensions, and the entries that are
 /// shown. A plain value without clock or I/O. The same events at the same instants give the same actions; actions of
@@ -74,13 +75,13 @@ package struct TimelineStateMachine: Sendable {
   }
 
   package mutating func handle(_ event: Event, now: Date) -> [Action] {
-    let (kinds, unresolvedReloads) = (kinds, unresolvedReloads)
-    let actions = decide(event, now)
+    let (formerKinds, formerReloads) = (kinds, unresolvedReloads)
+    let actions = Self.wantedOnce(decide(event, now))
     let former = settle()
     changes = Changes(
       placements: former.keys.filter { former[$0] != placements[$0] },
-      kinds: self.kinds.keys.filter { self.kinds[$0] != kinds[$0] },
-      areUnresolvedReloads: self.unresolvedReloads != unresolvedReloads)
+      kinds: kinds.keys.filter { kinds[$0] != formerKinds[$0] },
+      areUnresolvedReloads: unresolvedReloads != formerReloads)
     return actions + pushActions(since: former) + relevanceActions(since: former)
   }
 
@@ -150,6 +151,21 @@ package struct TimelineStateMachine: Sendable {
       placements[id].map { $0.relevance != before?.relevance ?? CurrentRelevance() } ?? false
     }
     return hasChanged ? [.output(.relevanceChanged)] : []
+  }
+
+  /// Leaves out that an extension is wanted which is wanted already: it is then asked for all that is due.
+  ///
+  /// Static: a call on the value would copy it before its argument changes it.
+  private static func wantedOnce(_ actions: [Action]) -> [Action] {
+    var wanted: Set<Address> = []
+    return actions.filter { action in
+      switch action {
+      case .process(.want(let address, _, _)): return wanted.insert(address).inserted
+      case .process(.release(let address, _)), .process(.halt(let address, _)): wanted.remove(address)
+      default: break
+      }
+      return true
+    }
   }
 
   // MARK: Placements
