@@ -36,8 +36,16 @@ extension TimelineService {
   /// - Throws: `failed` when it cannot be recorded.
   package func removed(_ id: Int) throws(BusError) { try record(.removed(id)) }
 
-  /// The numbers of all placements.
-  package var numbers: [Int] { stateMachine.placements.keys.sorted() }
+  /// Exactly these widgets are placed. Those that are known already are not reloaded.
+  ///
+  /// - Throws: `failed` when it cannot be recorded.
+  package func setAll(_ placements: [Placement]) throws(BusError) {
+    let placed = Set(placements.map(\.id))
+    for id in stateMachine.placements.keys.sorted() where !placed.contains(id) { try removed(id) }
+    for placement in placements where stateMachine.placements[placement.id]?.placement != placement {
+      try self.placed(placement)
+    }
+  }
 
   /// `timeline.reload`. The reload is pending, and persisted, when this returns.
   ///

@@ -12,11 +12,7 @@ import Timelines
 extension Device {
   /// Resumes after a host restart: the host may have exited after a placement, or its removal, and before its timeline.
   func passOnPlacements() async throws {
-    let placements = gallery.stateMachine.state.placements
-    for number in await timelines.numbers where !placements.contains(where: { $0.id == number }) {
-      try await timelines.removed(number)
-    }
-    for placement in placements { try await timelines.placed(placement) }
+    try await timelines.setAll(gallery.stateMachine.state.placements)
     try await resumeActivities()
     await sendVisiblePlacements()
   }
