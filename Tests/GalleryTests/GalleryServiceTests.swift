@@ -63,6 +63,32 @@ private let widget = Address.widgetExtension("phone", GallerySamples.bundle)
     await service.leave()
   }
 
+  @Test func `placements are stored that were added, changed and removed anywhere in the list`() throws {
+    let store = try GalleryStore(DatabaseQueue())
+    var state = GalleryStateMachine.State()
+    func save(_ change: (inout GalleryStateMachine.State) -> Void) throws {
+      let before = state
+      change(&state)
+      try store.save(state, since: before)
+      #expect(try store.state().placements == state.placements)
+    }
+    for id in 1...4 {
+      try save {
+        $0.placements.append(
+          Placement(
+            id: id, bundle: GallerySamples.bundle, kind: "Weather", family: .systemSmall, location: .homeScreen))
+      }
+    }
+    try save { $0.placements[1].configuration = ["city": "Paris"] }
+    try save { $0.placements.remove(at: 0) }
+    try save { $0.placements.removeLast() }
+    try save {
+      $0.placements[1].configuration = ["city": "Rome"]
+      $0.placements.remove(at: 0)
+    }
+    #expect(state.placements.map(\.id) == [3])
+  }
+
   @Test func `an extension whose widgets are unknown is launched until it has reported them`() async throws {
     let service = try service()
     var outputs = service.outputs.makeAsyncIterator()

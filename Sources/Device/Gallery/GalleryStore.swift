@@ -55,14 +55,17 @@ struct GalleryStore: Sendable {
   /// Writes what has changed since `before`, in one transaction.
   func save(_ now: GalleryStateMachine.State, since before: GalleryStateMachine.State) throws {
     guard now != before else { return }
-    let earlier = Dictionary(uniqueKeysWithValues: before.placements.map { ($0.id, $0) })
-    let left = Set(now.placements.map(\.id))
+    // A widget is added at the end: only what follows the first difference is searched.
+    let first = zip(now.placements, before.placements).enumerated().first { $1.0 != $1.1 }?.offset
+    let same = first ?? min(now.placements.count, before.placements.count)
+    let earlier = Dictionary(uniqueKeysWithValues: before.placements[same...].map { ($0.id, $0) })
+    let left = Set(now.placements[same...].map(\.id))
     try database.write { db in
       for (bundle, widgets) in now.declarations where before.declarations[bundle] != widgets {
         try db.run(
           "INSERT OR REPLACE INTO declarations (bundle, widgets) VALUES (?, ?)", [bundle, try BodyCoding.data(widgets)])
       }
-      for placement in now.placements where earlier[placement.id] != placement {
+      for placement in now.placements[same...] where earlier[placement.id] != placement {
         try db.run(
           "INSERT OR REPLACE INTO placements (id, placement) VALUES (?, ?)",
           [placement.id, try BodyCoding.data(placement)])
