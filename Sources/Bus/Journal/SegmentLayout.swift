@@ -45,13 +45,9 @@ package enum SegmentLayout {
   }
 
   static func appendRecord(_ frame: [UInt8], to bytes: inout [UInt8]) {
-    append(UInt32(frame.count), to: &bytes)
-    append(checksum(frame[...]), to: &bytes)
+    let head = UInt64(checksum(frame[...])) << 32 | UInt64(UInt32(frame.count))
+    withUnsafeBytes(of: head.littleEndian) { bytes.append(contentsOf: $0) }
     bytes += frame
-  }
-
-  private static func append(_ number: UInt32, to bytes: inout [UInt8]) {
-    withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
   private static func bytes<T: FixedWidthInteger>(_ value: T) -> [UInt8] {

@@ -31,6 +31,10 @@ package enum Wire {
   static let sequenceOffset = 32
   static let sourceGenerationOffset = 96
   static let destinationGenerationOffset = 100
+  /// The length of the destination address follows.
+  static let sourceLengthOffset = 104
+  static let bodyLengthOffset = 108
+  static let reservedOffset = 114
   static let kindLength = 31
 }
 
@@ -111,11 +115,13 @@ extension EnvelopeHeader {
   ) throws(WireError) {
     guard bytes.count >= Wire.headerLength else { throw WireError(.tooShort) }
     guard bytes[0] == Wire.version else { throw WireError(.unknownVersion) }
-    guard bytes[114..<120].allSatisfy({ $0 == 0 }) else { throw WireError(.reservedNotZero) }
+    guard bytes[Wire.reservedOffset..<Wire.headerLength].allSatisfy({ $0 == 0 }) else {
+      throw WireError(.reservedNotZero)
+    }
     guard let kind = Kind(field: bytes.part(1, Wire.kindLength)) else { throw WireError(.malformedKind) }
-    let sourceLength = Int(bytes.integer(at: 104, UInt16.self))
-    let destinationLength = Int(bytes.integer(at: 106, UInt16.self))
-    let bodyLength = Int(bytes.integer(at: 108, UInt32.self))
+    let sourceLength = Int(bytes.integer(at: Wire.sourceLengthOffset, UInt16.self))
+    let destinationLength = Int(bytes.integer(at: Wire.sourceLengthOffset + 2, UInt16.self))
+    let bodyLength = Int(bytes.integer(at: Wire.bodyLengthOffset, UInt32.self))
     guard bodyLength <= Wire.bodyLimit else { throw WireError(.bodyTooLong) }
     guard bytes.count == Wire.headerLength + sourceLength + destinationLength + bodyLength else {
       throw WireError(.lengthMismatch)

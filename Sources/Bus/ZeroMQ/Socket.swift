@@ -233,12 +233,27 @@ private struct Origins {
   private var byPeer: [PeerID: Origin] = [:]
   /// The peer that had the descriptor last: at most one peer per descriptor is kept.
   private var byDescriptor: [Int32: PeerID] = [:]
+  /// The peers that sent last, by the low bits of their ids, which saves most look-ups in the dictionary. ZeroMQ counts
+  /// the ids, so that each of a few hundred connections has its own place.
+  private var recent: [(peer: PeerID, origin: Origin)?] = []
+  private static let recentCount = 512
 
   mutating func origin(of frame: borrowing ZMQFrame, from peer: PeerID?) -> Origin {
-    if let peer, let known = byPeer[peer] { return known }
-    let origin = Origin(
+    guard let peer else { return read(frame) }
+    let place = Int(peer.raw.byteSwapped) % Self.recentCount
+    if !recent.isEmpty, let last = recent[place], last.peer == peer { return last.origin }
+    let origin = byPeer[peer] ?? added(read(frame), peer)
+    if recent.isEmpty { recent = Array(repeating: nil, count: Self.recentCount) }
+    recent[place] = (peer, origin)
+    return origin
+  }
+
+  private func read(_ frame: borrowing ZMQFrame) -> Origin {
+    Origin(
       userID: frame.property("User-Id"), descriptor: frame.descriptor, peerAddress: frame.property("Peer-Address"))
-    guard let peer else { return origin }
+  }
+
+  private mutating func added(_ origin: Origin, _ peer: PeerID) -> Origin {
     if let previous = byDescriptor.updateValue(peer, forKey: origin.descriptor) { byPeer[previous] = nil }
     byPeer[peer] = origin
     return origin

@@ -119,7 +119,7 @@ extension Broker {
       case .record: break
       case .forward(let frame, let line):
         forwarded += 1
-        consequences += forward(frame, to: line)
+        forward(frame, to: line, &consequences)
       case .cutOff(let descriptor): end(descriptor)
       case .raise(let signal): raise(signal)
       case .supersede(let key): supersede(by: key)
@@ -135,14 +135,21 @@ extension Broker {
     return consequences
   }
 
-  private func forward(_ frame: [UInt8], to line: PeerID) -> [Routing<PeerID>.Action] {
-    if LineFaults.areArmed || !delayed.isEmpty { return forwardWithFaults(frame, to: line) }
-    return forwardNow(frame, to: line)
+  private func forward(_ frame: [UInt8], to line: PeerID, _ consequences: inout [Routing<PeerID>.Action]) {
+    if LineFaults.areArmed || !delayed.isEmpty {
+      consequences += forwardWithFaults(frame, to: line)
+      return
+    }
+    let result = send(frame, to: line)
+    if result != .queued { consequences += unsent(frame, to: line, result) }
   }
 
   func forwardNow(_ frame: [UInt8], to line: PeerID) -> [Routing<PeerID>.Action] {
     let result = send(frame, to: line)
-    guard result != .queued else { return [] }
+    return result == .queued ? [] : unsent(frame, to: line, result)
+  }
+
+  private func unsent(_ frame: [UInt8], to line: PeerID, _ result: SendResult) -> [Routing<PeerID>.Action] {
     metrics?.unsent.add()
     return routing?.notSent(frame, on: line, isGone: result == .unroutable) ?? []
   }

@@ -152,22 +152,30 @@ struct KeyTable {
 struct Interest {
   /// The maximum number of listeners per address; further ones get no notices.
   static let limit = 1024
-  private var listeners: [Address: [Address]] = [:]
+
+  private struct Listeners {
+    /// In the order of their first envelopes.
+    var ordered: [Address] = []
+    /// The same, since each envelope to the address is looked up here.
+    var known: Set<Address> = []
+  }
+
+  private var listeners: [Address: Listeners] = [:]
 
   mutating func note(_ sender: Address, in address: Address) {
-    let known = listeners[address, default: []]
-    guard known.count < Interest.limit, !known.contains(sender) else { return }
-    listeners[address] = known + [sender]
+    if let known = listeners[address]?.known, known.contains(sender) || known.count >= Interest.limit { return }
+    listeners[address, default: Listeners()].known.insert(sender)
+    listeners[address]?.ordered.append(sender)
   }
 
   /// In the order of their first envelopes.
-  func listeners(of address: Address) -> [Address] { listeners[address] ?? [] }
+  func listeners(of address: Address) -> [Address] { listeners[address]?.ordered ?? [] }
 
   mutating func forget(_ address: Address) {
     listeners[address] = nil
-    for key in Array(listeners.keys) {
-      listeners[key]?.removeAll { $0 == address }
-      if listeners[key]?.isEmpty == true { listeners[key] = nil }
+    for key in Array(listeners.keys) where listeners[key]?.known.remove(address) != nil {
+      listeners[key]?.ordered.removeAll { $0 == address }
+      if listeners[key]?.known.isEmpty == true { listeners[key] = nil }
     }
   }
 }

@@ -28,32 +28,6 @@ struct Routing<Line: Hashable & Sendable> {
     case watchReplicas
   }
 
-  /// The state of one connection.
-  struct Peer {
-    enum State {
-      /// Has not sent a hello.
-      case unknown
-      /// Has not sent a hello, and was asked for one.
-      case asked
-      /// Sends as `address`, and receives what is sent there.
-      case current
-      /// Has ended: frames that it sent before are still valid, and may arrive after the notice of its end.
-      case ended
-      /// Another process took the address over: its frames are refused.
-      case replaced
-    }
-    let key: String
-    let descriptor: Int32
-    var owner: KeyTable.Owner
-    var state = State.unknown
-    var address: Address?
-    /// The last destination, which is the most likely one of the next frame.
-    var lastDestination: Address?
-    var generation: UInt32 = 0
-    /// The number of malformed frames.
-    var malformedFrames = 0
-  }
-
   /// How many malformed frames a connection may send before it is closed.
   static var malformedFrameLimit: Int { 16 }
   /// How many ended connections are remembered.
@@ -78,12 +52,15 @@ struct Routing<Line: Hashable & Sendable> {
   var retired: [Address] = []
   /// The highest generation of a registration that was dropped.
   var droppedGeneration: UInt32
-  var peers: [Line: Peer] = [:]
-  private(set) var lines: [Address: Line] = [:]
+  var peers: [Line: Peer] = [:] { didSet { routes.forgetAll() } }
+  private(set) var lines: [Address: Line] = [:] { didSet { routes.forgetAll() } }
+  /// The routes of the last envelopes. They depend on `peers`, `lines` and `replicas`, and on interest, which ends only
+  /// when a connection does.
+  private var routes = RouteCache<Line>()
   var descriptors: [Int32: Line] = [:]
   private var ended: [Line] = []
   var interest = Interest()
-  var replicas = ReplicaTable()
+  var replicas = ReplicaTable() { didSet { routes.forgetAll() } }
   var turnedAway: [String: Timestamp] = [:]
   /// The number of refused messages.
   private(set) var refusals = 0
@@ -147,18 +124,18 @@ struct Routing<Line: Hashable & Sendable> {
   ///   - key: the proven key of the connection.
   ///   - descriptor: identifies the connection when its end is reported; -1 when unknown.
   mutating func received(_ frame: consuming [UInt8], on line: Line, key: String, descriptor: Int32) {
+    if let route = routes.route(of: frame, on: line) { return forward(frame, route) }
     guard let peer = peer(on: line, key: key, descriptor: descriptor) else {
       return refuse("not-registered", decoded(copy frame), owner: key, on: line, known: nil)
     }
     guard peer.malformedFrames < Self.malformedFrameLimit else { return }
     let header: EnvelopeHeader
     do {
-      header = try EnvelopeHeader(decoding: copy frame, expecting: peer.address, to: peer.lastDestination)
+      header = try EnvelopeHeader(decoding: copy frame, expecting: peer.address)
     } catch {
       let reason = error.code == .bodyTooLong ? BusError.Code.tooLarge.rawValue : "not-an-envelope"
       return refuseMalformed(reason, of: peer, on: line)
     }
-    if header.destination != peer.lastDestination { peers[line]?.lastDestination = header.destination }
     judge(frame, header, peer, line)
   }
 
@@ -202,25 +179,43 @@ struct Routing<Line: Hashable & Sendable> {
       return refuse(reason, header, owner: peer.owner.text, on: line, known: header.source)
     }
     if isHello { return hello(frame, header, peer, line) }
-    guard header.destination.role == .messageBus else { return accept(frame, header, peer.generation) }
+    guard header.destination.role == .messageBus else {
+      return accept(frame, header, peer.generation, from: peer.state == .current ? line : nil)
+    }
     accept(copy frame, header, peer.generation)
     answer(header, body: frame.suffix(header.bodyLength), on: line)
   }
 
+  /// Stamps, records and forwards an envelope as one before.
+  private mutating func forward(_ frame: consuming [UInt8], _ route: RouteCache<Line>.Route) {
+    let stamped = stamp(
+      frame, sourceGeneration: route.sourceGeneration, destinationGeneration: route.destinationGeneration)
+    actions.append(.record(stamped))
+    if let destination = route.destination { actions.append(.forward(stamped, to: destination)) }
+  }
+
   /// Stamps, records and forwards an envelope.
-  mutating func accept(_ frame: consuming [UInt8], _ header: EnvelopeHeader, _ generation: UInt32) {
+  ///
+  /// - Parameter line: the current connection of the source, to remember the route; nil not to.
+  mutating func accept(
+    _ frame: consuming [UInt8], _ header: EnvelopeHeader, _ generation: UInt32, from line: Line? = nil
+  ) {
     let destination = lines[header.destination] ?? replicaLine(for: header.source, to: header.destination)
     let instance = destination.flatMap { peers[$0]?.generation } ?? 0
     let stamped = stamp(frame, sourceGeneration: generation, destinationGeneration: instance)
     actions.append(.record(stamped))
-    guard header.destination.role != .journal, header.destination != .messageBus else { return }
-    interest.note(header.source, in: header.destination)
-    if let destination {
+    guard header.destination != .messageBus else { return }
+    if header.destination.role != .journal {
+      interest.note(header.source, in: header.destination)
+      guard let destination else { return undelivered(header, .unreachable) }
       if PlantedFault.isAnyPlanted { return forwardWithMistake(stamped, header, to: destination) }
       actions.append(.forward(stamped, to: destination))
-    } else {
-      undelivered(header, .unreachable)
     }
+    guard let line else { return }
+    routes.insert(
+      .init(
+        line: line, sourceGeneration: generation, destination: destination, destinationGeneration: instance),
+      of: stamped)
   }
 
   private mutating func stamp(
