@@ -50,13 +50,22 @@ struct RoutingFixture {
   /// The envelopes that the last `perform(_:)` recorded.
   private(set) var last: [Envelope] = []
 
-  mutating func perform(_ actions: [Routing<Int>.Action]) {
+  /// The number of frames whose route was known.
+  private(set) var passedCount = 0
+
+  /// - Parameter frame: the received frame, if any.
+  mutating func perform(_ actions: [Routing<Int>.Action], passing frame: [UInt8] = []) {
     last = []
     for action in actions {
       switch action {
       case .record(let frame):
         guard let envelope = try? Envelope(decoding: frame) else { continue }
         last.append(envelope)
+      case .pass(_, let line):
+        passedCount += 1
+        guard let envelope = try? Envelope(decoding: frame) else { continue }
+        last.append(envelope)
+        if let line { forwarded.append((line, envelope)) }
       case .forward(let frame, let line):
         guard let envelope = try? Envelope(decoding: frame) else { continue }
         forwarded.append((line, envelope))
@@ -72,8 +81,10 @@ struct RoutingFixture {
 
   /// Receives a frame on a connection whose descriptor is its number.
   mutating func receive(_ frame: [UInt8], on line: Int, key: String) {
-    routing.received(frame, on: line, key: key, descriptor: Int32(line))
-    perform(routing.takeActions())
+    var frame = frame
+    let isPassed = frame.withUnsafeMutableBytes { routing.passed($0, at: 0, on: line) }
+    if !isPassed { routing.received(frame, on: line, key: key, descriptor: Int32(line)) }
+    perform(routing.takeActions(), passing: frame)
   }
 
   /// Sends a message; returns its header.

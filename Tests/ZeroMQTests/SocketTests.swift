@@ -46,6 +46,29 @@ struct SocketTests {
     }
   }
 
+  @Test func `a ROUTER changes received frames and sends them on without a copy`() async throws {
+    try await withLoop { context, loop in
+      let router = try await SocketFixture(context, .router, on: loop, .init(mandatory: true))
+      let sender = try await SocketFixture(context, .dealer, on: loop)
+      let receiver = try await SocketFixture(context, .dealer, on: loop)
+      let endpoint = try await router.bind()
+      try await receiver.connect(endpoint)
+      try await receiver.send("hello")
+      let hello = try await router.messages.next()
+      try await router.relayFrames(to: try #require(hello.peer))
+      try await sender.connect(endpoint)
+      let texts = ["short", String(repeating: "long ", count: 1000)]
+      for text in texts { try await sender.send(text) }
+      for text in texts {
+        let changed = "!\(text.dropFirst())"
+        let relayed = try await router.messages.next()
+        #expect(relayed.text == changed)
+        #expect(relayed.peerAddress == "127.0.0.1")
+        #expect(try await receiver.messages.next().text == changed)
+      }
+    }
+  }
+
   @Test func `ten thousand messages arrive in order`() async throws {
     try await withLoop { context, loop in
       let router = try await SocketFixture(context, .router, on: loop, .init(receiveHighWaterMark: 100))

@@ -23,7 +23,10 @@ package final class JournalWriter {
   private let segmentLimit: Int
   private var file: SegmentFile?
   private var length = 0
-  private var buffer: [UInt8] = []
+  /// The records of the next `append`. Nothing that runs during an access begins another one, and a check for each
+  /// envelope would be a twentieth of the broker's own work.
+  @exclusivity(unchecked) private var buffer: [UInt8] = []
+  @exclusivity(unchecked) private var bufferedCount = 0
   /// Writes bytes to a file at an offset. Tests replace it to simulate a disk that fills up.
   var write: (SegmentFile, [UInt8], Int) throws(JournalError) -> Void = { file, bytes, offset throws(JournalError) in
     try file.write(bytes, at: offset)
@@ -109,13 +112,29 @@ package final class JournalWriter {
 
   /// Appends stamped frames with one write. Their numbers follow the last one without a gap.
   ///
+  /// - Throws: as `append()`.
+  package func append(_ frames: [[UInt8]]) throws(JournalError) {
+    for frame in frames { frame.withUnsafeBytes { add($0) } }
+    try append()
+  }
+
+  /// Adds a stamped frame to those that the next `append` writes.
+  package func add(_ frame: UnsafeRawBufferPointer) {
+    SegmentLayout.appendRecord(frame, to: &buffer)
+    bufferedCount += 1
+  }
+
+  /// Appends the added frames with one write, or drops them. Their numbers follow the last one without a gap.
+  ///
   /// - Throws: `notWritable`, such as for a full disk: the journal then ends with the last whole record before the
   ///   batch, and no frame of it may be forwarded.
-  package func append(_ frames: [[UInt8]]) throws(JournalError) {
-    guard !frames.isEmpty else { return }
+  package func append() throws(JournalError) {
+    guard bufferedCount > 0 else { return }
+    defer {
+      buffer.removeAll(keepingCapacity: true)
+      bufferedCount = 0
+    }
     guard let file else { throw JournalError(.notWritable, folder.path, "no segment is open") }
-    buffer.removeAll(keepingCapacity: true)
-    for frame in frames { SegmentLayout.appendRecord(frame, to: &buffer) }
     do throws(JournalError) {
       if let code = FaultPoint.busBeforeJournal.failure() {
         throw JournalError(.notWritable, file.path, injected: code)
@@ -127,7 +146,7 @@ package final class JournalWriter {
       throw error
     }
     length += buffer.count
-    lastSequence += UInt64(frames.count)
+    lastSequence += UInt64(bufferedCount)
     FaultPoint.busAfterJournal.reached()
   }
 

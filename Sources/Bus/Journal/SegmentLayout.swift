@@ -45,9 +45,13 @@ package enum SegmentLayout {
   }
 
   static func appendRecord(_ frame: [UInt8], to bytes: inout [UInt8]) {
-    let head = UInt64(checksum(frame[...])) << 32 | UInt64(UInt32(frame.count))
+    frame.withUnsafeBytes { appendRecord($0, to: &bytes) }
+  }
+
+  static func appendRecord(_ frame: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+    let head = UInt64(checksum(frame)) << 32 | UInt64(UInt32(frame.count))
     withUnsafeBytes(of: head.littleEndian) { bytes.append(contentsOf: $0) }
-    bytes += frame
+    bytes.append(contentsOf: frame)
   }
 
   private static func bytes<T: FixedWidthInteger>(_ value: T) -> [UInt8] {
@@ -102,23 +106,23 @@ package enum SegmentLayout {
   }()
 
   /// CRC-32 as in zlib, PNG and Ethernet (reflected polynomial 0xedb88320).
-  static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+  static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 { bytes.withUnsafeBytes { checksum($0) } }
+
+  private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     table.withUnsafeBufferPointer { table in
-      bytes.withUnsafeBytes { bytes in
-        var sum = ~UInt32(0)
-        let head = checksum_fold(bytes.baseAddress, bytes.count, &sum)
-        let tail = bytes.count - bytes.count % 8
-        for offset in stride(from: head, to: tail, by: 8) {
-          var word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) ^ UInt64(sum)
-          sum = 0
-          for behind in stride(from: 1792, through: 0, by: -256) {
-            sum ^= table[behind + Int(word & 0xff)]
-            word >>= 8
-          }
+      var sum = ~UInt32(0)
+      let head = checksum_fold(bytes.baseAddress, bytes.count, &sum)
+      let tail = bytes.count - bytes.count % 8
+      for offset in stride(from: head, to: tail, by: 8) {
+        var word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) ^ UInt64(sum)
+        sum = 0
+        for behind in stride(from: 1792, through: 0, by: -256) {
+          sum ^= table[behind + Int(word & 0xff)]
+          word >>= 8
         }
-        for byte in bytes[tail...] { sum = table[Int(UInt8(truncatingIfNeeded: sum) ^ byte)] ^ (sum >> 8) }
-        return ~sum
       }
+      for byte in bytes[tail...] { sum = table[Int(UInt8(truncatingIfNeeded: sum) ^ byte)] ^ (sum >> 8) }
+      return ~sum
     }
   }
 }

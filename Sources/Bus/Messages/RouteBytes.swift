@@ -10,40 +10,36 @@ package struct RouteBytes: Sendable {
   private let head: [UInt8]
 
   /// Copies the bytes of a frame that was decoded before.
-  package init(of frame: [UInt8]) { head = Array(frame[..<frame.withUnsafeBytes { $0.headLength }]) }
+  package init(of frame: UnsafeRawBufferPointer) { head = Array(frame[..<frame.headLength]) }
 
   /// Whether a frame is an envelope with the same kind and addresses: all that decoding would check is checked.
-  package func matches(_ frame: [UInt8]) -> Bool {
+  package func matches(_ frame: UnsafeRawBufferPointer) -> Bool {
     head.withUnsafeBytes { head in
-      frame.withUnsafeBytes { frame in
-        guard frame.count >= head.count, head.isEqual(to: frame, from: 0, count: Wire.sequenceOffset),
-          head.isEqual(to: frame, from: Wire.sourceLengthOffset, count: 4),
-          head.isEqual(to: frame, from: Wire.headerLength, count: head.count - Wire.headerLength)
-        else { return false }
-        let bodyLength = Int(frame.number(at: Wire.bodyLengthOffset, UInt32.self))
-        return bodyLength <= Wire.bodyLimit && frame.count == head.count + bodyLength
-          && frame.number(at: Wire.reservedOffset, UInt32.self) == 0
-          && frame.number(at: Wire.reservedOffset + 4, UInt16.self) == 0
-      }
+      guard frame.count >= head.count, head.isEqual(to: frame, from: 0, count: Wire.sequenceOffset),
+        head.isEqual(to: frame, from: Wire.sourceLengthOffset, count: 4),
+        head.isEqual(to: frame, from: Wire.headerLength, count: head.count - Wire.headerLength)
+      else { return false }
+      let bodyLength = Int(frame.number(at: Wire.bodyLengthOffset, UInt32.self))
+      return bodyLength <= Wire.bodyLimit && frame.count == head.count + bodyLength
+        && frame.number(at: Wire.reservedOffset, UInt32.self) == 0
+        && frame.number(at: Wire.reservedOffset + 4, UInt16.self) == 0
     }
   }
 
   /// A hash of these bytes, which is the same in all processes; nil when a frame is too short for them.
-  package static func hash(of frame: [UInt8]) -> UInt64? {
-    frame.withUnsafeBytes { frame in
-      guard frame.count >= Wire.headerLength, frame.headLength <= frame.count else { return nil }
-      var hash: UInt64 = 0
-      for offset in stride(from: 0, to: Wire.sequenceOffset, by: 8) {
-        hash.mix(frame.number(at: offset, UInt64.self))
-      }
-      let end = frame.headLength
-      for offset in stride(from: Wire.headerLength, to: end - 7, by: 8) {
-        hash.mix(frame.number(at: offset, UInt64.self))
-      }
-      // The last word overlaps the one before, or the header.
-      hash.mix(frame.number(at: end - 8, UInt64.self))
-      return hash
+  package static func hash(of frame: UnsafeRawBufferPointer) -> UInt64? {
+    guard frame.count >= Wire.headerLength, frame.headLength <= frame.count else { return nil }
+    var hash: UInt64 = 0
+    for offset in stride(from: 0, to: Wire.sequenceOffset, by: 8) {
+      hash.mix(frame.number(at: offset, UInt64.self))
     }
+    let end = frame.headLength
+    for offset in stride(from: Wire.headerLength, to: end - 7, by: 8) {
+      hash.mix(frame.number(at: offset, UInt64.self))
+    }
+    // The last word overlaps the one before, or the header.
+    hash.mix(frame.number(at: end - 8, UInt64.self))
+    return hash
   }
 }
 

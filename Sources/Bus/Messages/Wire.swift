@@ -143,11 +143,21 @@ extension EnvelopeHeader {
 
   /// Writes the fields that only the broker sets into a frame that was decoded before.
   package static func stamp(
-    _ frame: inout [UInt8], sequence: UInt64, sourceGeneration: UInt32, destinationGeneration: UInt32
+    _ frame: UnsafeMutableRawBufferPointer, sequence: UInt64, sourceGeneration: UInt32, destinationGeneration: UInt32
   ) {
     frame.setInteger(sequence, at: Wire.sequenceOffset)
     frame.setInteger(sourceGeneration, at: Wire.sourceGenerationOffset)
     frame.setInteger(destinationGeneration, at: Wire.destinationGenerationOffset)
+  }
+
+  /// Writes the fields that only the broker sets into a frame that was decoded before.
+  package static func stamp(
+    _ frame: inout [UInt8], sequence: UInt64, sourceGeneration: UInt32, destinationGeneration: UInt32
+  ) {
+    frame.withUnsafeMutableBytes {
+      stamp(
+        $0, sequence: sequence, sourceGeneration: sourceGeneration, destinationGeneration: destinationGeneration)
+    }
   }
 }
 
@@ -163,9 +173,11 @@ extension [UInt8] {
       append(contentsOf: repeatElement(0, count: 16))
     }
   }
+}
 
-  fileprivate mutating func setInteger<T: FixedWidthInteger>(_ value: T, at offset: Int) {
-    withUnsafeMutableBytes { $0.storeBytes(of: value.littleEndian, toByteOffset: offset, as: T.self) }
+extension UnsafeMutableRawBufferPointer {
+  fileprivate func setInteger<T: FixedWidthInteger>(_ value: T, at offset: Int) {
+    storeBytes(of: value.littleEndian, toByteOffset: offset, as: T.self)
   }
 }
 

@@ -85,12 +85,6 @@ package struct Batch: RandomAccessCollection, Sendable {
 
   var isFull: Bool { messages.count >= Self.capacity || byteCount >= Self.capacityInBytes }
 
-  /// Hands over each message, in order, and removes it. Its bytes can be moved out and changed in place.
-  package mutating func drain(_ take: (inout MultipartMessage) -> Void) {
-    for index in messages.indices { take(&messages[index]) }
-    removeAll()
-  }
-
   mutating func append(_ message: MultipartMessage) {
     messages.append(message)
     byteCount += message.bytes.count

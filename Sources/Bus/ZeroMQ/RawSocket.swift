@@ -72,14 +72,27 @@ struct RawSocket {
   func send(_ bytes: UnsafeRawBufferPointer, more: Bool) throws(ZMQError) -> SendResult {
     let flags = more ? ZMQ_DONTWAIT | ZMQ_SNDMORE : ZMQ_DONTWAIT
     while zmq_send(pointer, bytes.baseAddress, bytes.count, flags) == -1 {
-      switch zmq_errno() {
-      case EINTR: continue
-      case EAGAIN: return .wouldBlock
-      case EHOSTUNREACH: return .unroutable
-      case let code: throw ZMQError(code: code, call: "zmq_send")
-      }
+      if let result = try refusal("zmq_send") { return result }
     }
     return .queued
+  }
+
+  /// Sends a message without waiting. If that succeeds, ZeroMQ has its content, and it is empty.
+  func send(_ message: UnsafeMutablePointer<zmq_msg_t>) throws(ZMQError) -> SendResult {
+    while zmq_msg_send(message, pointer, ZMQ_DONTWAIT) == -1 {
+      if let result = try refusal("zmq_msg_send") { return result }
+    }
+    return .queued
+  }
+
+  /// Why the last call did not queue; nil to repeat it.
+  private func refusal(_ call: String) throws(ZMQError) -> SendResult? {
+    switch zmq_errno() {
+    case EINTR: nil
+    case EAGAIN: .wouldBlock
+    case EHOSTUNREACH: .unroutable
+    case let code: throw ZMQError(code: code, call: call)
+    }
   }
 
   func send(_ bytes: [UInt8], more: Bool) throws(ZMQError) -> SendResult {
@@ -108,7 +121,7 @@ extension UnsafeMutableRawPointer {
 
 /// One received frame at a stable address: short frames are stored inside `zmq_msg_t` itself.
 struct ZMQFrame: ~Copyable {
-  private let message: UnsafeMutablePointer<zmq_msg_t>
+  let message: UnsafeMutablePointer<zmq_msg_t>
 
   init() {
     message = .allocate(capacity: 1)
@@ -121,32 +134,15 @@ struct ZMQFrame: ~Copyable {
   }
 
   /// Receives without waiting and replaces the previous content. False when nothing is available, or never will be.
-  func receive(from socket: RawSocket) -> Bool {
-    while zmq_msg_recv(message, socket.pointer, ZMQ_DONTWAIT) == -1 {
-      // Besides EAGAIN only ETERM is possible, which the next poll detects.
-      guard zmq_errno() == EINTR else { return false }
-    }
-    return true
-  }
+  func receive(from socket: RawSocket) -> Bool { message.receive(from: socket) }
 
   /// Frees the memory of a long frame.
-  func clear() {
-    zmq_msg_close(message)
-    zmq_msg_init(message)
-  }
+  func clear() { message.clear() }
 
-  var hasMore: Bool { zmq_msg_more(message) != 0 }
-  var descriptor: Int32 { zmq_msg_get(message, ZMQ_SRCFD) }
+  var hasMore: Bool { message.hasMore }
 
   /// The bytes, valid until the next `receive` or `clear`.
-  func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
-    body(UnsafeRawBufferPointer(start: zmq_msg_data(message), count: zmq_msg_size(message)))
-  }
+  func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R { body(UnsafeRawBufferPointer(message.bytes)) }
 
   func copy() -> [UInt8] { withBytes { [UInt8]($0) } }
-
-  /// A property of the connection: "User-Id", "Peer-Address".
-  func property(_ name: String) -> String? {
-    zmq_msg_gets(message, name).map { String(cString: $0) }
-  }
 }

@@ -19,11 +19,14 @@ package final class Socket {
   private var isUsed = true
 
   private var messageHandler: ((inout Batch) -> Void)?
+  private var frameHandler: ((FrameBatch) -> Void)?
   private var writableHandler: (() -> Void)?
   private var eventHandler: ((SocketEvent) -> Void)?
 
   private let frame = ZMQFrame()
   private var batch = Batch()
+  /// The messages for `onFrames`; nil before it was called.
+  private var frames: FrameBatch?
   private var origins = Origins()
   private var eventReader = EventReader()
   /// Events that this wrapper detected itself, delivered with those of the monitor.
@@ -67,6 +70,21 @@ package final class Socket {
     try raw.connect(endpoint)
   }
 
+  /// Queues a received frame of this ROUTER for another peer, without a copy and without waiting. If that succeeds, the
+  /// frame is no longer in the batch.
+  package func send(_ batch: FrameBatch, _ index: Int, to peer: PeerID) throws(ZMQError) -> SendResult {
+    try open("zmq_msg_send")
+    let addressed = try address(peer)
+    guard addressed == .queued else { return addressed }
+    return try batch.send(index, on: raw)
+  }
+
+  private func address(_ peer: PeerID) throws(ZMQError) -> SendResult {
+    try peer.withFrame { frame in
+      Result { () throws(ZMQError) -> SendResult in try raw.send(frame, more: true) }
+    }.get()
+  }
+
   /// Queues one frame without waiting. A ROUTER requires the peer, other sockets accept none.
   package func send(_ bytes: UnsafeRawBufferPointer, to peer: PeerID? = nil) throws(ZMQError) -> SendResult {
     try open("zmq_send")
@@ -74,9 +92,7 @@ package final class Socket {
       throw ZMQError(code: EINVAL, call: "zmq_send: a ROUTER needs a peer, and no other socket takes one")
     }
     if let peer {
-      let addressed = try peer.withFrame { frame in
-        Result { () throws(ZMQError) -> SendResult in try raw.send(frame, more: true) }
-      }.get()
+      let addressed = try address(peer)
       guard addressed == .queued else { return addressed }
     }
     return try raw.send(bytes, more: false)
@@ -93,7 +109,16 @@ package final class Socket {
   /// queues, and the peers wait once those are full.
   package func onMessages(_ handler: ((inout Batch) -> Void)?) {
     _ = loop.confined
-    messageHandler = handler
+    (messageHandler, frameHandler) = (handler, nil)
+    isUsed = true
+  }
+
+  /// Sets the handler of a ROUTER in place of that of `onMessages`: it gets the messages in ZeroMQ's own memory.
+  package func onFrames(_ handler: ((FrameBatch) -> Void)?) {
+    precondition(kind == .router, "only a ROUTER sends frames on")
+    _ = loop.confined
+    if frames == nil { frames = FrameBatch() }
+    (messageHandler, frameHandler) = (nil, handler)
     isUsed = true
   }
 
@@ -124,7 +149,7 @@ package final class Socket {
     let state = loop.confined
     guard !isClosed else { return }
     isClosed = true
-    (messageHandler, writableHandler, eventHandler) = (nil, nil, nil)
+    (messageHandler, frameHandler, writableHandler, eventHandler) = (nil, nil, nil, nil)
     zmq_socket_monitor(raw.pointer, nil, 0)
     monitor.close(linger: .zero)
     raw.close(linger: linger)
@@ -149,7 +174,8 @@ extension Socket: Polled {
     guard isUsed else { return false }
     isUsed = false
     let events = try raw.events()
-    return events & ZMQ_POLLIN != 0 && messageHandler != nil || events & ZMQ_POLLOUT != 0 && writableHandler != nil
+    let isReading = messageHandler != nil || frameHandler != nil
+    return events & ZMQ_POLLIN != 0 && isReading || events & ZMQ_POLLOUT != 0 && writableHandler != nil
   }
 
   func closeAtStop() { close(linger: options.linger) }
@@ -163,8 +189,13 @@ extension Socket: Polled {
     var received = Batch()
     swap(&received, &batch)
     if messageHandler != nil { receive(into: &received) }
+    if frameHandler != nil, let frames { receive(into: frames) }
     sendEvents()
     if !received.isEmpty { messageHandler?(&received) }
+    if let frames, !frames.isEmpty {
+      frameHandler?(frames)
+      frames.removeAll()
+    }
     received.removeAll()
     swap(&received, &batch)
     if !isClosed, writableHandler != nil, let events = try? raw.events(), events & ZMQ_POLLOUT != 0 {
@@ -179,7 +210,7 @@ extension Socket: Polled {
         peer = frame.withBytes { PeerID(frame: $0) }
         guard frame.hasMore, frame.receive(from: raw) else { continue }
       }
-      let origin = origins.origin(of: frame, from: peer)
+      let origin = origins.origin(of: frame.message, from: peer)
       let bytes = frame.copy()
       let isMultipart = frame.hasMore
       while frame.hasMore, frame.receive(from: raw) {}
@@ -188,6 +219,23 @@ extension Socket: Polled {
         continue
       }
       batch.append(MultipartMessage(peer: peer, bytes: bytes, isMultipart: isMultipart, origin: origin))
+    }
+    frame.clear()
+  }
+
+  private func receive(into batch: FrameBatch) {
+    while !batch.isFull, frame.receive(from: raw) {
+      let peer = frame.withBytes { PeerID(frame: $0) }
+      let content = batch.next
+      guard frame.hasMore, content.receive(from: raw) else { continue }
+      let origin = origins.origin(of: content, from: peer)
+      let isMultipart = content.hasMore
+      if isMultipart { while frame.receive(from: raw), frame.hasMore {} }
+      if let peer {
+        batch.append(from: peer, origin, isMultipart: isMultipart)
+      } else {
+        ownEvents.append(.foreignRoutingID(descriptor: origin.descriptor))
+      }
     }
     frame.clear()
   }
@@ -238,7 +286,7 @@ private struct Origins {
   private var recent: [(peer: PeerID, origin: Origin)?] = []
   private static let recentCount = 512
 
-  mutating func origin(of frame: borrowing ZMQFrame, from peer: PeerID?) -> Origin {
+  mutating func origin(of frame: UnsafeMutablePointer<zmq_msg_t>, from peer: PeerID?) -> Origin {
     guard let peer else { return read(frame) }
     let place = Int(peer.raw.byteSwapped) % Self.recentCount
     if !recent.isEmpty, let last = recent[place], last.peer == peer { return last.origin }
@@ -248,7 +296,7 @@ private struct Origins {
     return origin
   }
 
-  private func read(_ frame: borrowing ZMQFrame) -> Origin {
+  private func read(_ frame: UnsafeMutablePointer<zmq_msg_t>) -> Origin {
     Origin(
       userID: frame.property("User-Id"), descriptor: frame.descriptor, peerAddress: frame.property("Peer-Address"))
   }

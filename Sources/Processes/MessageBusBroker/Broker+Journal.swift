@@ -37,24 +37,26 @@ struct Stall {
 
 extension Broker {
   /// Passes an event to the routing, and performs the resulting actions.
-  func decide(_ body: (inout Routing<PeerID>) -> [Routing<PeerID>.Action]) {
-    perform(routing?.decide(at: .now, body) ?? [])
+  ///
+  /// - Parameter batch: the received frames that they name by their places.
+  func decide(_ batch: FrameBatch? = nil, _ body: (inout Routing<PeerID>) -> [Routing<PeerID>.Action]) {
+    perform(routing?.decide(at: .now, body) ?? [], batch)
   }
 
-  func perform(_ actions: [Routing<PeerID>.Action]) {
+  func perform(_ actions: [Routing<PeerID>.Action], _ batch: FrameBatch? = nil) {
     guard stall == nil else {
-      stall?.actions += actions
+      stall?.actions += kept(actions, batch)
       return
     }
-    if PlantedFault.journalAfterForwarding.isPlanted { return forwardUnwritten(actions) }
+    if PlantedFault.journalAfterForwarding.isPlanted { return forwardUnwritten(kept(actions, batch)) }
     var actions = actions
     while !actions.isEmpty {
       do throws(JournalError) {
-        try append(records(of: actions))
+        try append(actions, batch)
       } catch {
-        return wait(error, segment: nil, actions)
+        return wait(error, segment: nil, kept(actions, batch))
       }
-      actions = carryOut(actions)
+      actions = carryOut(actions, batch)
     }
     if let metrics { report(to: metrics) }
     guard journal?.isFull == true, let frame = routing?.started() else { return }
@@ -63,7 +65,7 @@ extension Broker {
     } catch {
       return wait(error, segment: frame, [])
     }
-    show(frame)
+    frame.withUnsafeBytes { show($0) }
     trim()
   }
 
@@ -84,17 +86,21 @@ extension Broker {
     }
   }
 
-  private func append(_ records: [[UInt8]]) throws(JournalError) {
-    guard let metrics else {
-      try journal?.append(records)
-      return
+  private func append(_ actions: [Routing<PeerID>.Action], _ batch: FrameBatch?) throws(JournalError) {
+    guard let journal else { return }
+    let began = metrics.map { _ in ContinuousClock.now }
+    var (count, bytes) = (0, 0)
+    forEachRecord(of: actions, batch) { frame in
+      journal.add(frame)
+      count += 1
+      bytes += frame.count
     }
-    let began = ContinuousClock.now
-    try journal?.append(records)
+    try journal.append()
+    guard let metrics, let began else { return }
     metrics.appends.observe(ContinuousClock.now - began)
     metrics.batches.add()
-    metrics.records.add(records.count)
-    metrics.recordBytes.add(records.reduce(0) { $0 + $1.count })
+    metrics.records.add(count)
+    metrics.recordBytes.add(bytes)
   }
 
   /// Publishes the state for the metrics.
@@ -110,13 +116,40 @@ extension Broker {
     actions.compactMap { if case .record(let frame) = $0 { frame } else { nil } }
   }
 
+  /// The same actions with copies of the frames that they name, which stay valid after the turn.
+  private func kept(_ actions: [Routing<PeerID>.Action], _ batch: FrameBatch?) -> [Routing<PeerID>.Action] {
+    actions.flatMap { action -> [Routing<PeerID>.Action] in
+      guard case .pass(let index, let line) = action, let batch else { return [action] }
+      let frame = [UInt8](batch.bytes(index))
+      return [.record(frame)] + (line.map { [.forward(frame, to: $0)] } ?? [])
+    }
+  }
+
+  private func forEachRecord(
+    of actions: [Routing<PeerID>.Action], _ batch: FrameBatch?, _ body: (UnsafeRawBufferPointer) -> Void
+  ) {
+    for action in actions {
+      switch action {
+      case .record(let frame): frame.withUnsafeBytes { body($0) }
+      case .pass(let index, _): if let batch { body(UnsafeRawBufferPointer(batch.bytes(index))) }
+      default: break
+      }
+    }
+  }
+
   /// Performs recorded actions, and returns the actions that follow from them.
-  private func carryOut(_ actions: [Routing<PeerID>.Action]) -> [Routing<PeerID>.Action] {
+  private func carryOut(
+    _ actions: [Routing<PeerID>.Action], _ batch: FrameBatch? = nil
+  ) -> [Routing<PeerID>.Action] {
     var consequences: [Routing<PeerID>.Action] = []
     var forwarded = 0
     for action in actions {
       switch action {
       case .record: break
+      case .pass(let index, let line):
+        guard let line, let batch else { continue }
+        forwarded += 1
+        pass(batch, index, to: line, &consequences)
       case .forward(let frame, let line):
         forwarded += 1
         forward(frame, to: line, &consequences)
@@ -129,10 +162,21 @@ extension Broker {
     }
     metrics?.forwarded.add(forwarded)
     if !subscriptions.isEmpty {
-      for frame in records(of: actions) { show(frame) }
+      forEachRecord(of: actions, batch) { show($0) }
     }
     FaultPoint.busAfterForwarding.reached()
     return consequences
+  }
+
+  /// Sends a received frame on. It is copied when it is needed afterwards: by a viewer, or by an injected fault.
+  private func pass(
+    _ batch: FrameBatch, _ index: Int, to line: PeerID, _ consequences: inout [Routing<PeerID>.Action]
+  ) {
+    if !subscriptions.isEmpty || LineFaults.areArmed || !delayed.isEmpty {
+      return forward([UInt8](batch.bytes(index)), to: line, &consequences)
+    }
+    let result = sent { router throws(ZMQError) in try router.send(batch, index, to: line) }
+    if result != .queued { consequences += unsent([UInt8](batch.bytes(index)), to: line, result) }
   }
 
   private func forward(_ frame: [UInt8], to line: PeerID, _ consequences: inout [Routing<PeerID>.Action]) {
@@ -155,8 +199,13 @@ extension Broker {
   }
 
   private func send(_ frame: [UInt8], to line: PeerID) -> SendResult {
+    sent { router throws(ZMQError) in try router.send(frame, to: line) }
+  }
+
+  private func sent(_ send: (Socket) throws(ZMQError) -> SendResult) -> SendResult {
+    guard let router else { return .unroutable }
     do {
-      return try router?.send(frame, to: line) ?? .unroutable
+      return try send(router)
     } catch {
       logger.error("a frame could not be sent", metadata: ["error": "\(error)"])
       return .unroutable
@@ -164,7 +213,7 @@ extension Broker {
   }
 
   /// An XPUB drops what a slow viewer has no room for, so this never waits. It costs nothing without a viewer.
-  private func show(_ frame: [UInt8]) {
+  private func show(_ frame: UnsafeRawBufferPointer) {
     if !subscriptions.isEmpty { _ = try? tap?.send(frame) }
   }
 
@@ -213,9 +262,9 @@ extension Broker {
       if let frame = stall.segment {
         try journal.startSegment(with: frame)
         self.stall?.segment = nil
-        show(frame)
+        frame.withUnsafeBytes { show($0) }
       }
-      try append(records(of: stall.actions))
+      try append(stall.actions, nil)
     } catch {
       let pause = min(stall.pause * 2, Stall.pause.longest)
       self.stall?.pause = pause
@@ -255,7 +304,7 @@ extension Broker {
         stall?.keptBytes += message.bytes.count
       }
     }
-    if stall?.isFull == true { router?.onMessages(nil) }
+    if stall?.isFull == true { router?.onFrames(nil) }
   }
 
   /// Drops the kept messages of a connection that ended before it was identified: no process awaits the replies, and

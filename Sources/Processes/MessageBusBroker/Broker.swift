@@ -228,12 +228,12 @@ package actor Broker {
   // MARK: Events
 
   /// Receives messages of peers from now on.
-  func listenToPeers() { router?.onMessages { self.received(&$0) } }
+  func listenToPeers() { router?.onFrames { self.received($0) } }
 
-  private func received(_ batch: inout Batch) {
-    guard stall == nil else { return keep(batch) }
-    decide { routing in
-      batch.drain { routing.received(&$0) }
+  private func received(_ batch: FrameBatch) {
+    guard stall == nil else { return keep(batch.messages) }
+    decide(batch) { routing in
+      for index in 0..<batch.count { routing.received(batch, index) }
       return routing.takeActions()
     }
   }
@@ -272,6 +272,13 @@ package actor Broker {
 }
 
 extension Routing<PeerID> {
+  /// Passes a message of a batch to the routing, and copies it only if it must be judged.
+  fileprivate mutating func received(_ batch: FrameBatch, _ index: Int) {
+    if !batch.isMultipart(index), passed(batch.bytes(index), at: index, on: batch.peer(index)) { return }
+    var message = batch[index]
+    received(&message)
+  }
+
   /// Passes a message to the routing. Its frame is moved out, so that stamping needs no copy.
   fileprivate mutating func received(_ message: inout MultipartMessage) {
     guard let line = message.peer, let key = message.userID else { return }

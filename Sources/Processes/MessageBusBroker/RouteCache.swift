@@ -9,7 +9,7 @@ import Messages
 /// until the routing calls `forgetAll`, which it does for any change to its connections. The memory is bounded, and a
 /// new route replaces another one with the same place.
 struct RouteCache<Line: Hashable & Sendable> {
-  struct Route: Sendable {
+  struct Route: Equatable, Sendable {
     let line: Line
     let sourceGeneration: UInt32
     /// Nil for what is only recorded.
@@ -35,7 +35,7 @@ struct RouteCache<Line: Hashable & Sendable> {
   mutating func forgetAll() { age += 1 }
 
   /// The route of a frame from a connection; nil when it must be judged.
-  func route(of frame: [UInt8], on line: Line) -> Route? {
+  func route(of frame: UnsafeRawBufferPointer, on line: Line) -> Route? {
     guard !places.isEmpty, let hash = RouteBytes.hash(of: frame), let place = places[Self.index(hash)],
       place.age == age, place.route.line == line, place.bytes.matches(frame)
     else { return nil }
@@ -43,7 +43,7 @@ struct RouteCache<Line: Hashable & Sendable> {
   }
 
   /// Adds the route of a frame that was judged.
-  mutating func insert(_ route: Route, of frame: [UInt8]) {
+  mutating func insert(_ route: Route, of frame: UnsafeRawBufferPointer) {
     guard let hash = RouteBytes.hash(of: frame) else { return }
     if places.isEmpty { places = Array(repeating: nil, count: Self.capacity) }
     places[Self.index(hash)] = Place(bytes: RouteBytes(of: frame), route: route, age: age)

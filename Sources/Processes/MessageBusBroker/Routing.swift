@@ -11,23 +11,6 @@ import Messages
 /// A synchronous value without socket, clock or file. `Line` identifies a connection; the caller performs the actions
 /// in order, and records before it forwards anything of the same batch.
 struct Routing<Line: Hashable & Sendable> {
-  enum Action: Equatable {
-    /// Append this stamped frame to the journal, and publish it on the tap.
-    case record([UInt8])
-    /// Send this stamped frame on a connection.
-    case forward([UInt8], to: Line)
-    /// Close the connection with this descriptor.
-    case cutOff(Int32)
-    /// Send this process a signal.
-    case raise(Int32)
-    /// Call `supersede(by:)` with this key when the grace period has passed.
-    case supersede(String)
-    /// Close the connections at the tap; permitted viewers reconnect.
-    case cutOffViewers
-    /// A replica has connected: see `Broker.watchReplicas`.
-    case watchReplicas
-  }
-
   /// How many malformed frames a connection may send before it is closed.
   static var malformedFrameLimit: Int { 16 }
   /// How many ended connections are remembered.
@@ -124,7 +107,6 @@ struct Routing<Line: Hashable & Sendable> {
   ///   - key: the proven key of the connection.
   ///   - descriptor: identifies the connection when its end is reported; -1 when unknown.
   mutating func received(_ frame: consuming [UInt8], on line: Line, key: String, descriptor: Int32) {
-    if let route = routes.route(of: frame, on: line) { return forward(frame, route) }
     guard let peer = peer(on: line, key: key, descriptor: descriptor) else {
       return refuse("not-registered", decoded(copy frame), owner: key, on: line, known: nil)
     }
@@ -186,12 +168,18 @@ struct Routing<Line: Hashable & Sendable> {
     answer(header, body: frame.suffix(header.bodyLength), on: line)
   }
 
-  /// Stamps, records and forwards an envelope as one before.
-  private mutating func forward(_ frame: consuming [UInt8], _ route: RouteCache<Line>.Route) {
-    let stamped = stamp(
-      frame, sourceGeneration: route.sourceGeneration, destinationGeneration: route.destinationGeneration)
-    actions.append(.record(stamped))
-    if let destination = route.destination { actions.append(.forward(stamped, to: destination)) }
+  /// Handles a received frame that is recorded and forwarded as one before: stamps it in place.
+  ///
+  /// - Parameter index: its place in the batch.
+  /// - Returns: false when it must be judged; nothing has happened then.
+  mutating func passed(_ frame: UnsafeMutableRawBufferPointer, at index: Int, on line: Line) -> Bool {
+    guard let route = routes.route(of: UnsafeRawBufferPointer(frame), on: line) else { return false }
+    sequence += 1
+    EnvelopeHeader.stamp(
+      frame, sequence: sequence, sourceGeneration: route.sourceGeneration,
+      destinationGeneration: route.destinationGeneration)
+    actions.append(.pass(index, to: route.destination))
+    return true
   }
 
   /// Stamps, records and forwards an envelope.
@@ -212,10 +200,9 @@ struct Routing<Line: Hashable & Sendable> {
       actions.append(.forward(stamped, to: destination))
     }
     guard let line else { return }
-    routes.insert(
-      .init(
-        line: line, sourceGeneration: generation, destination: destination, destinationGeneration: instance),
-      of: stamped)
+    let route = RouteCache<Line>.Route(
+      line: line, sourceGeneration: generation, destination: destination, destinationGeneration: instance)
+    stamped.withUnsafeBytes { routes.insert(route, of: $0) }
   }
 
   private mutating func stamp(

@@ -31,6 +31,7 @@
     FUNCTION(int, zmq_msg_init, (zmq_msg_t *message), (message)) \
     FUNCTION(int, zmq_msg_more, (const zmq_msg_t *message), (message)) \
     FUNCTION(int, zmq_msg_recv, (zmq_msg_t *message, void *socket, int flags), (message, socket, flags)) \
+    FUNCTION(int, zmq_msg_send, (zmq_msg_t *message, void *socket, int flags), (message, socket, flags)) \
     FUNCTION(size_t, zmq_msg_size, (const zmq_msg_t *message), (message)) \
     FUNCTION(int, zmq_send, (void *socket, const void *bytes, size_t size, int flags), (socket, bytes, size, flags)) \
     FUNCTION(int, zmq_setsockopt, (void *socket, int option, const void *value, size_t size), \
