@@ -124,7 +124,7 @@ extension RouteCache {
     #expect(fixture.last.map(\.header.sourceGeneration) == [2])
   }
 
-  @Test func `a connection that sent too many malformed frames is not heard`() throws {
+  @Test func `a connection that sent too many malformed frames is not received`() throws {
     var fixture = try RoutingFixture.running()
     for _ in 0..<2 { try fixture.send(ListProcesses(), from: host, to: agent, on: 1) }
     for _ in 0..<Routing<Int>.malformedFrameLimit { fixture.receive([1], on: 1, key: hostKey) }
