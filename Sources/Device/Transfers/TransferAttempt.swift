@@ -184,35 +184,35 @@ struct TransferAttempt: Sendable {
   private func receive(
     _ response: HTTPClientResponse, into file: PartFile, of head: TransferResponse, _ watch: AttemptWatch
   ) async throws {
-    let first = try file.size()
-    var bytes = first
-    var body = response.body.makeAsyncIterator()
-    while file.content != nil, let piece = try await body.next() {
-      try await receive(piece, into: file, &bytes, of: head, watch)
-    }
-    if file.content == nil {
-      // The executor does short work only. A long body is written and digested on two threads.
-      try await withTaskExecutorPreference(globalConcurrentExecutor) {
-        while let piece = try await body.next() { try await receive(piece, into: file, &bytes, of: head, watch) }
-      }
+    if executor != nil, !(0...Int64(PartFile.memoryLimit)).contains(head.expectedLength) {
+      // The executor does short work only. Nothing else uses the file until this task has ended.
+      nonisolated(unsafe) let file = file
+      let task = Task { try await receiveAll(of: response, into: file, of: head, watch) }
+      try await withTaskCancellationHandler(operation: { try await task.value }, onCancel: { task.cancel() })
+    } else {
+      try await receiveAll(of: response, into: file, of: head, watch)
     }
     // After a cancellation the body ends as if it were complete.
     try Task.checkCancellation()
-    if bytes == first { report(.received(bytes, of: head.expectedLength)) }
   }
 
-  private func receive(
-    _ piece: ByteBuffer, into file: PartFile, _ bytes: inout Int64, of head: TransferResponse, _ watch: AttemptWatch
+  private func receiveAll(
+    of response: HTTPClientResponse, into file: PartFile, of head: TransferResponse, _ watch: AttemptWatch
   ) async throws {
-    watch.touch()
-    var piece = piece
-    while let slice = piece.readSlice(length: min(piece.readableBytes, network.throttle.slice)), slice.readableBytes > 0
-    {
-      try await watch.outside { try await network.throttle.spend(slice.readableBytes) }
-      try await file.append(slice)
-      bytes += Int64(slice.readableBytes)
-      report(.received(bytes, of: head.expectedLength))
+    let first = try file.size()
+    var bytes = first
+    for try await var piece in response.body {
+      watch.touch()
+      while let slice = piece.readSlice(length: min(piece.readableBytes, network.throttle.slice)),
+        slice.readableBytes > 0
+      {
+        try await watch.outside { try await network.throttle.spend(slice.readableBytes) }
+        try await file.append(slice)
+        bytes += Int64(slice.readableBytes)
+        report(.received(bytes, of: head.expectedLength))
+      }
     }
+    if bytes == first, !Task.isCancelled { report(.received(bytes, of: head.expectedLength)) }
   }
 }
 
