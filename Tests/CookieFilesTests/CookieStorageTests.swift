@@ -6,7 +6,7 @@ import Foundation
 import HTTPRules
 import Testing
 
-@Suite struct `A storage of cookies` {
+@Suite(.timeLimit(.minutes(1))) struct `A storage of cookies` {
   private let folder = FileManager.default.temporaryDirectory.path + "/cookies-\(UUID().uuidString)"
   private let now = Date(timeIntervalSince1970: 1_700_000_000)
 
@@ -33,7 +33,7 @@ import Testing
     #expect(first.header(for: url, at: now) == nil)
   }
 
-  @Test(.rule("NETWORK-14")) func `a file with many changes is compacted, and keeps the cookies`() throws {
+  @Test(.rule("NETWORK-14")) func `a file with many changes is compacted, and keeps the cookies`() async throws {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let url = try #require(URL(string: "https://figures.example/a"))
@@ -41,8 +41,11 @@ import Testing
     for count in 1...400 { storage.store(["long=\(count); Max-Age=100"], from: url, at: now) }
     let file = folder + "/Library/Cookies/Cookies.log"
     let size = try #require(FileManager.default.contents(atPath: file)?.count)
-    CookieStorage.compact(in: folder)
-    #expect(try #require(FileManager.default.contents(atPath: file)?.count) < size / 100)
+    // A file that is in use is not compacted. A process that another test starts has the lock until it executes its program.
+    while try #require(FileManager.default.contents(atPath: file)?.count) >= size / 100 {
+      CookieStorage.compact(in: folder)
+      await Task.yield()
+    }
     #expect(storage.header(for: url, at: now) == "long=400")
   }
 
