@@ -38,6 +38,20 @@ import Testing
     #expect(try store.tasks(of: session).map(\.hasEnded) == [true, false])
   }
 
+  @Test func `what was postponed is written after a transaction that failed`() throws {
+    let (store, session) = try store(tasks: [])
+    store.postpone { try $0.execute(sql: "INSERT INTO copies (path, delivery) VALUES ('a', 'b')") }
+    try store.database.write { db in
+      try db.execute(sql: "CREATE TRIGGER full BEFORE INSERT ON tasks BEGIN SELECT RAISE(ABORT, 'full'); END")
+    }
+    #expect(throws: DatabaseError.self) { try store.save([], creating: task(1, of: session)) }
+    #expect(try store.orphanedCopies() == [])
+    try store.writePostponed()
+    #expect(try store.orphanedCopies() == ["a"])
+    try store.writePostponed()
+    #expect(try store.orphanedCopies() == ["a"], "it is written once")
+  }
+
   @Test func `a write that waits for no disk leaves the next one waiting`() throws {
     let folder = FileManager.default.temporaryDirectory.path + "/store-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: folder) }

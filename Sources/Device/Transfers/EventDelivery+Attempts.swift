@@ -37,7 +37,7 @@ extension EventDelivery {
         let events = try message(delivery, attempt, try await outcomes(of: delivery))
         handle(.sent(delivery.id, generation: attempt.generation))
         // Before the owner gets the events.
-        try context.store.writePostponed()
+        guard writePostponed() else { return }
         if PlantedFault.deletedWhenSent.isPlanted { return deleteWhenSent(events, of: delivery) }
         return await send(events, of: delivery)
       } catch {

@@ -53,11 +53,7 @@ actor EventDelivery {
   func leave() async {
     alarm.cancel()
     await tasks.end()
-    do {
-      try context.store.writePostponed()
-    } catch {
-      context.broken(error)
-    }
+    _ = writePostponed()
   }
 
   // MARK: The state machine
@@ -79,6 +75,19 @@ actor EventDelivery {
       return []
     }
     return actions
+  }
+
+  /// Writes what waits for a transaction.
+  ///
+  /// - Returns: `false` when it cannot be written: the host exits.
+  func writePostponed() -> Bool {
+    do {
+      try context.store.writePostponed()
+      return true
+    } catch {
+      context.broken(error)
+      return false
+    }
   }
 
   /// Performs actions whose state is in the database.

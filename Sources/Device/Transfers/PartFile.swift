@@ -29,7 +29,9 @@ final class PartFile {
     if descriptor >= 0 { self.descriptor = descriptor }
   }
 
-  deinit { descriptor.map { _ = close($0) } }
+  deinit {
+    if let descriptor { close(descriptor) }
+  }
 
   /// The whole content; `nil` when it is in the file.
   var content: [UInt8]? { descriptor == nil ? memory : nil }

@@ -11,11 +11,18 @@ final class PostponedWrites: Sendable {
 
   func add(_ work: @escaping @Sendable (Database) throws -> Void) { writes.withLock { $0.append(work) } }
 
-  /// Returns them, and forgets them: when their transaction fails, the host exits.
-  func take() -> [@Sendable (Database) throws -> Void] {
-    writes.withLock { writes in
+  /// Calls `transaction` with a function that performs them. They are forgotten when it returns, and kept when it fails:
+  /// a host whose disk is full refuses a new task, and continues.
+  func performed<T>(in transaction: ((Database) throws -> Void) throws -> T) throws -> T {
+    let taken = writes.withLock { writes in
       defer { writes = [] }
       return writes
+    }
+    do {
+      return try transaction { db in for write in taken { try write(db) } }
+    } catch {
+      writes.withLock { $0.insert(contentsOf: taken, at: 0) }
+      throw error
     }
   }
 }

@@ -8,8 +8,7 @@ import NIOHTTP1
 import NIOSSL
 
 /// One attempt of one task: sends the request, follows redirects and challenges, and writes the body of the response to
-/// the task's file. The length of the file determines the progress of a download.
-///
+/// the task's file, or into memory if it is short. The length of the file determines the progress of a download.
 struct TransferAttempt: Sendable {
   let request: TransferRequest
   /// The file that is the body of an upload.

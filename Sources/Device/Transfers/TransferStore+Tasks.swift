@@ -234,8 +234,9 @@ extension TransferStore {
       let tasks = try Row.fetchAll(
         db,
         sql: """
-          SELECT \(TransferStore.columns) FROM tasks WHERE rowid IN (SELECT rowid FROM tasks WHERE \(isMeant) ORDER BY owner, session, task
-            LIMIT ? OFFSET ?) ORDER BY owner, session, task
+          SELECT \(TransferStore.columns) FROM tasks
+          WHERE rowid IN (SELECT rowid FROM tasks WHERE \(isMeant) ORDER BY owner, session, task LIMIT ? OFFSET ?)
+          ORDER BY owner, session, task
           """,
         arguments: [session, session, limit, offset])
       let count = try Int.fetchOne(

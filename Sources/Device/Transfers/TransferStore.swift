@@ -49,10 +49,11 @@ struct TransferStore: Sendable {
 
   /// Writes in one transaction, after what was postponed. When this returns, the disk has it.
   func write<T>(_ work: (Database) throws -> T) throws -> T {
-    let earlier = postponed.take()
-    return try database.write { db in
-      for work in earlier { try work(db) }
-      return try work(db)
+    try postponed.performed { earlier in
+      try database.write { db in
+        try earlier(db)
+        return try work(db)
+      }
     }
   }
 
@@ -61,14 +62,15 @@ struct TransferStore: Sendable {
   ///
   /// For what another host can do again: begin a delivery, or remove a copy.
   func writeSoon(_ work: (Database) throws -> Void) throws {
-    let earlier = postponed.take()
-    try database.writeWithoutTransaction { db in
-      try db.execute(sql: "PRAGMA synchronous = NORMAL")
-      defer { try? db.execute(sql: "PRAGMA synchronous = FULL") }
-      try db.inTransaction {
-        for work in earlier { try work(db) }
-        try work(db)
-        return .commit
+    try postponed.performed { earlier in
+      try database.writeWithoutTransaction { db in
+        try db.execute(sql: "PRAGMA synchronous = NORMAL")
+        defer { try? db.execute(sql: "PRAGMA synchronous = FULL") }
+        try db.inTransaction {
+          try earlier(db)
+          try work(db)
+          return .commit
+        }
       }
     }
   }
