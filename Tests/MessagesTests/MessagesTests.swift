@@ -133,6 +133,14 @@ private let widget = Address.widgetExtension("phone", "com.example.App.Widget")
     #expect(!AddressPattern(widget).matches(.host("phone")))
   }
 
+  @Test func `what explains a crash that may follow is sent at once`() {
+    #expect(DelegateCalled(session: "a", method: "didCompleteWithError", taskIdentifier: 1).maySendLater)
+    #expect(!DelegateCalled(session: "a", method: "urlSessionDidFinishEvents").maySendLater)
+    for fault in FaultNoticed.Fault.allCases {
+      #expect(FaultNoticed(fault, subject: "", details: "").maySendLater == (fault == .fileLeftBehind))
+    }
+  }
+
   @Test func `a random UUID is of version 4, and no two are equal`() {
     let found = (0..<1_000).map { _ in UUID.random() }
     #expect(Set(found).count == 1_000)

@@ -316,7 +316,7 @@ package actor Connection: BusConnection {
   }
 
   package nonisolated func notify<N: Notice>(_ notice: N, to destination: Address, context: MessageContext) {
-    guard N.maySendLater else { return perform { $0.send(notice, to: destination, context: context, at: .now) } }
+    guard notice.maySendLater else { return perform { $0.send(notice, to: destination, context: context, at: .now) } }
     let now = Timestamp.now
     loop.postSoon { self.assumeIsolated { $0.send(notice, to: destination, context: context, at: now) } }
   }

@@ -17,12 +17,13 @@ package protocol Request: Message {
 /// May be lost. Has no reply.
 package protocol Notice: Message {
   /// Whether the connection may send it up to 2 ms later, together with others, to save a change of threads for each. It
-  /// stays in order with all other messages. For notices of which there are many, and which nothing waits for.
-  static var maySendLater: Bool { get }
+  /// stays in order with all other messages. For notices of which there are many, and which nothing waits for; not for what
+  /// explains a crash that may follow.
+  var maySendLater: Bool { get }
 }
 
 extension Notice {
-  package static var maySendLater: Bool { false }
+  package var maySendLater: Bool { false }
 }
 
 /// Is sent again until the receiver acknowledges it, after it has recorded the effect.

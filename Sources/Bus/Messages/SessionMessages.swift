@@ -157,7 +157,8 @@ package struct HandlerCalled: Notice {
 /// the author does in it (a reload, the completion) is recorded later.
 package struct DelegateCalled: Notice {
   package static let kind: Kind = "delegate.called"
-  package static var maySendLater: Bool { true }
+  /// Not the record that precedes a call of the author's code.
+  package var maySendLater: Bool { taskIdentifier != nil }
   package let session: String
   /// `didFinishDownloadingTo`, `didCompleteWithError`, `urlSessionDidFinishEvents`.
   package let method: String

@@ -344,7 +344,8 @@ package struct ReloadFailed: Notice {
 /// A fault in the author's code that only the author's process can detect. Journal; `widgetlab diagnose` reports it.
 package struct FaultNoticed: Notice, Hashable {
   package static let kind: Kind = "fault.noticed"
-  package static var maySendLater: Bool { true }
+  /// Only the fault that each file of a session can have.
+  package var maySendLater: Bool { fault == .fileLeftBehind }
 
   package enum Fault: String, Codable, Hashable, Sendable, CaseIterable {
     /// A provider called its completion more than once.

@@ -98,7 +98,7 @@ package struct ChangeTransfer: Request {
 /// times per second and task.
 package struct TransferCounted: Notice {
   package static let kind: Kind = "transfer.counted"
-  package static var maySendLater: Bool { true }
+  package var maySendLater: Bool { true }
   package let session: String
   package let taskIdentifier: Int
   package let bytesSent: Int64
@@ -199,7 +199,7 @@ package struct AnswerChallenge: Request {
 /// Journal: a transfer changed its state.
 package struct TransferProgress: Notice {
   package static let kind: Kind = "transfer.progress"
-  package static var maySendLater: Bool { true }
+  package var maySendLater: Bool { true }
   package enum Step: String, Codable, Sendable {
     /// The request is sent from byte 0.
     case started
