@@ -6,7 +6,8 @@ Usage: fleet_pushes.py PLAN.json TOKENS
 TOKENS has a line {"device", "use", "topic", "token"} for each token, as the registration of a fleet writes it.
 PLAN.json has {"announcements": the paths of push-server.json of each replica, "rounds": pushes to each token, "concurrency",
 "expiration" and "priority" or null}. The replicas get the pushes in turn. Each token gets a push of the type of its use; that of an app alternates between
-alert and background. Prints {"<type> <status or reason>": count}.
+alert and background. The pushes to one token follow each other: the next one is sent when the last one was answered.
+Prints {"<type> <status or reason>": count}.
 """
 
 import asyncio
@@ -63,9 +64,11 @@ async def send(plan, lines):
     answers = collections.Counter()
     turns = itertools.cycle(range(len(places)))
     work = iter([(line, number) for number in range(plan["rounds"]) for line in lines])
+    # APNs states no order for pushes that are sent at the same time.
+    order = collections.defaultdict(asyncio.Lock)
 
-    async def worker(client):
-        for line, number in work:
+    async def push(client, line, number):
+        async with order[line["token"]]:
             kind, payload = request(line, number)
             headers = {"authorization": f"bearer {token}", "apns-push-type": kind, "apns-topic": line["topic"]}
             if kind == "background":
@@ -92,6 +95,10 @@ async def send(plan, lines):
                     continue
                 break
             answers[f"{kind} {200 if answer.status_code == 200 else answer.json().get('reason')}"] += 1
+
+    async def worker(client):
+        for line, number in work:
+            await push(client, line, number)
 
     context = ssl.create_default_context(cafile=place["certificateAuthority"])
     async with httpx.AsyncClient(http2=True, verify=context, timeout=120) as client:
