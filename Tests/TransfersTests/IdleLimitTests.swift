@@ -15,6 +15,9 @@ import Testing
     limit.touch(start + .seconds(9))
     #expect(limit.nextLook(start + .seconds(10)) == start + .seconds(19))
     #expect(limit.nextLook(start + .seconds(19)) == nil)
+    limit.touch(start + .seconds(19))
+    #expect(limit.nextLook(start + .seconds(19)) == nil)
+    #expect(limit.isOver)
   }
 
   @Test(.rule("TRANSFER-32"))
@@ -42,9 +45,11 @@ import Testing
   }
 
   @Test func `zero, negative, huge and infinite idle limits are accepted`() {
-    #expect(IdleLimit(0, now: start).nextLook(start) == nil)
-    #expect(IdleLimit(-1, now: start).nextLook(start) == nil)
-    #expect(IdleLimit(.greatestFiniteMagnitude, now: start).nextLook(start) != nil)
-    #expect(IdleLimit(.infinity, now: start).nextLook(start) != nil)
+    func isOver(_ idle: Double) -> Bool {
+      var limit = IdleLimit(idle, now: start)
+      return limit.nextLook(start) == nil
+    }
+    #expect(isOver(0) && isOver(-1))
+    #expect(!isOver(.greatestFiniteMagnitude) && !isOver(.infinity))
   }
 }

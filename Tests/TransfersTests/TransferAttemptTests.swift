@@ -218,6 +218,29 @@ import Testing
     }
   }
 
+  @Test func `a redirect with an endless body is followed`() async throws {
+    try await withServer({ request in
+      request.line.contains("/file")
+        ? [.send("HTTP/1.1 302 Found\r\nLocation: /there\r\n\r\n"), .endless(String(repeating: "x", count: 10_000))]
+        : [response("here")]
+    }) { fixture, server in
+      try await fixture.attempt(TransferRequest(url: server.url))
+      #expect(fixture.bytes == Array("here".utf8))
+    }
+  }
+
+  @Test func `the first bytes of a body that can be resumed are in the partial file at once`() async throws {
+    try await withServer({ _ in
+      [.send("HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 100000\r\n\r\nabc"), .drip(1000)]
+    }) { fixture, server in
+      let attempt = Task { await fixture.fault(TransferRequest(url: server.url)) }
+      while fixture.part.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+      #expect(fixture.head?.expectedLength == 100_000)
+      attempt.cancel()
+      _ = await attempt.value
+    }
+  }
+
   @Test(.rule("TRANSFER-27"))
   func `a redirect to another host drops Authorization, and the server responds with a 403`() async throws {
     let other = try await RawServer.start { request in

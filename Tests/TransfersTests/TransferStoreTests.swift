@@ -9,18 +9,62 @@ import Testing
 @testable import Transfers
 
 @Suite struct TransferStoreTests {
-  @Test func `a short body is stored with the end of its task, and only its length is read with the task`() throws {
+  @Test(arguments: [0, 10_000])
+  func `a short body is stored with the end of its task, and only its length is read with the task`(length: Int) throws
+  {
     let (store, session) = try store(tasks: [1, 2])
     let key = TaskKey(session: session, identifier: 1)
-    let body = [UInt8](repeating: 7, count: 10_000)
-    let response = TransferResponse(url: "http://a.example", status: 200, headers: [], expectedLength: 10_000)
-    let result = AttemptResult(response: response, sha256: "", bytes: 10_000, content: body)
-    let end = TaskEnd(
-      key: key, result: result, failure: nil, attempts: 1, bytesSent: 0, bytes: 10_000, instant: Date())
-    #expect(try store.save([end]) == false)
-    #expect(try store.tasks(of: session).map(\.contentLength) == [10_000, nil])
-    #expect(try store.content(of: key) == Data(body))
-    #expect(try store.content(of: TaskKey(session: session, identifier: 2)) == nil)
+    let body = [UInt8](repeating: 7, count: length)
+    #expect(try store.save([end(of: key, body)]) == false)
+    // The second one knows nothing but the database.
+    for store in [store, try TransferStore(store.database)] {
+      #expect(try store.tasks(of: session).map(\.contentLength) == [Int64(length), nil])
+      #expect(try store.content(of: key) == Data(body))
+      #expect(try store.content(of: TaskKey(session: session, identifier: 2)) == nil)
+    }
+  }
+
+  @Test func `a recent task is the one that the database has`() throws {
+    let (store, session) = try store(tasks: [1, 2])
+    let key = TaskKey(session: session, identifier: 1)
+    func expectSame(_ location: SourceLocation = #_sourceLocation) throws {
+      let stored = try TransferStore(store.database).task(key)
+      #expect(try "\(store.task(key), default: "none")" == "\(stored, default: "none")", sourceLocation: location)
+    }
+    try expectSame()
+    let head = TransferResponse(url: "http://b.example", status: 206, headers: [["A", "b"]], expectedLength: 3)
+    try store.setHead(head, validator: "tag", of: key)
+    try expectSame()
+    var task = try #require(try store.task(key))
+    task.newRequest = TransferRequest(url: "http://c.example")
+    task.isSuspended = true
+    try store.setWishes(of: task)
+    try expectSame()
+    _ = try store.task(key)
+    _ = try store.save([end(of: key, [1, 2])])
+    try expectSame()
+    var stateMachine = DeliveryStateMachine(settings: TransferSettings())
+    var kept = StoredDeliveries(stateMachine)
+    let delivery = UUID()
+    stateMachine.deliveries[delivery] = DeliveryStateMachine.Delivery(id: delivery, session: session, tasks: [1])
+    try store.save(&stateMachine, &kept)
+    stateMachine.deliveries[delivery] = nil
+    try store.save(&stateMachine, &kept)
+    #expect(try store.task(key) == nil)
+    #expect(try store.content(of: key) == nil)
+  }
+
+  @Test func `a store with more tasks than it remembers returns all of them`() throws {
+    let count = 300
+    let (store, session) = try store(tasks: Array(1...count))
+    let body = [UInt8]("one".utf8)
+    for identifier in [1, 2, count] {
+      _ = try store.save([end(of: TaskKey(session: session, identifier: identifier), body)])
+    }
+    let tasks = try store.tasks(Array(1...count), of: session)
+    #expect(tasks.map(\.key.identifier) == Array(1...count))
+    #expect(tasks.filter(\.hasEnded).map(\.key.identifier) == [1, 2, count])
+    for task in tasks { #expect(try store.content(of: task.key) == (task.hasEnded ? Data(body) : nil)) }
   }
 
   @Test func `the ends of tasks and a new task are stored together or not at all`() throws {
@@ -92,12 +136,24 @@ import Testing
     return (store, session)
   }
 
+  private func end(of key: TaskKey, _ body: [UInt8]) -> TaskEnd {
+    let response = TransferResponse(
+      url: "http://a.example", status: 200, headers: [], expectedLength: Int64(body.count))
+    let result = AttemptResult(
+      response: response, currentRequest: TransferRequest(url: "http://d.example"), redirectCount: 2, sha256: "",
+      bytes: Int64(body.count), content: body)
+    return TaskEnd(
+      key: key, result: result, failure: nil, attempts: 3, bytesSent: 4, bytes: Int64(body.count), instant: instant)
+  }
+
+  private let instant = Date(timeIntervalSince1970: 1_000_000_000)
+
   private func task(_ identifier: Int, of session: SessionKey) -> StoredTask {
     StoredTask(
       CreateTransfer(
         session: "figures", taskIdentifier: identifier, request: TransferRequest(url: "http://a.example"),
         taskDescription: nil),
-      resuming: nil, key: TaskKey(session: session, identifier: identifier), created: Date(), isInBackground: false)
+      resuming: nil, key: TaskKey(session: session, identifier: identifier), created: instant, isInBackground: false)
   }
 
   @Test func `a delivery that takes over the tasks of another keeps them in the database`() throws {

@@ -98,21 +98,15 @@ extension Envelope {
 extension EnvelopeHeader {
   /// Decodes the header of one frame and checks that the frame has exactly the stated length. The body is not decoded.
   ///
-  /// - Parameters:
-  ///   - source: the most likely source; a match is decoded faster.
-  ///   - destination: likewise.
-  package init(
-    decoding bytes: [UInt8], expecting source: Address? = nil, to destination: Address? = nil
-  ) throws(WireError) {
+  /// - Parameter source: the most likely source; a match is decoded faster.
+  package init(decoding bytes: [UInt8], expecting source: Address? = nil) throws(WireError) {
     // `withUnsafeBufferPointer` does not propagate typed throws from a throwing closure; a Result does.
     self = try bytes.withUnsafeBufferPointer { bytes in
-      Result { () throws(WireError) -> EnvelopeHeader in try EnvelopeHeader(decoding: bytes, source, destination) }
+      Result { () throws(WireError) -> EnvelopeHeader in try EnvelopeHeader(decoding: bytes, source) }
     }.get()
   }
 
-  private init(
-    decoding bytes: UnsafeBufferPointer<UInt8>, _ likelySource: Address?, _ likelyDestination: Address?
-  ) throws(WireError) {
+  private init(decoding bytes: UnsafeBufferPointer<UInt8>, _ likelySource: Address?) throws(WireError) {
     guard bytes.count >= Wire.headerLength else { throw WireError(.tooShort) }
     guard bytes[0] == Wire.version else { throw WireError(.unknownVersion) }
     guard bytes[Wire.reservedOffset..<Wire.headerLength].allSatisfy({ $0 == 0 }) else {
@@ -127,8 +121,7 @@ extension EnvelopeHeader {
       throw WireError(.lengthMismatch)
     }
     guard let source = Address(bytes.part(Wire.headerLength, sourceLength), expected: likelySource),
-      let destination = Address(
-        bytes.part(Wire.headerLength + sourceLength, destinationLength), expected: likelyDestination)
+      let destination = Address(bytes.part(Wire.headerLength + sourceLength, destinationLength), expected: nil)
     else { throw WireError(.malformedAddress) }
     self.init(
       kind: kind, sentAt: Timestamp(microseconds: bytes.integer(at: 40, Int64.self)),

@@ -234,6 +234,7 @@ extension Socket: Polled {
       if let peer {
         batch.append(from: peer, origin, isMultipart: isMultipart)
       } else {
+        content.clear()
         ownEvents.append(.foreignRoutingID(descriptor: origin.descriptor))
       }
     }

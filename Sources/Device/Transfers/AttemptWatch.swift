@@ -13,6 +13,7 @@ struct IdleLimit: Sendable {
   private var lastData: NIODeadline
   /// The attempt waits for something other than the server. The limit does not run then.
   private var isOutside = false
+  private(set) var isOver = false
 
   /// - Parameter idle: seconds.
   init(_ idle: Double, now: NIODeadline) {
@@ -28,35 +29,31 @@ struct IdleLimit: Sendable {
     lastData = now
   }
 
-  /// Returns when to check again; `nil` when the limit has passed.
-  func nextLook(_ now: NIODeadline) -> NIODeadline? {
+  /// Returns when to check again; `nil` when the limit has passed. Data that comes later does not change that.
+  mutating func nextLook(_ now: NIODeadline) -> NIODeadline? {
     let due = isOutside ? now + max(idle, .milliseconds(1)) : lastData + idle
-    return due > now ? due : nil
+    isOver = isOver || due <= now
+    return isOver ? nil : due
   }
 }
 
 /// Cancels an attempt when its idle limit has passed.
 final class AttemptWatch: Sendable {
-  private struct State {
-    var limit: IdleLimit
-    var isOver = false
-  }
-
-  private let state: Mutex<State>
+  private let limit: Mutex<IdleLimit>
   private let watches: AttemptWatches
 
   init(_ limit: IdleLimit, among watches: AttemptWatches) {
-    state = Mutex(State(limit: limit))
+    self.limit = Mutex(limit)
     self.watches = watches
   }
 
   /// Data was sent or received.
-  func touch() { state.withLock { $0.limit.touch(.now()) } }
+  func touch() { limit.withLock { $0.touch(.now()) } }
 
   /// Runs `body` without the idle limit, for waits that the server does not cause.
   func outside<T: Sendable>(_ body: () async throws -> T) async throws -> T {
-    state.withLock { $0.limit.goOutside(true, .now()) }
-    defer { state.withLock { $0.limit.goOutside(false, .now()) } }
+    limit.withLock { $0.goOutside(true, .now()) }
+    defer { limit.withLock { $0.goOutside(false, .now()) } }
     return try await body()
   }
 
@@ -71,7 +68,7 @@ final class AttemptWatch: Sendable {
     do {
       return try await withTaskCancellationHandler(operation: { try await task.value }, onCancel: { task.cancel() })
     } catch {
-      guard state.withLock({ $0.isOver }) else { throw error }
+      guard limit.withLock({ $0.isOver }) else { throw error }
       throw TransferFault(.timedOut, "the request timed out")
     }
   }
@@ -80,11 +77,7 @@ final class AttemptWatch: Sendable {
   ///
   /// - Returns: when to check again; `nil` when the limit has passed.
   private func look(whenOver: () -> Void) -> NIODeadline? {
-    let next = state.withLock { state in
-      let next = state.limit.nextLook(.now())
-      state.isOver = next == nil
-      return next
-    }
+    let next = limit.withLock { $0.nextLook(.now()) }
     if next == nil { whenOver() }
     return next
   }

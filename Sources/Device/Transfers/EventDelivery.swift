@@ -9,8 +9,8 @@ import Timekeeping
 
 /// Delivers the events of sessions to their owners until they are acknowledged, as `DeliveryStateMachine` decides.
 ///
-/// Each change of the state machine is in the database before its actions are performed. The actor runs on the executor
-/// of its `TransferService`, which calls it synchronously.
+/// Each change of the state machine is in the database before its owner gets the events of it, and before files are
+/// removed. The actor runs on the executor of its `TransferService`, which calls it synchronously.
 actor EventDelivery {
   let context: TransferContext
   nonisolated var unownedExecutor: UnownedSerialExecutor { context.executor.asUnownedSerialExecutor() }
@@ -58,10 +58,10 @@ actor EventDelivery {
 
   // MARK: The state machine
 
-  /// Handles an event: writes the new state, then performs the actions.
+  /// Handles an event: writes or postpones the new state, then performs the actions.
   func handle(_ event: DeliveryStateMachine.Event) { perform(persist(event)) }
 
-  /// Handles an event and writes the new state.
+  /// Handles an event, and writes or postpones the new state.
   ///
   /// - Returns: the actions, which the caller must perform; none when the state cannot be written.
   func persist(_ event: DeliveryStateMachine.Event) -> [DeliveryStateMachine.Action] {
@@ -90,7 +90,7 @@ actor EventDelivery {
     }
   }
 
-  /// Performs actions whose state is in the database.
+  /// Performs actions whose state is written or postponed.
   func perform(_ actions: [DeliveryStateMachine.Action]) {
     guard !context.isOver else { return }
     for action in actions { perform(action) }

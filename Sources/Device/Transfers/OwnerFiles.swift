@@ -54,16 +54,20 @@ struct OwnerFiles: Sendable {
   /// Removes the files of a delivery.
   ///
   /// - Throws: database errors.
-  func remove(of delivery: UUID) throws { try remove(try store.copies(of: delivery)) }
+  func remove(of delivery: UUID) throws {
+    let copies = try store.copies(of: delivery)
+    guard !copies.isEmpty else { return }
+    for copy in copies { unlink(copy) }
+    store.forgetCopies(of: delivery)
+  }
 
   /// Removes the files of deliveries that an earlier host deleted just before it exited.
   ///
   /// - Throws: database errors.
-  func removeOrphans() throws { try remove(try store.orphanedCopies()) }
-
-  private func remove(_ copies: [String]) throws {
+  func removeOrphans() throws {
+    let copies = try store.orphanedCopies()
     for copy in copies { unlink(copy) }
-    try store.forgetCopies(copies)
+    try store.forget(copies)
   }
 
   private func folder(of owner: Address) throws -> String {

@@ -56,8 +56,13 @@ final class PartFile {
   ///
   /// - Throws: `FileError`, or a Foundation error for the folder.
   func keep() throws {
-    if !memory.isEmpty { _ = try opened() }
+    if !memory.isEmpty { try create() }
   }
+
+  /// Creates the file, if it does not exist, with what is in memory. What follows is written to it.
+  ///
+  /// - Throws: `FileError`, or a Foundation error for the folder.
+  func create() throws { _ = try opened() }
 
   /// The descriptor of the file. Creates it and its folder if they do not exist, and writes what is in memory.
   private func opened() throws -> Int32 {

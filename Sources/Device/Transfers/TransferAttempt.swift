@@ -14,7 +14,7 @@ struct TransferAttempt: Sendable {
   /// The file that is the body of an upload.
   var upload: String?
   let configuration: SessionConfiguration
-  /// The file for the body of the response.
+  /// The file for the body of the response, if it is long or incomplete.
   let path: String
   let network: TransferNetwork
   /// A body of at most this many bytes is not resumed, so its head is not stored.
@@ -68,12 +68,17 @@ struct TransferAttempt: Sendable {
   }
 
   private func load(into file: PartFile, _ known: Known, _ watch: AttemptWatch) async throws -> AttemptResult {
+    // One task after another uses it.
+    nonisolated(unsafe) let file = file
     var part = StoredPart(
       bytes: try file.size(), validator: known.validator, expectedLength: known.response?.expectedLength ?? -1)
     if let response = known.response, part.expectedLength > 0, part.bytes == part.expectedLength {
-      try file.digest(upTo: part.bytes)
-      try file.synchronize()
-      return AttemptResult(response: response, sha256: file.sha256, bytes: part.bytes)
+      let bytes = part.bytes
+      try await perform(isLong: true) {
+        try file.digest(upTo: bytes)
+        try file.synchronize()
+      }
+      return AttemptResult(response: response, sha256: file.sha256, bytes: bytes)
     }
     report(part.resumesAt > 0 ? .resumed(at: part.bytes) : part.bytes > 0 ? .restarted : .started)
     if part.resumesAt == 0 { try file.truncate() }
@@ -84,30 +89,29 @@ struct TransferAttempt: Sendable {
     let headers = response.headers.map { [$0.name, $0.value] }
     var head = exchange.head(Int(response.status.code), headers)
     switch ResponseVerdict(status: head.status, headers: headers, part: part) {
-    case .append:
-      try file.digest(upTo: part.bytes)
-      head = known.response ?? head
+    case .append: head = known.response ?? head
     case .begin(let discarding):
       try file.truncate()
       let isWorthIt = head.expectedLength < 0 || head.expectedLength > resumableFrom
       if isWorthIt || known.response != nil {
         try await store(head, exchange.isEncoded(headers) ? nil : HeaderList(headers).validator)
       }
+      // Nothing of it is lost with this process. What is known to be short, or of no known length, begins in memory.
+      if head.expectedLength > resumableFrom { try file.create() }
       if discarding { report(.restarted) }
     case .again:
       try file.truncate()
       try await store(nil, nil)
       throw TransferFault.rangeRefused
     }
-    try await receive(response, into: file, of: head, watch)
-    let bytes = try file.size()
-    guard head.expectedLength < 0 || exchange.hasNoBody(head.status) || bytes == head.expectedLength else {
-      throw TransferFault(.networkConnectionLost, "received \(bytes) bytes of \(head.expectedLength)")
+    let length = exchange.hasNoBody(head.status) ? nil : head.expectedLength < 0 ? nil : head.expectedLength
+    let isLong = !(0...Int64(PartFile.memoryLimit)).contains(head.expectedLength)
+    try await perform(isLong: isLong) { [head] in
+      try await receive(response, into: file, of: head, length, watch)
     }
-    try file.synchronize()
     return AttemptResult(
       response: head, currentRequest: exchange.currentRequest, redirectCount: exchange.redirectCount,
-      sha256: file.sha256, bytes: bytes, content: file.content)
+      sha256: file.sha256, bytes: try file.size(), content: file.content)
   }
 
   private func store(_ head: TransferResponse?, _ validator: String?) async throws {
@@ -148,7 +152,10 @@ struct TransferAttempt: Sendable {
       }
       // Read the body so that the connection can be reused, but not a long one.
       var left = 64 << 10
-      for try await piece in response.body where left > 0 { left -= piece.readableBytes }
+      for try await piece in response.body {
+        left -= piece.readableBytes
+        if left < 0 { break }
+      }
     }
   }
 
@@ -180,25 +187,22 @@ struct TransferAttempt: Sendable {
     return outgoing
   }
 
-  private func receive(
-    _ response: HTTPClientResponse, into file: PartFile, of head: TransferResponse, _ watch: AttemptWatch
-  ) async throws {
-    if executor != nil, !(0...Int64(PartFile.memoryLimit)).contains(head.expectedLength) {
-      // The executor does short work only. Nothing else uses the file until this task has ended.
-      nonisolated(unsafe) let file = file
-      let task = Task { try await receiveAll(of: response, into: file, of: head, watch) }
-      try await withTaskCancellationHandler(operation: { try await task.value }, onCancel: { task.cancel() })
-    } else {
-      try await receiveAll(of: response, into: file, of: head, watch)
-    }
-    // After a cancellation the body ends as if it were complete.
-    try Task.checkCancellation()
+  /// Works on the file. The executor does short work only: long work is done on the shared threads.
+  private func perform(isLong: Bool, _ work: @escaping @Sendable () async throws -> Void) async throws {
+    guard executor != nil, isLong else { return try await work() }
+    let task = Task { try await work() }
+    try await withTaskCancellationHandler(operation: { try await task.value }, onCancel: { task.cancel() })
   }
 
-  private func receiveAll(
-    of response: HTTPClientResponse, into file: PartFile, of head: TransferResponse, _ watch: AttemptWatch
+  /// Appends the body to the file, and waits until the disk has it.
+  ///
+  /// - Parameter length: what the file must have in the end, in bytes; `nil` when that is not known.
+  private func receive(
+    _ response: HTTPClientResponse, into file: PartFile, of head: TransferResponse, _ length: Int64?,
+    _ watch: AttemptWatch
   ) async throws {
     let first = try file.size()
+    try file.digest(upTo: first)
     var bytes = first
     for try await var piece in response.body {
       watch.touch()
@@ -211,7 +215,13 @@ struct TransferAttempt: Sendable {
         report(.received(bytes, of: head.expectedLength))
       }
     }
-    if bytes == first, !Task.isCancelled { report(.received(bytes, of: head.expectedLength)) }
+    // After a cancellation the body ends as if it were complete.
+    try Task.checkCancellation()
+    if bytes == first { report(.received(bytes, of: head.expectedLength)) }
+    guard length == nil || bytes == length else {
+      throw TransferFault(.networkConnectionLost, "received \(bytes) bytes of \(head.expectedLength)")
+    }
+    try file.synchronize()
   }
 }
 
@@ -235,7 +245,7 @@ struct AttemptResult: Sendable {
   /// The last request that was sent; `nil` when it is the original.
   var currentRequest: TransferRequest?
   var redirectCount = 0
-  /// The digest of the file, as hexadecimal digits.
+  /// The digest of the body, as hexadecimal digits.
   let sha256: String
   let bytes: Int64
   /// The body, if it is short enough for the database; `nil` when it is in the part file.

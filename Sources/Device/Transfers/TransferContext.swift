@@ -101,7 +101,7 @@ final class TransferContext: Sendable {
     let path = folder + "/boot"
     let former = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
     guard former != boot else { return }
-    for (key, hasEnded) in try store.taskKeys() where !hasEnded { unlink(self.path(key)) }
+    for task in try store.taskKeys() where !task.hasEnded { unlink(self.path(task.key)) }
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try Data(boot.utf8).write(to: URL(fileURLWithPath: path))
   }

@@ -15,7 +15,9 @@ struct TransferReports {
   /// - Throws: database errors.
   func status() throws -> [SessionStatus] {
     var bytes: [SessionKey: Int64] = [:]
-    for (key, _) in try context.store.taskKeys() { bytes[key.session, default: 0] += context.bytes(key) }
+    for task in try context.store.taskKeys() {
+      bytes[task.key.session, default: 0] += task.contentLength ?? context.bytes(task.key)
+    }
     let undelivered = undelivered()
     return sessionsInOrder().map { key in
       SessionStatus(

@@ -141,6 +141,7 @@ actor TransferScheduler {
     // Data that is not ours. The task fails like others: the error is delivered to the delegate (documented).
     case .some(nil):
       addEnd(of: key, nil, failure: TransferFailure(code: -1, message: "this is not resume data of a download"))
+      recordEnds()
     case .some(let data?):
       if parts.adopt(data, to: context.path(key)) {
         try context.store.setHead(data.response, validator: data.validator, of: key)

@@ -44,7 +44,7 @@ extension TransferStore {
           sendsLaunchEvents: configuration.sessionSendsLaunchEvents, openIn: row["openIn"], isQuit: row["quit"])
       }
     }
-    for (key, hasEnded) in try taskKeys() where !delivered.contains(key) {
+    for (key, hasEnded, _) in try taskKeys() where !delivered.contains(key) {
       if hasEnded {
         sessions[key.session]?.ended.append(key.identifier)
       } else {
@@ -73,8 +73,8 @@ extension TransferStore {
     }
   }
 
-  /// Writes the changes of the touched sessions and deliveries, in one transaction. Removing a delivery removes its
-  /// tasks, except those that another delivery took over.
+  /// Writes the changes of the touched sessions and deliveries, in one transaction, or postpones them to the next one.
+  /// Removing a delivery removes its tasks, except those that another delivery took over.
   func save(_ stateMachine: inout DeliveryStateMachine, _ kept: inout StoredDeliveries) throws {
     let touched = stateMachine.takeTouched()
     let sessions = touched.sessions.compactMap { key in
@@ -83,20 +83,24 @@ extension TransferStore {
     let changed = touched.deliveries.compactMap { stateMachine.deliveries[$0]?.stored }
       .filter { kept.deliveries[$0.id] != $0 }
     let gone = touched.deliveries.filter { stateMachine.deliveries[$0] == nil }.compactMap { kept.deliveries[$0] }
-    let present = Array(stateMachine.deliveries.values)
+    let present = gone.isEmpty ? [] : Array(stateMachine.deliveries.values)
     guard !sessions.isEmpty || !changed.isEmpty || !gone.isEmpty else { return }
     // A host that does not find a delivery makes it again. What the user or an owner did must not be undone.
     let isFinal = !gone.isEmpty || sessions.contains { $0.now.isQuit != kept.sessions[$0.key]?.isQuit }
-    if !isFinal, sessions.isEmpty, changed.allSatisfy({ $0.hasSameCounters(as: kept.deliveries[$0.id]) }) {
-      postpone { db in for delivery in changed { try TransferStore.write(delivery, db) } }
+    let work = { @Sendable db in try TransferStore.write(sessions, changed, gone, present, db) }
+    if isFinal {
+      try write(work)
+    } else if sessions.isEmpty, changed.allSatisfy({ $0.hasSameCounters(as: kept.deliveries[$0.id]) }) {
+      postpone(work)
     } else {
-      try (isFinal ? { try write($0) } : writeSoon) { db in
-        try TransferStore.write(sessions, changed, gone, present, db)
-      }
+      try writeSoon(work)
     }
     for (key, session) in sessions { kept.sessions[key] = session }
     for delivery in changed { kept.deliveries[delivery.id] = delivery }
-    for delivery in gone { kept.deliveries[delivery.id] = nil }
+    for delivery in gone {
+      kept.deliveries[delivery.id] = nil
+      for task in delivery.tasks { recent.remove(TaskKey(session: delivery.session, identifier: task)) }
+    }
   }
 
   private static func write(
@@ -122,7 +126,7 @@ extension TransferStore {
         wakesHandler) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
-        delivery.id.uuidString, delivery.session.owner.text, delivery.session.identifier,
+        delivery.id.upperCaseText, delivery.session.owner.text, delivery.session.identifier,
         try BodyCoding.data(delivery.tasks), delivery.redeliveries, delivery.exits,
         delivery.notBefore?.timeIntervalSince1970, delivery.isHeld, delivery.last?.generation,
         delivery.last?.wakesHandler,
@@ -132,7 +136,7 @@ extension TransferStore {
   private static func remove(
     _ delivery: DeliveryStateMachine.Delivery, keeping others: Set<Int>, _ db: Database
   ) throws {
-    try db.run("DELETE FROM deliveries WHERE id = ?", [delivery.id.uuidString])
+    try db.run("DELETE FROM deliveries WHERE id = ?", [delivery.id.upperCaseText])
     for task in delivery.tasks where !others.contains(task) {
       try db.run(
         "DELETE FROM tasks WHERE owner = ? AND session = ? AND task = ?",
@@ -147,14 +151,15 @@ extension TransferStore {
     guard !paths.isEmpty else { return }
     try writeSoon { db in
       for path in paths {
-        try db.run("INSERT OR REPLACE INTO copies (path, delivery) VALUES (?, ?)", [path, delivery.uuidString])
+        try db.run("INSERT OR REPLACE INTO copies (path, delivery) VALUES (?, ?)", [path, delivery.upperCaseText])
       }
     }
   }
 
   func copies(of delivery: UUID) throws -> [String] {
-    try database.read { db in
-      try String.fetchAll(db, sql: "SELECT path FROM copies WHERE delivery = ?", arguments: [delivery.uuidString])
+    try database.writeWithoutTransaction { db in
+      try String.fetchAll(
+        db.cachedStatement(sql: "SELECT path FROM copies WHERE delivery = ?"), arguments: [delivery.upperCaseText])
     }
   }
 
@@ -165,10 +170,15 @@ extension TransferStore {
     }
   }
 
-  func forgetCopies(_ paths: [String]) throws {
-    guard !paths.isEmpty else { return }
+  /// Forgets the copies of a delivery, with the next transaction: a host that starts removes what is left.
+  func forgetCopies(of delivery: UUID) {
+    postpone { try $0.run("DELETE FROM copies WHERE delivery = ?", [delivery.upperCaseText]) }
+  }
+
+  func forget(_ copies: [String]) throws {
+    guard !copies.isEmpty else { return }
     try writeSoon { db in
-      for path in paths { try db.run("DELETE FROM copies WHERE path = ?", [path]) }
+      for path in copies { try db.run("DELETE FROM copies WHERE path = ?", [path]) }
     }
   }
 }

@@ -90,9 +90,22 @@ struct StoredTask: Sendable {
     contentLength = row["contentLength"]
   }
 
+  /// Changes the task as `TransferStore.save` does.
+  mutating func end(_ end: TaskEnd) {
+    response = end.result?.response ?? response
+    failure = end.failure
+    attempts = end.attempts
+    ended = end.instant
+    currentRequest = end.result?.currentRequest
+    redirectCount = end.result?.redirectCount ?? 0
+    bytesSent = end.bytesSent
+    contentLength = end.result?.content.map { Int64($0.count) }
+    hasEnded = true
+  }
+
   /// The task as it is sent to its owner.
   ///
-  /// - Parameter bytes: the size of the part file.
+  /// - Parameter bytes: the number of bytes that it has received.
   func snapshot(bytes: Int64) -> TaskSnapshot {
     TaskSnapshot(
       taskIdentifier: key.identifier, type: type, request: request, currentRequest: currentRequest ?? newRequest,
@@ -152,10 +165,13 @@ extension TransferStore {
   ///
   /// - Returns: `false` when the new task was already stored, or `nil`.
   func save(_ ends: [TaskEnd], creating task: StoredTask? = nil) throws -> Bool {
-    try write { db in
+    let isNew = try write { db in
       for end in ends { try TransferStore.setEnded(end, db) }
       return try task.map { try TransferStore.insert($0, db) } ?? false
     }
+    for end in ends { recent.end(end) }
+    if isNew, let task { recent.add(task) }
+    return isNew
   }
 
   /// - Returns: `false` when the task was already stored.
@@ -199,15 +215,22 @@ extension TransferStore {
     }
   }
 
-  /// The keys of all tasks. Those that have ended are in the order in which they ended.
-  func taskKeys() throws -> [(key: TaskKey, hasEnded: Bool)] {
+  /// The keys of all tasks, and the lengths of the bodies that the database has, in bytes. Tasks that have ended are in the
+  /// order in which they ended.
+  func taskKeys() throws -> [(key: TaskKey, hasEnded: Bool, contentLength: Int64?)] {
     try database.read { db in
-      try Row.fetchAll(db, sql: "SELECT owner, session, task, endedOrder FROM tasks ORDER BY endedOrder, task")
-        .compactMap { row in
-          guard let owner = Address(row["owner"]) else { return nil }
-          let session = SessionKey(owner: owner, identifier: row["session"])
-          return (TaskKey(session: session, identifier: row["task"]), (row["endedOrder"] as Int?) != nil)
-        }
+      try Row.fetchAll(
+        db,
+        sql: """
+          SELECT owner, session, task, endedOrder, length(content) AS contentLength FROM tasks ORDER BY endedOrder, task
+          """
+      )
+      .compactMap { row in
+        guard let owner = Address(row["owner"]) else { return nil }
+        let session = SessionKey(owner: owner, identifier: row["session"])
+        let key = TaskKey(session: session, identifier: row["task"])
+        return (key, (row["endedOrder"] as Int?) != nil, row["contentLength"])
+      }
     }
   }
 
@@ -215,14 +238,18 @@ extension TransferStore {
 
   /// The stored tasks among `identifiers`, in that order.
   func tasks(_ identifiers: [Int], of session: SessionKey) throws -> [StoredTask] {
-    let owner = session.owner.text
-    // On the writer's connection: a reader would begin a transaction for this.
-    return try database.writeWithoutTransaction { db in
-      let query = try db.cachedStatement(
-        sql: "SELECT \(TransferStore.columns) FROM tasks WHERE owner = ? AND session = ? AND task = ?")
-      return try identifiers.compactMap { identifier in
-        try Row.fetchOne(query, arguments: [owner, session.identifier, identifier]).flatMap(StoredTask.init)
+    try identifiers.compactMap { identifier in
+      let key = TaskKey(session: session, identifier: identifier)
+      if let task = recent[key] { return task }
+      // On the writer's connection: a reader would begin a transaction for this.
+      let task = try database.writeWithoutTransaction { db in
+        let query = try db.cachedStatement(
+          sql: "SELECT \(TransferStore.columns) FROM tasks WHERE owner = ? AND session = ? AND task = ?")
+        return try Row.fetchOne(query, arguments: [session.owner.text, session.identifier, identifier])
+          .flatMap(StoredTask.init)
       }
+      if let task, !task.hasEnded { recent.add(task) }
+      return task
     }
   }
 
@@ -270,7 +297,8 @@ extension TransferStore {
 
   /// The body of a short response; `nil` when it is in the part file.
   func content(of key: TaskKey) throws -> Data? {
-    try database.writeWithoutTransaction { db in
+    if let content = recent.content(of: key) { return Data(content) }
+    return try database.writeWithoutTransaction { db in
       try Data.fetchOne(
         db.cachedStatement(sql: "SELECT content FROM tasks WHERE owner = ? AND session = ? AND task = ?"),
         arguments: [key.session.owner.text, key.session.identifier, key.identifier])
@@ -299,5 +327,6 @@ extension TransferStore {
     try database.run(
       "UPDATE tasks SET \(assignments) WHERE owner = ? AND session = ? AND task = ?",
       values + [key.session.owner.text, key.session.identifier, key.identifier])
+    recent.remove(key)
   }
 }

@@ -11,6 +11,7 @@ import Stores
 struct TransferStore: Sendable {
   let database: any DatabaseWriter
   private let postponed = PostponedWrites()
+  let recent = RecentTasks()
 
   init(_ database: any DatabaseWriter) throws {
     self.database = database

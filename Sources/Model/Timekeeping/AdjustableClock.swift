@@ -12,7 +12,7 @@ package final class AdjustableClock: ControllableClock {
   private struct State {
     var setting: ClockSetting
     var sleepers = Sleepers()
-    /// Wakes the first sleeper while the clock runs.
+    /// Wakes the first sleeper while the clock runs. It may fire before that sleeper is due.
     var timer: (instant: Date, task: Task<Void, Never>)?
     /// Work that an advance waits for.
     var work: Set<ClockWork> = []
@@ -75,7 +75,7 @@ package final class AdjustableClock: ControllableClock {
   // MARK: Sleepers
 
   package func wait(until instant: Date) async throws -> ClockWork {
-    let id = UUID()
+    let id = state.withLock { $0.sleepers.newID() }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let sleeper = Sleepers.Sleeper(instant: instant) { continuation.resume(with: $0) }
@@ -99,7 +99,7 @@ package final class AdjustableClock: ControllableClock {
   }
 
   package func alarm(at instant: Date, _ work: @escaping @Sendable () async -> Void) -> ClockAlarm {
-    let id = UUID()
+    let id = state.withLock { $0.sleepers.newID() }
     let tasks = TaskOwner()
     let sleeper = Sleepers.Sleeper(instant: instant) { [weak self] result in
       guard case .success(let own) = result else { return }
@@ -112,7 +112,7 @@ package final class AdjustableClock: ControllableClock {
     return ClockAlarm(tasks: tasks) { [weak self] in self?.cancel(id) }
   }
 
-  private func cancel(_ id: UUID) {
+  private func cancel(_ id: UInt64) {
     let sleeper = state.withLock { state in
       defer { setTimer(&state) }
       return state.sleepers.remove(id)
@@ -120,7 +120,7 @@ package final class AdjustableClock: ControllableClock {
     sleeper?.wake(.failure(CancellationError()))
   }
 
-  private func add(_ sleeper: Sleepers.Sleeper, _ id: UUID, to state: inout State) {
+  private func add(_ sleeper: Sleepers.Sleeper, _ id: UInt64, to state: inout State) {
     state.sleepers.add(sleeper, id)
     wake(&state)
   }
@@ -135,11 +135,10 @@ package final class AdjustableClock: ControllableClock {
 
   private func setTimer(_ state: inout State) {
     guard let next = state.sleepers.next, let pause = state.setting.machineSeconds(until: next, machine()) else {
-      state.timer?.task.cancel()
-      state.timer = nil
       return
     }
-    guard state.timer?.instant != next else { return }
+    // A timer that fires earlier than needed sets the next one. That takes less than a new timer for each new sleeper.
+    if let timer = state.timer, timer.instant <= next { return }
     state.timer?.task.cancel()
     // The machine's clock may be set during the sleep, so check it at least once a minute.
     let task = Task { [weak self] in

@@ -18,31 +18,33 @@ package struct Sleepers {
     }
   }
 
-  private var sleeping: [UUID: (order: Int, sleeper: Sleeper)] = [:]
-  private var count = 0
+  private var sleeping: [UInt64: Sleeper] = [:]
+  private var lastID: UInt64 = 0
 
   /// Creates a value without sleepers.
   package init() {}
 
   /// The first date at which a sleeper is due.
-  package var next: Date? { sleeping.values.lazy.map(\.sleeper.instant).min() }
+  package var next: Date? { sleeping.values.lazy.map(\.instant).min() }
+
+  /// A new name for a sleeper.
+  package mutating func newID() -> UInt64 {
+    lastID += 1
+    return lastID
+  }
 
   /// Adds a sleeper.
   ///
-  /// - Parameter id: the name of the sleeper for `remove`.
-  package mutating func add(_ sleeper: Sleeper, _ id: UUID) {
-    count += 1
-    sleeping[id] = (count, sleeper)
-  }
+  /// - Parameter id: the name of the sleeper for `remove`, from `newID`.
+  package mutating func add(_ sleeper: Sleeper, _ id: UInt64) { sleeping[id] = sleeper }
 
   /// Removes and returns a sleeper; `nil` when it was woken or removed before.
-  package mutating func remove(_ id: UUID) -> Sleeper? { sleeping.removeValue(forKey: id)?.sleeper }
+  package mutating func remove(_ id: UInt64) -> Sleeper? { sleeping.removeValue(forKey: id) }
 
-  /// Removes and returns the sleepers that are due: the earliest first, and at the same date in the order in which they
-  /// were added.
+  /// Removes and returns the sleepers that are due: the earliest first, and at the same date in the order of their names.
   package mutating func wake(at now: Date) -> [Sleeper] {
-    let due = sleeping.filter { $0.value.sleeper.instant <= now }
+    let due = sleeping.filter { $0.value.instant <= now }
     for id in due.keys { sleeping[id] = nil }
-    return due.values.sorted { ($0.sleeper.instant, $0.order) < ($1.sleeper.instant, $1.order) }.map(\.sleeper)
+    return due.sorted { ($0.value.instant, $0.key) < ($1.value.instant, $1.key) }.map(\.value)
   }
 }

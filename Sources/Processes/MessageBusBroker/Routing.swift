@@ -188,12 +188,15 @@ struct Routing<Line: Hashable & Sendable> {
   mutating func accept(
     _ frame: consuming [UInt8], _ header: EnvelopeHeader, _ generation: UInt32, from line: Line? = nil
   ) {
-    let destination = lines[header.destination] ?? replicaLine(for: header.source, to: header.destination)
+    // What is sent to the journal is only recorded.
+    let isForwarded = header.destination.role != .journal
+    let destination =
+      isForwarded ? lines[header.destination] ?? replicaLine(for: header.source, to: header.destination) : nil
     let instance = destination.flatMap { peers[$0]?.generation } ?? 0
     let stamped = stamp(frame, sourceGeneration: generation, destinationGeneration: instance)
     actions.append(.record(stamped))
     guard header.destination != .messageBus else { return }
-    if header.destination.role != .journal {
+    if isForwarded {
       interest.note(header.source, in: header.destination)
       guard let destination else { return undelivered(header, .unreachable) }
       if PlantedFault.isAnyPlanted { return forwardWithMistake(stamped, header, to: destination) }

@@ -22,7 +22,7 @@ package final class ManualClock: ControllableClock {
   package var now: Date { time.now }
 
   package func wait(until instant: Date) async throws -> ClockWork {
-    let id = UUID()
+    let id = state.withLock { $0.sleepers.newID() }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         state.withLock { state in
@@ -37,7 +37,7 @@ package final class ManualClock: ControllableClock {
   }
 
   package func alarm(at instant: Date, _ work: @escaping @Sendable () async -> Void) -> ClockAlarm {
-    let id = UUID()
+    let id = state.withLock { $0.sleepers.newID() }
     let tasks = TaskOwner()
     let sleeper = Sleepers.Sleeper(instant: instant) { result in
       if case .success = result { tasks.start(work) }
@@ -74,7 +74,7 @@ package final class ManualClock: ControllableClock {
     }
   }
 
-  private func add(_ sleeper: Sleepers.Sleeper, _ id: UUID, to state: inout State) {
+  private func add(_ sleeper: Sleepers.Sleeper, _ id: UInt64, to state: inout State) {
     state.sleepers.add(sleeper, id)
     wake(&state)
     for watcher in state.watching where sleeper.instant <= watcher.limit { watcher.continuation.resume() }
@@ -85,7 +85,7 @@ package final class ManualClock: ControllableClock {
     for sleeper in state.sleepers.wake(at: now) { sleeper.wake(.success(beginWork())) }
   }
 
-  private func cancel(_ id: UUID) {
+  private func cancel(_ id: UInt64) {
     state.withLock { $0.sleepers.remove(id) }?.wake(.failure(CancellationError()))
   }
 }
