@@ -45,10 +45,3 @@ extension APNsBackend {
     answer: @escaping @Sendable (APNsAnswer) -> Void
   ) { receive(request, in: &session, answer: answer) }
 }
-
-extension APNsRequest {
-  /// The device token of the path in lower case; `nil` for another path, and when it is empty.
-  package var deviceToken: String? {
-    resource.token.flatMap { $0.isEmpty ? nil : $0.inLowerCase }
-  }
-}

@@ -32,18 +32,19 @@ package struct APNsContract: Sendable {
     let sent = request[idHeader]
     let found = Result { try request.deviceToken.flatMap(token) }
     let device = try? found.get()
+    let known = session.content(of: request)
     let outcome: APNsVerdict.Outcome
     do throws(APNsRefusal) {
       if case .failure = found { throw APNsRefusal(.internalServerError, "cannot read the database") }
       try checkConnection(of: session, now: now)
-      try Self.checkHeaders(of: request, idHeader: idHeader)
+      try Self.checkHeaders(of: request, idHeader: idHeader, known)
       try checkMethodAndPath(of: request, path)
       let topics = try session.authenticate(
         request["authorization"], environment: environment, settings: settings, now: now, key: key)
       if case .broadcast(let bundle) = path {
         outcome = .broadcastRefused(broadcastRefusal(of: request, bundle: bundle))
       } else {
-        let push = try push(request, path.token ?? "", device, topics, session, now: now)
+        let push = try push(request, path.token ?? "", device, topics, known, in: &session)
         try session.count(push.token.token, settings: settings, now: now)
         outcome = .accepted(push)
       }
@@ -67,16 +68,22 @@ package struct APNsContract: Sendable {
     try certificate.check(environment: environment, now: now)
   }
 
-  private static func checkHeaders(of request: APNsRequest, idHeader: String) throws(APNsRefusal) {
-    let headers = request.headers
+  /// - Parameter known: the content of the request if that was checked before.
+  private static func checkHeaders(
+    of request: APNsRequest, idHeader: String, _ known: PushContent?
+  ) throws(APNsRefusal) {
+    if known == nil { try checkRepetitions(in: request.headers) }
+    guard let id = request[idHeader], !isUUID(id) else { return }
+    throw APNsRefusal(
+      .badMessageID, "\(idHeader) '\(id.excerpt)' is not a UUID (8-4-4-4-12 hexadecimal digits)")
+  }
+
+  private static func checkRepetitions(in headers: [APNsRequest.Header]) throws(APNsRefusal) {
     for index in headers.indices.dropFirst() {
       let name = headers[index].name
       guard headers[..<index].contains(where: { $0.isNamed(name) }) else { continue }
       throw APNsRefusal(.duplicateHeaders, "the header \(name.excerpt) is repeated")
     }
-    guard let id = request[idHeader], !isUUID(id) else { return }
-    throw APNsRefusal(
-      .badMessageID, "\(idHeader) '\(id.excerpt)' is not a UUID (8-4-4-4-12 hexadecimal digits)")
   }
 
   private func checkMethodAndPath(of request: APNsRequest, _ path: RequestPath) throws(APNsRefusal) {
@@ -102,28 +109,39 @@ package struct APNsContract: Sendable {
 
   // MARK: Topic and token
 
+  /// - Parameter known: the content of the request if that was checked before.
   private func push(
-    _ request: APNsRequest, _ text: String, _ device: DeviceToken?, _ topics: Set<String>?, _ session: ProviderSession,
-    now: Date
+    _ request: APNsRequest, _ text: String, _ device: DeviceToken?, _ topics: Set<String>?, _ known: PushContent?,
+    in session: inout ProviderSession
   ) throws(APNsRefusal) -> AcceptedPush {
-    let topicText = try topicText(of: request, session)
-    let type = try Self.type(of: request, topic: topicText)
-    let topic = try PushTopic(topicText, for: type)
+    let (topic, type): (PushTopic, PushType) =
+      if let known { (known.topic, known.type) } else { try topicAndType(of: request, session) }
     try checkRight(to: topic, type, topics, session)
-    let token = try known(device, text)
-    guard token.subject.use.topic(ofBundle: token.subject.bundle) == topic.text else {
+    let token = try registered(device, text)
+    guard token.subject.use.isTopic(topic.text, ofBundle: token.subject.bundle) else {
       throw APNsRefusal(
         .deviceTokenNotForTopic,
         "the token belongs to \(token.subject.use.owner) \(token.subject.bundle): its "
           + "topic is \(token.subject.use.topic(ofBundle: token.subject.bundle)), not \(topic.text)")
     }
+    if let known { return AcceptedPush(token: token, known) }
     let priority = try Self.priority(of: request, type)
     let expiration = try Self.expiration(of: request)
     let collapseID = try collapseID(of: request)
     let remark = try checkPayload(of: request, type)
-    return AcceptedPush(
-      token: token, type: type, topic: topic.text, priority: priority, expiration: expiration, collapseID: collapseID,
-      payload: String(decoding: request.body, as: UTF8.self), remark: remark)
+    let content = PushContent(
+      of: request, topic: topic, type: type, priority: priority, expiration: expiration, collapseID: collapseID,
+      remark: remark)
+    session.content = content
+    return AcceptedPush(token: token, content)
+  }
+
+  private func topicAndType(
+    of request: APNsRequest, _ session: ProviderSession
+  ) throws(APNsRefusal) -> (PushTopic, PushType) {
+    let text = try topicText(of: request, session)
+    let type = try Self.type(of: request, topic: text)
+    return (try PushTopic(text, for: type), type)
   }
 
   private func topicText(of request: APNsRequest, _ session: ProviderSession) throws(APNsRefusal) -> String {
@@ -168,7 +186,7 @@ package struct APNsContract: Sendable {
     }
   }
 
-  private func known(_ device: DeviceToken?, _ text: String) throws(APNsRefusal) -> DeviceToken {
+  private func registered(_ device: DeviceToken?, _ text: String) throws(APNsRefusal) -> DeviceToken {
     guard let device else {
       guard text.isHexadecimal, text.utf8.count.isMultiple(of: 2) else {
         throw APNsRefusal(.badDeviceToken, "'\(text.excerpt)' is not a device token: expected hexadecimal bytes")
@@ -190,63 +208,6 @@ package struct APNsContract: Sendable {
         "the token is inactive: it was replaced, or the app, its widgets or its control were removed from the device",
         timestamp: device.since)
     case .expired: throw APNsRefusal(.expiredToken, "the token has expired", timestamp: device.since)
-    }
-  }
-}
-
-/// The resource of a request, from its path.
-enum RequestPath: Hashable {
-  /// The token as sent; may be empty.
-  case device(String)
-  /// The bundle identifier as sent.
-  case broadcast(String)
-  case other(String)
-
-  private static let device = "/3/device/"
-
-  init(_ path: String) {
-    if path.utf8.starts(with: Self.device.utf8) {
-      let token = String(Substring(path.utf8.dropFirst(Self.device.utf8.count)))
-      self = token.hasByte({ $0 == UInt8(ascii: "/") }) ? .other(path) : .device(token)
-      return
-    }
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-    if path.hasPrefix("/3/device"), parts.count == 2 || parts.count == 3, parts[2] == "device" {
-      self = .device(parts.count == 3 ? String(parts[3]) : "")
-    } else if path.hasPrefix("/4/broadcasts/apps/"), parts.count == 4 {
-      self = .broadcast(String(parts[4]))
-    } else {
-      self = .other(path)
-    }
-  }
-
-  var isBroadcast: Bool { if case .broadcast = self { true } else { false } }
-  var token: String? { if case .device(let token) = self { token } else { nil } }
-}
-
-extension String {
-  /// True when all characters are hexadecimal digits.
-  var isHexadecimal: Bool { !hasByte { !$0.isHexadecimalDigit } }
-
-  /// The lower-case text. Returns `self` when it has no upper-case letter, the usual case.
-  var inLowerCase: String { hasByte { 0x41...0x5a ~= $0 } ? lowercased() : self }
-
-  /// Searches the bytes in place, without a copy.
-  @inline(__always)
-  func hasByte(_ isMeant: (UInt8) -> Bool) -> Bool {
-    // Without a branch, the compiler checks many bytes at once.
-    func search(_ bytes: some Sequence<UInt8>) -> Bool { bytes.reduce(0) { $0 | (isMeant($1) ? 1 : 0) } != 0 }
-    return utf8.withContiguousStorageIfAvailable { search($0) } ?? search(utf8)
-  }
-}
-
-extension UInt8 {
-  var isHexadecimalDigit: Bool {
-    switch self {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-      UInt8(ascii: "A")...UInt8(ascii: "F"):
-      true
-    default: false
     }
   }
 }

@@ -22,6 +22,8 @@ package struct APNsRequest: Hashable, Sendable {
   package let path: String
   /// What the path names.
   let resource: RequestPath
+  /// The device token of the path in lower case; `nil` for another path, and when it is empty.
+  package let deviceToken: String?
   /// All headers except pseudo-headers, in order, repetitions included.
   package let headers: [Header]
   /// At most `bodyLimit` bytes; `isTruncated` is set for a longer body.
@@ -35,7 +37,8 @@ package struct APNsRequest: Hashable, Sendable {
   package init(method: String, path: String, headers: [Header], body: [UInt8], isTruncated: Bool = false) {
     self.method = method
     self.path = path
-    self.resource = RequestPath(path)
+    resource = RequestPath(path)
+    deviceToken = resource.token.flatMap { $0.isEmpty ? nil : $0.inLowerCase }
     self.headers = headers
     self.body = body
     self.isTruncated = isTruncated

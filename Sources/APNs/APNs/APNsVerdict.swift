@@ -18,6 +18,17 @@ package struct AcceptedPush: Hashable, Sendable {
   /// What is wrong with the payload although it was accepted: not JSON, or of no effect on a widget. APNs has no reason
   /// for either, so the provider does not receive it.
   package let remark: String?
+
+  init(token: DeviceToken, _ content: PushContent) {
+    self.token = token
+    type = content.type
+    topic = content.topic.text
+    priority = content.priority
+    expiration = content.expiration
+    collapseID = content.collapseID
+    payload = content.payload
+    remark = content.remark
+  }
 }
 
 /// The refusal of a broadcast. Its reasons differ from those of a device push. Source: Apple's *Handling error

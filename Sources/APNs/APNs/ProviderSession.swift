@@ -21,12 +21,30 @@ package struct ProviderSession: Sendable {
   var random = RandomNumbers()
   /// The key of the first push.
   private var first: ProviderKey?
-  /// The last valid provider token, as sent.
-  private var current: (authorization: String, text: String, token: ProviderToken, since: Date)?
+  /// The last valid provider token.
+  private var current: Current?
   /// The last invalid token, so that its signature is verified once and not with each request.
   private var refused: (text: String, refusal: APNsRefusal)?
   /// The device token of the last request, and the number of consecutive requests to it.
   private var run: (token: String, count: Int, since: Date)?
+  /// The content of the last push whose content was new and valid.
+  var content: PushContent?
+
+  /// A reference, because it is read for each request.
+  private final class Current: Sendable {
+    /// The header as sent.
+    let authorization: String
+    let text: String
+    let token: ProviderToken
+    let since: Date
+
+    init(authorization: String, text: String, token: ProviderToken, since: Date) {
+      self.authorization = authorization
+      self.text = text
+      self.token = token
+      self.since = since
+    }
+  }
 
   /// - Parameter certificate: DER of the client certificate, verified against the push server's CA; `nil` without one.
   package init(certificate: [UInt8]? = nil) {
@@ -42,6 +60,12 @@ package struct ProviderSession: Sendable {
 
   /// For requests of the operator, as Apple's console sends them: the contract without provider authentication.
   package static let console = ProviderSession(identity: .console)
+
+  /// The content of a request that has the content of an earlier one.
+  func content(of request: APNsRequest) -> PushContent? {
+    guard let content, content.isContent(of: request) else { return nil }
+    return content
+  }
 
   // MARK: Authentication
 
@@ -82,7 +106,7 @@ package struct ProviderSession: Sendable {
           + "after \(Int(settings.providerTokenUpdateInterval)) s. The current token is still valid")
     }
     first = first ?? token.key
-    current = (authorization ?? "", text, token, now)
+    current = Current(authorization: authorization ?? "", text: text, token: token, since: now)
     isAuthorized = true
     return token.key.topics
   }

@@ -23,6 +23,15 @@ extension PushTokenUse {
   }
 }
 
+extension PushTokenUse {
+  /// Whether a topic is `topic(ofBundle:)`. Makes no text.
+  func isTopic(_ topic: String, ofBundle bundle: String) -> Bool {
+    let suffix = topicType.topicSuffix
+    return topic.utf8.count == bundle.utf8.count + suffix.utf8.count && topic.hasPrefix(bundle)
+      && topic.hasSuffix(suffix)
+  }
+}
+
 /// A value of `apns-topic`.
 struct PushTopic {
   let text: String
