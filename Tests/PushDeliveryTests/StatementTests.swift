@@ -52,6 +52,22 @@ import Testing
     #expect(types == ["text"] && bytes == texts.map { Data($0.utf8) })
   }
 
+  @Test func `the texts of a row are whole, also when they are longer than the memory on the stack`() throws {
+    try database.write { try $0.execute(sql: "CREATE TABLE texts (one, two, three, id)") }
+    let id = UUID()
+    for length in [0, 1, 300, 500, 504, 505, 511, 512, 513, 1023, 1024, 1025, 5000] {
+      let texts = ["a", "b", "c"].map { String(repeating: $0, count: length) }
+      let read = try database.write { db in
+        let insert = try db.cachedStatement(sql: "INSERT INTO texts (one, two, three, id) VALUES (?, ?, ?, ?)")
+        try insert.perform(texts[0], Optional(texts[1]), texts[2], id)
+        defer { try? db.execute(sql: "DELETE FROM texts") }
+        return try Row.fetchOne(db, sql: "SELECT * FROM texts")
+      }
+      #expect(read?["one"] == texts[0] && read?["two"] == texts[1] && read?["three"] == texts[2], "\(length)")
+      #expect(read?["id"] == id)
+    }
+  }
+
   @Test func `a value that is missing is NULL, also after a row that has one`() throws {
     try insert(["first", nil, "third"])
     #expect(try database.read { try Int.fetchAll($0, sql: "SELECT place FROM row WHERE value IS NULL") } == [1])
