@@ -185,12 +185,15 @@ extension ByteBuffer {
       writeInteger(UInt16(0x0f10))
       writeLiteral("application/json")
     }
-    writeInteger(UInt8(0))
-    writeLiteral(answer.idHeader)
+    switch answer.idHeader {
+    case "apns-id": writeStaticString("\0\u{7}apns-id")
+    case let name:
+      writeInteger(UInt8(0))
+      writeLiteral(name)
+    }
     writeLiteral(answer.apnsID)
     if let id = answer.uniqueID {
-      writeInteger(UInt8(0))
-      writeLiteral("apns-unique-id")
+      writeStaticString("\0\u{e}apns-unique-id")
       writeLiteral(id.upperCaseText)
     }
     let length = writerIndex - start - HTTP2Frame.headLength

@@ -120,9 +120,7 @@ struct FrameReader {
 
 extension ByteBuffer {
   mutating func writeFrameHead(length: Int, kind: UInt8, flags: UInt8 = 0, stream: UInt32) {
-    writeInteger(UInt32(truncatingIfNeeded: length) << 8 | UInt32(kind))
-    writeInteger(flags)
-    writeInteger(stream)
+    writeMultipleIntegers(UInt32(truncatingIfNeeded: length) << 8 | UInt32(kind), flags, stream)
   }
 
   mutating func writeReset(of stream: UInt32, _ code: ErrorCode) {
