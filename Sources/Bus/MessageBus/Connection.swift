@@ -178,8 +178,9 @@ package actor Connection: BusConnection {
   }
 
   package func caughtUp() async {
-    guard isBehind else { return }
-    await withCheckedContinuation { catchingUp.append($0) }
+    await withCheckedContinuation { continuation in
+      if isBehind { catchingUp.append(continuation) } else { continuation.resume() }
+    }
   }
 
   private var isBehind: Bool { end == nil && (!session.isWelcome || !blocked.isEmpty) }
@@ -240,12 +241,16 @@ package actor Connection: BusConnection {
     let id = envelope.header.id
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
+        // An earlier cancellation found no request.
+        guard !Task.isCancelled else { return continuation.resume(returning: .failure(Self.noLongerWaits)) }
         ask(envelope, isEvent: isEvent, waits: waits, limit: limit) { continuation.resume(returning: $0) }
       }
     } onCancel: {
-      perform { $0.abandon(id, BusError(.closed, "the sender no longer waits", isDefinite: false)) }
+      perform { $0.abandon(id, Self.noLongerWaits) }
     }
   }
+
+  private static var noLongerWaits: BusError { BusError(.closed, "the sender no longer waits", isDefinite: false) }
 
   package nonisolated func submit<R: Request>(
     _ request: R, to destination: Address, id: UUID, context: MessageContext, within limit: Duration,

@@ -224,7 +224,9 @@ package actor ActivityService {
       await self?.stopWaiting(app, id)
     }
     guard let patience else { return }
-    await withCheckedContinuation { waiting[app, default: [:]][id] = $0 }
+    await withCheckedContinuation { continuation in
+      if hasTokens(app) { continuation.resume() } else { waiting[app, default: [:]][id] = continuation }
+    }
     patience.cancel()
   }
 

@@ -98,7 +98,8 @@ package actor AppLifecycleService {
     let app = try stateMachine.app(bundle)
     guard !hasLeft else { throw Self.closed }
     try containers.begin(app.products.compactMap(\.bundleIdentifier))
-    let result = await withCheckedContinuation { continuation in
+    let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Void, BusError>, Never>) in
+      guard !hasLeft else { return continuation.resume(returning: .failure(Self.closed)) }
       waiting[app.address, default: []].append(continuation)
       handle(.updateRequested(app.address))
     }

@@ -155,10 +155,10 @@ package actor DeviceConditionsService {
   package func change(_ change: SetClock.Change) async throws {
     if case .ask = change { return }
     if let refusal = DeviceConditionsStateMachine.refusal(of: change) { throw refusal }
-    guard !hasLeft else { throw Self.closed }
     lastChange += 1
     let number = lastChange
-    try await withCheckedThrowingContinuation { continuation in
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      guard !hasLeft else { return continuation.resume(throwing: Self.closed) }
       waiting[number] = (change, continuation)
       handle(.clockChangeRequested(number))
     }

@@ -43,8 +43,10 @@ extension GalleryService {
     }
     // Without the task the service has left.
     guard let timeLimit else { return }
-    outputs.yield(.awaitLaunch(address, within: limit))
-    await withCheckedContinuation { learning[address, default: [:]][id] = $0 }
+    await withCheckedContinuation { continuation in
+      learning[address, default: [:]][id] = continuation
+      outputs.yield(.awaitLaunch(address, within: limit))
+    }
     timeLimit.cancel()
   }
 

@@ -205,7 +205,9 @@ package actor LaunchService {
       guard (try? await Task.sleep(for: limit)) != nil else { return }
       await self?.stopWaiting(id)
     }
-    await withCheckedContinuation { launching[id] = (address, $0) }
+    await withCheckedContinuation { continuation in
+      if isBeingLaunched(address) { launching[id] = (address, continuation) } else { continuation.resume() }
+    }
     timeLimit?.cancel()
     return isBeingLaunched(address) ? nil : launchFailure(of: address)
   }

@@ -175,7 +175,8 @@ package actor PushService {
   /// - Throws: `expired` (definite); `failed` when it cannot be recorded.
   package func received(_ notification: PushedNotification) async throws(BusError) {
     if let failure { throw failure }
-    let error = await withCheckedContinuation { then in
+    let error = await withCheckedContinuation { (then: CheckedContinuation<BusError?, Never>) in
+      if let failure { return then.resume(returning: failure) }
       arrived.append((notification, then))
       if arrived.count == 1 { tasks.start { await self.takeArrived() } }
     }
@@ -239,7 +240,10 @@ package actor PushService {
           .noPushEntitlement, "no valid “aps-environment” entitlement string found for application \(bundle)")
       }
       if tokens.token(key) == nil {
-        await withCheckedContinuation { waiting[bundle, default: []].append($0) }
+        await withCheckedContinuation { continuation in
+          let isMissing = failure == nil && tokens.token(key) == nil
+          if isMissing { waiting[bundle, default: []].append(continuation) } else { continuation.resume() }
+        }
         if let failure { throw failure }
         // No token if the app unregistered in the meantime.
       }

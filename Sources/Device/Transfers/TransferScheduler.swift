@@ -50,7 +50,7 @@ actor TransferScheduler {
     self.delivery = delivery
     parts = PartFiles(folder: context.keptParts)
     counter = TransferCounter(
-      context.bus, perSecond: context.settings.countsPerSecond, on: context.executor, isAwake: isAwake)
+      context.bus, perSecond: context.settings.countsPerSecond, on: context.executor.taskExecutor, isAwake: isAwake)
     let configurations = try context.store.configurations()
     self.configurations = configurations
     stateMachine = LoadingStateMachine(
@@ -91,7 +91,8 @@ actor TransferScheduler {
 
   private func perform(_ action: LoadingStateMachine.Action) {
     switch action {
-    case .load(let key): attempts[key] = tasks.start(on: context.executor) { await self.runAttempt(of: key) }
+    case .load(let key):
+      attempts[key] = tasks.start(on: context.executor.taskExecutor) { await self.runAttempt(of: key) }
     case .stop(let key): attempts[key]?.cancel()
     case .waits(let key, let wait): context.record(key, .waiting, context.bytes(key), "waits for \(wait)")
     case .ask(let key): askBeforeBegin(of: key)
@@ -338,7 +339,7 @@ actor TransferScheduler {
       respond: { [weak self] challenge in
         guard let self else { throw CancellationError() }
         return try await respond(challenge, of: key)
-      }, executor: context.executor)
+      }, executor: context.executor.taskExecutor)
     let known = TransferAttempt.Known(response: task.response, validator: task.validator)
     return try await attempt.perform(knowing: known)
   }

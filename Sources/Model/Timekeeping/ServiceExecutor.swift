@@ -2,25 +2,43 @@
 
 import Dispatch
 
-/// A serial queue on which a service actor runs, and tasks that prefer it.
+/// A serial queue on which a service actor runs.
 ///
 /// Without it the actor would run on the caller's preferred executor (SE-0417), which for a bus handler is the bus's
 /// thread. The host would then receive nothing while the service writes its database.
-package final class ServiceExecutor: SerialExecutor, TaskExecutor {
+///
+/// A task that prefers another executor, such as a bus handler, lets other jobs of the actor run at each `await`, also at
+/// one that calls the actor itself, and before the body of `withCheckedContinuation`. So that body must check again what
+/// it waits for.
+package final class ServiceExecutor: SerialExecutor {
   private let queue: DispatchQueue
+  /// For tasks whose own code runs on the queue, too.
+  package let taskExecutor: any TaskExecutor
 
   /// - Parameter label: that of the queue, for a debugger.
-  package init(_ label: String) { queue = DispatchQueue(label: label) }
+  package init(_ label: String) {
+    queue = DispatchQueue(label: label)
+    taskExecutor = QueueTaskExecutor(queue)
+  }
 
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    queue.async {
-      job.runSynchronously(isolatedTo: self.asUnownedSerialExecutor(), taskExecutor: self.asUnownedTaskExecutor())
-    }
+    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
   }
 
   /// Runs `work` after everything that waits for this executor now.
   package func post(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
 
   package func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+}
+
+private final class QueueTaskExecutor: TaskExecutor {
+  private let queue: DispatchQueue
+
+  init(_ queue: DispatchQueue) { self.queue = queue }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
 }
