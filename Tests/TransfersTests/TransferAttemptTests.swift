@@ -234,6 +234,7 @@ import Testing
       [.send("HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 100000\r\n\r\nabc"), .drip(1000)]
     }) { fixture, server in
       let attempt = Task { await fixture.fault(TransferRequest(url: server.url)) }
+      // A pause between two looks: the attempt reports the piece, and not that the file has it.
       while fixture.part.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
       #expect(fixture.head?.expectedLength == 100_000)
       attempt.cancel()
