@@ -43,8 +43,7 @@ extension Statement {
   }
 }
 
-/// The number of bytes for the texts of a row, more than a request without a payload has. It is the most that is allocated on
-/// the stack.
+/// Bytes on the stack for the texts of a row. The texts of a request without its payload are shorter.
 private let textsOfRow = 1024
 
 /// SQLite copies a value before `bind` returns.
