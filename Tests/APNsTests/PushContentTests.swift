@@ -60,6 +60,15 @@ import Testing
     #expect(lab.reason(twice) == .duplicateHeaders)
   }
 
+  @Test func `a body that was cut to the payload of the push before is refused`() {
+    var lab = ProviderKeyFixture()
+    let valid = lab.request()
+    #expect(lab.reason(valid) == nil)
+    let cut = APNsRequest(
+      method: valid.method, path: valid.path, headers: valid.headers, body: valid.body, isTruncated: true)
+    #expect(lab.reason(cut) == .payloadTooLarge)
+  }
+
   @Test func `texts that differ only in their form of Unicode are different`() {
     var lab = ProviderKeyFixture()
     #expect(lab.reason(lab.request(["apns-collapse-id": String(repeating: "\u{e9}", count: 32)])) == nil)

@@ -36,7 +36,9 @@ final class PushContent: Sendable {
 
   /// Whether a request has this payload and the same headers in the same order. Its id and its authorization may differ.
   func isContent(of request: APNsRequest) -> Bool {
-    guard headers.count == request.headers.count, payload.utf8.count == request.body.count else { return false }
+    guard !request.isTruncated, headers.count == request.headers.count, payload.utf8.count == request.body.count else {
+      return false
+    }
     for (header, other) in zip(headers, request.headers) {
       // Equal texts of other lengths have another form of Unicode.
       if header == other, header.value.utf8.count == other.value.utf8.count { continue }
