@@ -50,6 +50,7 @@ import Testing
     try store.save(&stateMachine, &kept)
     stateMachine.deliveries[delivery] = nil
     try store.save(&stateMachine, &kept)
+    try store.writePostponed()
     #expect(try store.task(key) == nil)
     #expect(try store.content(of: key) == nil)
   }
@@ -84,42 +85,112 @@ import Testing
 
   @Test func `what was postponed is written after a transaction that failed`() throws {
     let (store, session) = try store(tasks: [])
-    store.postpone { try $0.execute(sql: "INSERT INTO copies (path, delivery) VALUES ('a', 'b')") }
+    store.postpone { try $0.execute(sql: addLimiter) }
     try store.database.write { db in
       try db.execute(sql: "CREATE TRIGGER full BEFORE INSERT ON tasks BEGIN SELECT RAISE(ABORT, 'full'); END")
     }
     #expect(throws: DatabaseError.self) { try store.save([], creating: task(1, of: session)) }
-    #expect(try store.orphanedCopies() == [])
+    #expect(try store.limiters().isEmpty)
     try store.writePostponed()
-    #expect(try store.orphanedCopies() == ["a"])
+    #expect(try store.limiters().count == 1)
     try store.writePostponed()
-    #expect(try store.orphanedCopies() == ["a"], "it is written once")
+    #expect(try store.limiters().count == 1, "it is written once")
   }
 
   @Test func `a write that waits for no disk leaves the next one waiting`() throws {
+    try withPool { pool, _ in
+      let store = try TransferStore(pool)
+      func waits() throws -> Int? {
+        try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
+      }
+      try store.writeSoon { db in
+        #expect(try Int.fetchOne(db, sql: "PRAGMA synchronous") == 1)
+        try db.execute(sql: addLimiter)
+      }
+      #expect(try waits() == 2)
+      #expect(throws: DatabaseError.self) {
+        try store.writeSoon { try $0.execute(sql: "INSERT INTO limiters DEFAULT VALUES") }
+      }
+      #expect(try waits() == 2)
+      #expect(try store.limiters().count == 1)
+    }
+  }
+
+  /// SQLite waits for the disk after it has written to the log, and an acknowledgement may be in the log already.
+  @Test func `saving nothing writes to the log all the same`() throws {
+    try withPool { pool, path in
+      let store = try TransferStore(pool)
+      try store.open(SessionKey(owner: widget, identifier: "figures"), SessionConfiguration())
+      let before = WholeFile.size(path + "-wal")
+      #expect(try store.save([]) == false)
+      #expect(WholeFile.size(path + "-wal") > before)
+    }
+  }
+
+  @Test func `deliveries and copies of an earlier version are kept`() throws {
+    let database = try earlierDatabase()
+    let (first, second) = (UUID(), UUID())
+    try database.write { db in
+      for (id, task) in [(first, 3), (second, 4)] {
+        try db.execute(
+          sql: "INSERT INTO deliveries VALUES (?, ?, 'figures', ?, 1, 2, NULL, FALSE, 5, TRUE)",
+          arguments: [id.uuidString, widget.text, try BodyCoding.data([task])])
+      }
+      try db.execute(
+        sql: "INSERT INTO copies VALUES ('/b \"c\"', ?), ('/a', ?)", arguments: [first.uuidString, first.uuidString])
+    }
+    let store = try TransferStore(database)
+    #expect(try store.copies()[first].map(Set.init) == ["/b \"c\"", "/a"])
+    #expect(try store.copies()[second] ?? [] == [])
+    try store.open(SessionKey(owner: widget, identifier: "figures"), SessionConfiguration())
+    let deliveries = try store.stateMachine(TransferSettings()).deliveries
+    #expect(deliveries[first]?.tasks == [3])
+    #expect(deliveries[first]?.last == DeliveryStateMachine.Attempt(generation: 5, wakesHandler: true))
+    #expect(deliveries[second]?.exits == 2)
+  }
+
+  @Test func `the paths of copies outlive a change of their delivery`() throws {
+    let (store, session) = try store(tasks: [])
+    var stateMachine = DeliveryStateMachine(settings: TransferSettings())
+    var kept = StoredDeliveries(stateMachine)
+    let delivery = UUID()
+    stateMachine.deliveries[delivery] = DeliveryStateMachine.Delivery(id: delivery, session: session, tasks: [1])
+    try store.save(&stateMachine, &kept)
+    store.setCopies(["/a", "/b"], of: delivery)
+    stateMachine.deliveries[delivery]?.exits = 1
+    try store.save(&stateMachine, &kept)
+    try store.writePostponed()
+    #expect(try store.copies() == [delivery: ["/a", "/b"]])
+  }
+
+  private let addLimiter = "INSERT INTO limiters VALUES ('a', '\(widget.text)', 1, 2, 3)"
+
+  /// A database from before the paths of copies were a column.
+  private func earlierDatabase() throws -> DatabaseQueue {
+    let database = try DatabaseQueue()
+    _ = try TransferStore(database)
+    try database.write { db in
+      try db.execute(
+        sql: """
+          DELETE FROM grdb_migrations WHERE identifier = 'transfers-copies';
+          ALTER TABLE deliveries DROP COLUMN copies;
+          DROP TABLE syncs;
+          CREATE TABLE copies (path TEXT PRIMARY KEY, delivery TEXT NOT NULL);
+          CREATE INDEX copiesByDelivery ON copies (delivery);
+          """)
+    }
+    return database
+  }
+
+  private func withPool(_ work: (DatabasePool, _ path: String) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.path + "/store-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    let pool = try DatabasePool.opening(folder + "/host.sqlite")
-    let store = try TransferStore(pool)
-    func waits() throws -> Int? {
-      try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
-    }
-    try store.writeSoon { db in
-      #expect(try Int.fetchOne(db, sql: "PRAGMA synchronous") == 1)
-      try db.execute(sql: "INSERT INTO copies (path, delivery) VALUES ('a', 'b')")
-    }
-    #expect(try waits() == 2)
-    #expect(throws: DatabaseError.self) {
-      try store.writeSoon { try $0.execute(sql: "INSERT INTO copies DEFAULT VALUES") }
-    }
-    #expect(try waits() == 2)
-    #expect(try store.orphanedCopies() == ["a"])
+    try work(try DatabasePool.opening(folder + "/host.sqlite"), folder + "/host.sqlite")
   }
 
   @Test func `tables of an earlier version get the column for short bodies`() throws {
-    let database = try DatabaseQueue()
-    _ = try TransferStore(database)
+    let database = try earlierDatabase()
     try database.write { db in
       try db.execute(sql: "ALTER TABLE tasks DROP COLUMN content")
       try db.execute(sql: "DELETE FROM grdb_migrations WHERE identifier = 'transfers-content'")
@@ -167,9 +238,11 @@ import Testing
     stateMachine.deliveries[older]?.tasks = [1, 2]
     stateMachine.deliveries[younger] = nil
     try store.save(&stateMachine, &kept)
+    try store.writePostponed()
     #expect(try store.tasks(of: session).map(\.key.identifier) == [1, 2])
     stateMachine.deliveries[older] = nil
     try store.save(&stateMachine, &kept)
+    try store.writePostponed()
     #expect(try store.tasks(of: session).isEmpty)
   }
 }

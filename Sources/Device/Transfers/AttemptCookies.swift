@@ -26,10 +26,10 @@ extension TransferScheduler {
   func cookies(of task: StoredTask, _ configuration: SessionConfiguration) -> AttemptCookies? {
     let request = task.newRequest ?? task.request
     let owner = task.key.session.owner
-    guard let use = configuration.cookies, request.handlesCookies ?? true, delivery.files.container(owner) != nil else {
+    guard let use = configuration.cookies, request.handlesCookies ?? true, delivery.container(owner) != nil else {
       return nil
     }
-    let storage = cookieStorages[owner] ?? CookieStorage { [files = delivery.files] in files.container(owner) }
+    let storage = cookieStorages[owner] ?? CookieStorage { [container = delivery.container] in container(owner) }
     cookieStorages[owner] = storage
     return AttemptCookies(storage: storage, use: use, now: { [context] in context.clock.now })
   }

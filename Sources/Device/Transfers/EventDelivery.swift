@@ -9,14 +9,16 @@ import Timekeeping
 
 /// Delivers the events of sessions to their owners until they are acknowledged, as `DeliveryStateMachine` decides.
 ///
-/// Each change of the state machine is in the database before its owner gets the events of it, and before files are
-/// removed. The actor runs on the executor of its `TransferService`, which calls it synchronously.
+/// Each change of the state machine is in the database before its owner gets the events of it. An acknowledgement is on
+/// the disk before files are removed. The actor runs on the executor of its `TransferService`, which calls it synchronously.
 actor EventDelivery {
   let context: TransferContext
   nonisolated var unownedExecutor: UnownedSerialExecutor { context.executor.asUnownedSerialExecutor() }
   /// Owns the running attempts and the checks.
   let tasks = TaskOwner()
-  let files: OwnerFiles
+  var files: OwnerFiles
+  /// The folder of an owner.
+  nonisolated let container: @Sendable (Address) -> String?
   /// The destination of an owner's events.
   let deliverTo: @Sendable (Address) -> Address
   private(set) var stateMachine: DeliveryStateMachine
@@ -26,6 +28,8 @@ actor EventDelivery {
   var running: [UUID: Task<Void, Never>] = [:]
   /// For each delivery whose time is over, the check whether it may still be acknowledged.
   var checks: [UUID: Task<Void, Never>] = [:]
+  /// Acknowledged deliveries whose removal is not on the disk yet, with the work that the clock waits for.
+  private var acknowledged: [(delivery: DeliveryStateMachine.Delivery, work: ClockWork)] = []
   /// For each owner, the id under which the files with its task lists are stored. No delivery has this id.
   private var lists: [Address: UUID] = [:]
 
@@ -35,6 +39,7 @@ actor EventDelivery {
   init(_ context: TransferContext, files: OwnerFiles, deliverTo: @escaping @Sendable (Address) -> Address) throws {
     self.context = context
     self.files = files
+    container = files.container
     self.deliverTo = deliverTo
     let stateMachine = try context.store.stateMachine(context.settings)
     self.stateMachine = stateMachine
@@ -47,6 +52,7 @@ actor EventDelivery {
   func begin(suspended: [Address: UInt32]) {
     stateMachine.suspendedInstances = suspended
     handle(.began)
+    files.removeOrphans(of: Set(stateMachine.sessions.keys.map(\.owner)))
   }
 
   /// Cancels the attempts and checks, and returns when the last one has ended.
@@ -90,6 +96,24 @@ actor EventDelivery {
     }
   }
 
+  /// Whether the next transaction that waits for the disk must be soon.
+  var waitsForCommit: Bool { !acknowledged.isEmpty }
+
+  /// The disk has everything that was postponed: removes the files of acknowledged deliveries.
+  func committed() {
+    guard !acknowledged.isEmpty, !context.isOver else { return }
+    let acknowledged = acknowledged
+    self.acknowledged = []
+    for (delivery, work) in acknowledged {
+      removeFiles(of: delivery)
+      let notice = SessionAcknowledged(
+        owner: delivery.session.owner, session: delivery.session.identifier, delivery: delivery.id,
+        tasks: TaskNumbers(delivery.tasks))
+      context.bus.record(notice, context: delivery.context)
+      context.clock.endWork(work)
+    }
+  }
+
   /// Performs actions whose state is written or postponed.
   func perform(_ actions: [DeliveryStateMachine.Action]) {
     guard !context.isOver else { return }
@@ -118,11 +142,8 @@ actor EventDelivery {
       // Not necessarily the attempt that was acknowledged: the acknowledgement of an older instance may arrive last.
       running.removeValue(forKey: delivery.id)?.cancel()
       checks.removeValue(forKey: delivery.id)?.cancel()
-      removeFiles(of: delivery)
-      let notice = SessionAcknowledged(
-        owner: delivery.session.owner, session: delivery.session.identifier, delivery: delivery.id,
-        tasks: TaskNumbers(delivery.tasks))
-      context.bus.record(notice, context: delivery.context)
+      acknowledged.append((delivery, context.clock.beginWork()))
+      context.commits.request()
     }
   }
 
@@ -143,14 +164,10 @@ actor EventDelivery {
 
   /// An instance of the owner has ended: removes its copies.
   func instanceEnded(_ owner: Address, generation: UInt32) {
-    do {
-      if let list = lists.removeValue(forKey: owner) { try files.remove(of: list) }
-      for delivery in stateMachine.deliveries.values
-      where delivery.session.owner == owner && delivery.last?.generation == generation {
-        try files.remove(of: delivery.id)
-      }
-    } catch {
-      context.broken(error)
+    if let list = lists.removeValue(forKey: owner) { files.remove(of: list) }
+    for delivery in stateMachine.deliveries.values
+    where delivery.session.owner == owner && delivery.last?.generation == generation {
+      files.remove(of: delivery.id)
     }
     handle(.instanceEnded(owner, generation: generation))
   }
@@ -159,11 +176,7 @@ actor EventDelivery {
   private func removeFiles(of delivery: DeliveryStateMachine.Delivery) {
     if PlantedFault.acknowledgementForgotten.isPlanted { return }
     for task in delivery.tasks { unlink(context.path(TaskKey(session: delivery.session, identifier: task))) }
-    do {
-      try files.remove(of: delivery.id)
-    } catch {
-      context.broken(error)
-    }
+    files.remove(of: delivery.id)
   }
 }
 

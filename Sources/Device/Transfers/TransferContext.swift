@@ -14,6 +14,7 @@ final class TransferContext: Sendable {
   /// The executor of `TransferService`, `TransferScheduler` and `EventDelivery`. They call each other synchronously.
   let executor = ServiceExecutor("transfers")
   let store: TransferStore
+  let commits: CommitSchedule
   let bus: any BusConnection
   let clock: any ControllableClock
   let settings: TransferSettings
@@ -35,6 +36,7 @@ final class TransferContext: Sendable {
   ) throws {
     self.folder = folder
     self.store = try TransferStore(database)
+    commits = CommitSchedule(executor)
     self.bus = bus
     self.clock = clock
     self.settings = settings

@@ -10,7 +10,7 @@ import Timekeeping
 
 /// Loads the tasks of sessions, as `LoadingStateMachine` decides, and records their ends.
 ///
-/// An end is in the database before the state machines handle it. The actor runs on the executor of its
+/// An end is in the database before it is reported and delivered. The actor runs on the executor of its
 /// `TransferService`, which calls it synchronously. It calls `EventDelivery` synchronously too, so that tasks end there
 /// in the order of the database.
 actor TransferScheduler {
@@ -28,8 +28,10 @@ actor TransferScheduler {
   private var alarm = StateMachineAlarm()
   /// The attempts in progress.
   private var attempts: [TaskKey: Task<Void, Never>] = [:]
-  /// Ends that are not in the database yet, in order.
+  /// Ends that are not in the database yet, in order. The state machine has handled them.
   private var ends: [TaskEnd] = []
+  /// Tasks whose ends are in the database and not delivered yet, in order.
+  private var undelivered: [TaskKey] = []
   /// The cookies of each owner.
   var cookieStorages: [Address: CookieStorage] = [:]
   /// The tasks whose owner must be asked before they begin.
@@ -71,7 +73,7 @@ actor TransferScheduler {
   func leave() async {
     alarm.cancel()
     await tasks.end()
-    recordEnds()
+    commit()
     await counter.leave()
     await network.shutdown()
   }
@@ -136,13 +138,13 @@ actor TransferScheduler {
     let task = StoredTask(
       request, resuming: resume ?? nil, key: key, created: context.clock.now,
       isInBackground: !stateMachine.isInFront(owner))
-    guard try saveEnds(creating: task) else { return }
+    guard try commit(creating: task) else { return }
     delivery.assumeIsolated { $0.handle(.created(key)) }
     switch resume {
     // Data that is not ours. The task fails like others: the error is delivered to the delegate (documented).
     case .some(nil):
       addEnd(of: key, nil, failure: TransferFailure(code: -1, message: "this is not resume data of a download"))
-      recordEnds()
+      commit()
     case .some(let data?):
       if parts.adopt(data, to: context.path(key)) {
         try context.store.setHead(data.response, validator: data.validator, of: key)
@@ -166,6 +168,7 @@ actor TransferScheduler {
   func change(_ request: ChangeTransfer, from owner: Address) throws {
     let key = TaskKey(
       session: SessionKey(owner: owner, identifier: request.session), identifier: request.taskIdentifier)
+    commit()
     guard var task = try context.store.task(key), !task.hasEnded else { return }
     task.isSuspended = request.isSuspended ?? task.isSuspended
     if let description = request.description { task.description = description.text }
@@ -201,11 +204,11 @@ actor TransferScheduler {
       attempt.cancel()
       await attempt.value
     }
-    recordEnds()
+    commit()
     guard let task = try context.store.task(key), !task.hasEnded else { return nil }
     let resumeData = keepsPart ? resumeData(of: task) : nil
     addEnd(of: key, nil, failure: failure.with(resumeData: resumeData))
-    recordEnds()
+    commit()
     return resumeData
   }
 
@@ -224,8 +227,7 @@ actor TransferScheduler {
     if task == nil { context.clock.endWork(work) }
   }
 
-  /// Records the end of a task soon: together with those of other tasks that end now, since each transaction waits for the
-  /// disk.
+  /// Records the end of a task with the next transaction that waits for the disk. Another task may load at once.
   private func addEnd(of key: TaskKey, _ result: AttemptResult?, failure: TransferFailure?) {
     let bytes = result?.bytes ?? context.bytes(key)
     let sent = counter.ended(key, bytes: failure == nil ? bytes : nil)
@@ -233,31 +235,36 @@ actor TransferScheduler {
       TaskEnd(
         key: key, result: result, failure: failure, attempts: stateMachine.transfers[key]?.attempts ?? 0,
         bytesSent: sent, bytes: bytes, instant: context.clock.now))
-    guard ends.count == 1 else { return }
-    context.executor.post { self.assumeIsolated { $0.recordEnds() } }
+    context.commits.request()
+    handle(.ended(key))
   }
 
-  /// Records the ends of tasks: in the database first, then in the state machines.
-  private func recordEnds() {
-    guard !ends.isEmpty else { return }
+  // MARK: Transactions
+
+  /// Writes what waits for the disk, the ends of tasks and acknowledgements, and delivers the ends.
+  func commit() {
     do {
-      _ = try saveEnds()
+      if !ends.isEmpty || delivery.assumeIsolated({ $0.waitsForCommit }) { _ = try commit(creating: nil) }
     } catch {
-      context.broken(error)
+      return context.broken(error)
     }
+    let recorded = undelivered
+    undelivered = []
+    if !recorded.isEmpty { delivery.assumeIsolated { $0.handle(.ended(recorded)) } }
   }
 
-  /// Records the ends of tasks, and stores a new task in the same transaction.
+  /// Writes what waits for the disk, and stores a new task in the same transaction. The ends are delivered by the next
+  /// `commit()`, which was requested.
   ///
   /// - Returns: `false` when the new task was already stored, or `nil`.
-  /// - Throws: database errors. The ends are kept.
-  private func saveEnds(creating task: StoredTask? = nil) throws -> Bool {
+  /// - Throws: database errors. What waits is kept.
+  private func commit(creating task: StoredTask?) throws -> Bool {
     let isNew = try context.store.save(ends, creating: task)
+    undelivered += ends.map(\.key)
     let recorded = ends
     ends = []
     for end in recorded { report(end) }
-    for end in recorded { handle(.ended(end.key)) }
-    delivery.assumeIsolated { $0.handle(.ended(recorded.map(\.key))) }
+    delivery.assumeIsolated { $0.committed() }
     return isNew
   }
 

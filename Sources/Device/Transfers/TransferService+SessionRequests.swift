@@ -18,7 +18,11 @@ extension TransferService {
       throw BusError(.sessionInUse, "\(other) has the session \(key.identifier) open")
     }
     try context.store.open(key, configuration)
-    scheduler.assumeIsolated { $0.open(key, configuration) }
+    scheduler.assumeIsolated { scheduler in
+      // What was acknowledged is not listed.
+      scheduler.commit()
+      scheduler.open(key, configuration)
+    }
     return try delivery.assumeIsolated { delivery in
       // The owner runs, also if its resumption has not been reported here yet.
       delivery.resume(from.source, generation: from.sourceGeneration)

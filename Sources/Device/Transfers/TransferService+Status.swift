@@ -19,6 +19,8 @@ extension TransferService {
   }
 
   private var reports: TransferReports {
+    // The database must have what the state machines have.
+    scheduler.assumeIsolated { $0.commit() }
     let deliveries = delivery.assumeIsolated { $0.stateMachine }
     return scheduler.assumeIsolated { scheduler in
       TransferReports(

@@ -48,8 +48,10 @@ package actor TransferService {
     outputs = context.outputs
     processActions = context.processActions
     delivery = try EventDelivery(
-      context, files: OwnerFiles(store: context.store, container: container), deliverTo: deliverTo)
-    scheduler = try TransferScheduler(context, delivery: delivery, isAwake: isAwake)
+      context, files: try OwnerFiles(store: context.store, container: container), deliverTo: deliverTo)
+    let scheduler = try TransferScheduler(context, delivery: delivery, isAwake: isAwake)
+    self.scheduler = scheduler
+    context.commits.begin { [weak scheduler] in scheduler?.assumeIsolated { $0.commit() } }
   }
 
   /// Continues every task that has not ended, and requests the owners of pending events. Does not need the bus.
@@ -61,7 +63,6 @@ package actor TransferService {
   package func begin(network: NetworkState = NetworkState(), suspended: [Address: UInt32] = [:]) throws {
     // First: the owners become ready during the rest.
     delivery.assumeIsolated { $0.begin(suspended: suspended) }
-    try delivery.files.removeOrphans()
     try context.removeOrphanedParts()
     try context.removePartsOfEarlierBoot()
     scheduler.assumeIsolated { $0.begin(network: network) }

@@ -74,6 +74,7 @@ extension TransferStore {
   }
 
   /// Writes the changes of the touched sessions and deliveries, in one transaction, or postpones them to the next one.
+  /// Acknowledgements are postponed: the caller must commit them soon.
   /// Removing a delivery removes its tasks, except those that another delivery took over.
   func save(_ stateMachine: inout DeliveryStateMachine, _ kept: inout StoredDeliveries) throws {
     let touched = stateMachine.takeTouched()
@@ -85,8 +86,8 @@ extension TransferStore {
     let gone = touched.deliveries.filter { stateMachine.deliveries[$0] == nil }.compactMap { kept.deliveries[$0] }
     let present = gone.isEmpty ? [] : Array(stateMachine.deliveries.values)
     guard !sessions.isEmpty || !changed.isEmpty || !gone.isEmpty else { return }
-    // A host that does not find a delivery makes it again. What the user or an owner did must not be undone.
-    let isFinal = !gone.isEmpty || sessions.contains { $0.now.isQuit != kept.sessions[$0.key]?.isQuit }
+    // A host that does not find a delivery makes it again. What the user did must not be undone.
+    let isFinal = sessions.contains { $0.now.isQuit != kept.sessions[$0.key]?.isQuit }
     let work = { @Sendable db in try TransferStore.write(sessions, changed, gone, present, db) }
     if isFinal {
       try write(work)
@@ -122,8 +123,11 @@ extension TransferStore {
   private static func write(_ delivery: DeliveryStateMachine.Delivery, _ db: Database) throws {
     try db.run(
       """
-      INSERT OR REPLACE INTO deliveries (id, owner, session, tasks, redeliveries, exits, notBefore, held, generation,
-        wakesHandler) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO deliveries (id, owner, session, tasks, redeliveries, exits, notBefore, held, generation, wakesHandler)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (id) DO UPDATE SET tasks = excluded.tasks, redeliveries = excluded.redeliveries,
+        exits = excluded.exits, notBefore = excluded.notBefore, held = excluded.held, generation = excluded.generation,
+        wakesHandler = excluded.wakesHandler
       """,
       [
         delivery.id.upperCaseText, delivery.session.owner.text, delivery.session.identifier,
@@ -146,39 +150,22 @@ extension TransferStore {
 
   // MARK: Copies
 
-  /// Records copies before they are made, so that each is removed with its delivery.
-  func addCopies(_ paths: [String], of delivery: UUID) throws {
-    guard !paths.isEmpty else { return }
-    try writeSoon { db in
-      for path in paths {
-        try db.run("INSERT OR REPLACE INTO copies (path, delivery) VALUES (?, ?)", [path, delivery.upperCaseText])
-      }
-    }
-  }
-
-  func copies(of delivery: UUID) throws -> [String] {
-    try database.writeWithoutTransaction { db in
-      try String.fetchAll(
-        db.cachedStatement(sql: "SELECT path FROM copies WHERE delivery = ?"), arguments: [delivery.upperCaseText])
-    }
-  }
-
-  /// Copies of acknowledged deliveries, if the host exited before it removed them.
-  func orphanedCopies() throws -> [String] {
+  /// The paths of the files of each delivery.
+  func copies() throws -> [UUID: [String]] {
     try database.read { db in
-      try String.fetchAll(db, sql: "SELECT path FROM copies WHERE delivery NOT IN (SELECT id FROM deliveries)")
+      var found: [UUID: [String]] = [:]
+      for row in try Row.fetchAll(db, sql: "SELECT id, copies FROM deliveries WHERE copies IS NOT NULL") {
+        if let id = UUID(uuidString: row["id"]) { found[id] = try row.decoded("copies") }
+      }
+      return found
     }
   }
 
-  /// Forgets the copies of a delivery, with the next transaction: a host that starts removes what is left.
-  func forgetCopies(of delivery: UUID) {
-    postpone { try $0.run("DELETE FROM copies WHERE delivery = ?", [delivery.upperCaseText]) }
-  }
-
-  func forget(_ copies: [String]) throws {
-    guard !copies.isEmpty else { return }
-    try writeSoon { db in
-      for path in copies { try db.run("DELETE FROM copies WHERE path = ?", [path]) }
+  /// Records the paths of all files of a delivery, with the next transaction.
+  func setCopies(_ paths: [String], of delivery: UUID) {
+    postpone { db in
+      let arguments: StatementArguments = [try BodyCoding.data(paths), delivery.upperCaseText]
+      try db.run("UPDATE deliveries SET copies = ? WHERE id = ?", arguments)
     }
   }
 }

@@ -161,11 +161,15 @@ extension TransferStore {
     redirects, bytesSent, response, validator, failure, length(content) AS contentLength
     """
 
-  /// Stores the ends of tasks in order, and a new task, in one transaction.
+  /// Stores the ends of tasks in order, and a new task, in one transaction. When this returns, the disk has everything that
+  /// was written before, too.
   ///
   /// - Returns: `false` when the new task was already stored, or `nil`.
   func save(_ ends: [TaskEnd], creating task: StoredTask? = nil) throws -> Bool {
+    let changesNothing = ends.isEmpty && task == nil && !hasPostponed
     let isNew = try write { db in
+      // SQLite waits for the disk only after a change.
+      if changesNothing { try db.run("UPDATE syncs SET count = count + 1") }
       for end in ends { try TransferStore.setEnded(end, db) }
       return try task.map { try TransferStore.insert($0, db) } ?? false
     }
@@ -285,7 +289,8 @@ extension TransferStore {
     try db.run(
       """
       UPDATE tasks SET response = coalesce(?, response), failure = ?, attempts = ?, ended = ?, currentRequest = ?,
-        redirects = ?, bytesSent = ?, content = ?, endedOrder = (SELECT coalesce(max(endedOrder), 0) + 1 FROM tasks)
+        redirects = ?, bytesSent = ?, content = ?,
+        endedOrder = (SELECT coalesce(max(endedOrder), 0) + 1 FROM tasks WHERE endedOrder IS NOT NULL)
       WHERE owner = ? AND session = ? AND task = ?
       """,
       [

@@ -41,8 +41,21 @@ struct TransferStore: Sendable {
       CREATE TABLE limiters (
         account TEXT PRIMARY KEY, owner TEXT NOT NULL, delay REAL NOT NULL, since REAL NOT NULL, until REAL NOT NULL);
       """,
-      // The body of a short response.
-      changes: ["transfers-content": "ALTER TABLE tasks ADD COLUMN content BLOB"])
+      changes: [
+        // The body of a short response.
+        "transfers-content": "ALTER TABLE tasks ADD COLUMN content BLOB",
+        // The paths of copies are a column, so that a delivery changes fewer pages. `syncs` is for changes without content.
+        "transfers-copies": """
+        ALTER TABLE deliveries ADD COLUMN copies BLOB;
+        UPDATE deliveries SET copies = (
+          SELECT CAST(json_group_array(path) AS BLOB) FROM copies WHERE delivery = deliveries.id);
+        DROP TABLE copies;
+        DROP INDEX tasksByEnd;
+        CREATE INDEX tasksByEnd ON tasks (endedOrder) WHERE endedOrder IS NOT NULL;
+        CREATE TABLE syncs (count INTEGER NOT NULL);
+        INSERT INTO syncs VALUES (0);
+        """,
+      ])
     if PlantedFault.loadedAgain.isPlanted { try database.run("UPDATE tasks SET endedOrder = NULL, ended = NULL") }
   }
 
@@ -79,9 +92,12 @@ struct TransferStore: Sendable {
   /// Writes in the next transaction.
   func postpone(_ work: @escaping @Sendable (Database) throws -> Void) { postponed.add(work) }
 
+  /// Whether something waits for the next transaction.
+  var hasPostponed: Bool { !postponed.isEmpty }
+
   /// Writes what was postponed, if there is anything.
   func writePostponed() throws {
-    if !postponed.isEmpty { try writeSoon { _ in } }
+    if hasPostponed { try writeSoon { _ in } }
   }
 
   // MARK: Sessions

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
+package import Dispatch
 
 /// A serial queue on which a service actor runs.
 ///
@@ -28,6 +28,11 @@ package final class ServiceExecutor: SerialExecutor {
 
   /// Runs `work` after everything that waits for this executor now.
   package func post(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
+
+  /// The same, at `due` or later.
+  package func post(after due: DispatchTime, _ work: @escaping @Sendable () -> Void) {
+    if due <= .now() { queue.async(execute: work) } else { queue.asyncAfter(deadline: due, execute: work) }
+  }
 
   package func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 }

@@ -11,8 +11,7 @@ extension StoreFaultPoints {
         StoreFaultPoints(before: .hostBeforeTasksSaved, after: .hostAfterTasksSaved), ["sessions", "tasks", "limiters"]
       ),
       (
-        StoreFaultPoints(before: .hostBeforeDeliveriesSaved, after: .hostAfterDeliveriesSaved),
-        ["deliveries", "copies"]
+        StoreFaultPoints(before: .hostBeforeDeliveriesSaved, after: .hostAfterDeliveriesSaved), ["deliveries", "syncs"]
       ),
       (
         StoreFaultPoints(before: .hostBeforeInstancesSaved, after: .hostAfterInstancesSaved), ["instances", "agents"]
