@@ -15,7 +15,8 @@ package import Timekeeping
 package actor LaunchService {
   /// In order of occurrence; one reader.
   package nonisolated let outputs: Outputs<LaunchOutput>
-  private nonisolated let executor = ServiceExecutor("launching")
+  /// The executor of this actor. A task that reads `outputs` on its queue needs no change of threads.
+  package nonisolated let executor = ServiceExecutor("launching")
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
   private let programs: [Address: Program]
   private let store: LaunchStore
@@ -90,7 +91,7 @@ package actor LaunchService {
   ///
   /// - Parameter launches: `false` simulates a device that launches no process for this service.
   package func perform(_ actions: Outputs<ProcessAction>, launches: Bool = true) {
-    tasks.start { [weak self] in
+    tasks.start(on: executor.taskExecutor) { [weak self] in
       for await action in actions { await self?.perform(launches ? action : action.withoutWake) }
     }
   }

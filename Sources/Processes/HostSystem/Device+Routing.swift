@@ -26,7 +26,9 @@ extension Device {
     }
     await launcher.perform(transfers.processActions, launches: faults.relaunches)
     await pushes.take(timelines.reports)
-    tasks.start { [self, launcher] in for await output in launcher.outputs { await route(output) } }
+    tasks.start(on: launcher.executor.taskExecutor) { [self, launcher] in
+      for await output in launcher.outputs { await route(output) }
+    }
     tasks.start { [self, apps] in for await output in apps.outputs { await route(output) } }
     tasks.start { [self, conditions] in for await output in conditions.outputs { await route(output) } }
     tasks.start { [self, transfers] in for await output in transfers.outputs { await route(output) } }
