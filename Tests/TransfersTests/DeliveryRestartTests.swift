@@ -7,7 +7,7 @@ import Testing
 
 @testable import Transfers
 
-@Suite struct `Deliveries after a restart of the host` {
+@Suite(.timeLimit(.minutes(1))) struct `Deliveries after a restart of the host` {
   private let session = SessionKey(owner: widget, identifier: "figures")
   private let now = Date(timeIntervalSince1970: 1_000_000_000)
 
@@ -30,5 +30,27 @@ import Testing
     #expect(awake == [want(mayWake: true), .deliver(id, attempt)])
     _ = stateMachine.handle(.acknowledged(id), now: now)
     #expect(stateMachine.deliveries.values.map(\.tasks) == [[2]])
+  }
+
+  @Test func `a host that starts removes files that belong to no delivery`() async throws {
+    let fixture = try await TransferFixture(.init(bytes: figures(1000)))
+    let first = try await fixture.host()
+    let owner = try await ModelOwner(fixture.bus, .acknowledgesOnRequest)
+    try await owner.open()
+    try await owner.create(1, fixture.server.url)
+    await fixture.recorded(.finished)
+    await first.awake(widget, generation: 1, woken: false)
+    let file = try #require(await owner.next()?.events.outcomes.first?.file)
+    let folder = URL(fileURLWithPath: file).deletingLastPathComponent()
+    await fixture.end(first)
+    for name in ["CFNetworkDownload_abc123.tmp", "list.json", "author.txt"] {
+      try Data().write(to: folder.appendingPathComponent(name))
+    }
+    let second = try await fixture.host()
+    let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(Set(left) == [URL(fileURLWithPath: file).lastPathComponent, "author.txt"])
+    await second.ended(widget, generation: 1)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["author.txt"])
+    await fixture.end(second)
   }
 }

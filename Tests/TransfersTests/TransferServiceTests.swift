@@ -44,28 +44,6 @@ private let bytes = figures(300_000)
     await fixture.end(service)
   }
 
-  @Test func `a host that starts removes files that belong to no delivery`() async throws {
-    let fixture = try await TransferFixture(.init(bytes: bytes))
-    let first = try await fixture.host()
-    let owner = try await ModelOwner(fixture.bus, .acknowledgesOnRequest)
-    try await owner.open()
-    try await owner.create(1, fixture.server.url)
-    await fixture.recorded(.finished)
-    await first.awake(widget, generation: 1, woken: false)
-    let file = try #require(await owner.next()?.events.outcomes.first?.file)
-    let folder = URL(fileURLWithPath: file).deletingLastPathComponent()
-    await fixture.end(first)
-    for name in ["CFNetworkDownload_abc123.tmp", "list.json", "author.txt"] {
-      try Data().write(to: folder.appendingPathComponent(name))
-    }
-    let second = try await fixture.host()
-    let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-    #expect(Set(left) == [URL(fileURLWithPath: file).lastPathComponent, "author.txt"])
-    await second.ended(widget, generation: 1)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["author.txt"])
-    await fixture.end(second)
-  }
-
   @Test func `a repeated message to create a task creates no second task`() async throws {
     let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 1000))
     let service = try await fixture.host()
