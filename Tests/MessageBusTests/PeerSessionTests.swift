@@ -51,11 +51,40 @@ private struct Fixture {
   ///
   /// - Returns: the ids of the messages that are sent then, in order; of a reply, the id of its request.
   mutating func connect() throws -> [UUID] {
-    guard case .send(let hello)? = session.up().first else { return [] }
+    let (hello, ahead) = try greet()
+    return ahead + sent(try welcome(hello))
+  }
+
+  /// Sends a hello.
+  ///
+  /// - Returns: its id, and the ids of the messages that follow it at once.
+  mutating func greet() throws -> (hello: UUID, ahead: [UUID]) {
+    let ids = sent(session.up())
+    return (try #require(ids.first), Array(ids.dropFirst()))
+  }
+
+  /// The broker replies to a hello.
+  mutating func welcome(_ hello: UUID) throws -> [PeerSession.Action] {
     var welcome = envelope(Hello.kind.answered(.ok), from: .messageBus, to: host)
-    welcome.header.cause = hello.header.id
+    welcome.header.cause = hello
     welcome.body = try BodyCoding.encode(Hello.Reply(generation: 1))
-    return sent(session.received(welcome))
+    return session.received(welcome)
+  }
+
+  /// The broker refuses a hello because it has too many peers.
+  mutating func refuse(_ hello: UUID) throws -> [PeerSession.Action] {
+    var refusal = envelope(Refused.kind, from: .messageBus, to: host)
+    refusal.header.cause = hello
+    refusal.body = try BodyCoding.encode(
+      Refused(
+        reason: Refused.tooManyPeers, claimed: host.text, keyOwner: host.text, kindName: Hello.kind.name,
+        destination: Address.messageBus.text))
+    return session.received(refusal)
+  }
+
+  /// The broker asks for a hello, because it received something else on this transport.
+  mutating func requireHello() -> [PeerSession.Action] {
+    session.received(envelope(HelloRequired.kind, from: .messageBus, to: host))
   }
 
   /// The presence of the agent changes.
@@ -74,6 +103,54 @@ private struct Fixture {
 
   private func envelope(_ kind: Kind, from source: Address, to destination: Address) -> Envelope {
     Envelope(header: EnvelopeHeader(kind: kind, source: source, destination: destination), body: [])
+  }
+}
+
+@Suite struct `The first hello` {
+  @Test func `is followed by the requests and events that wait, and by later ones, before its reply`() throws {
+    var fixture = Fixture()
+    let waiting = [fixture.request(), fixture.event()]
+    let (hello, ahead) = try fixture.greet()
+    #expect(ahead == waiting)
+    let (later, actions) = fixture.ask(ListProcesses.kind, isEvent: false)
+    #expect(fixture.sent(actions) == [later])
+    #expect(fixture.sent(try fixture.welcome(hello)).isEmpty)
+  }
+
+  @Test func `is followed by nothing while a notice waits, which nothing overtakes`() throws {
+    var fixture = Fixture()
+    let waiting = [fixture.notice(), fixture.request()]
+    let (hello, ahead) = try fixture.greet()
+    #expect(ahead.isEmpty)
+    #expect(fixture.sent(try fixture.welcome(hello)) == waiting)
+  }
+
+  @Test func `is followed by nothing after a notice, which waits for its reply`() throws {
+    var fixture = Fixture()
+    let (hello, _) = try fixture.greet()
+    let waiting = [fixture.notice(), fixture.request()]
+    #expect(fixture.sent(try fixture.welcome(hello)) == waiting)
+  }
+
+  @Test func `is sent again when the broker has no room, and what followed it after the next reply`() throws {
+    var fixture = Fixture()
+    let request = fixture.request()
+    let (hello, ahead) = try fixture.greet()
+    #expect(ahead == [request])
+    #expect(try fixture.refuse(hello) == [.helloLater])
+    #expect(fixture.requireHello().isEmpty)
+    let again = try #require(fixture.sent(fixture.session.helloAgain()).first)
+    #expect(fixture.sent(try fixture.welcome(again)) == [request])
+  }
+
+  @Test func `alone is followed by messages: those that wait for a later one follow its reply`() throws {
+    var fixture = Fixture()
+    let request = fixture.request()
+    _ = try fixture.connect()
+    fixture.session.down()
+    let (hello, ahead) = try fixture.greet()
+    #expect(ahead.isEmpty)
+    #expect(fixture.sent(try fixture.welcome(hello)) == [request])
   }
 }
 

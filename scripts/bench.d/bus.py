@@ -36,6 +36,7 @@ class Envelope:
     source: str
     destination: str
     body: bytes
+    received_at: int = 0  # of a peer, by its clock
 
     @property
     def json(self):
@@ -105,6 +106,7 @@ class Peer:
 
     def receive(self):
         envelope = Envelope.decode(self.socket.recv())
+        envelope.received_at = microseconds()
         answer = {"agent.started": "/ack", "process.exited": "/ack", "process.ready": "/ok"}.get(envelope.kind)
         if answer:
             body = {} if answer == "/ok" else None

@@ -19,7 +19,7 @@ package actor Connection: BusConnection {
 
   /// A caller of `start()`.
   private struct Waiting {
-    let continuation: CheckedContinuation<Result<UInt32, BusError>, Never>
+    let resume: @Sendable (Result<UInt32, BusError>) -> Void
   }
 
   package nonisolated let address: Address
@@ -85,7 +85,7 @@ package actor Connection: BusConnection {
     let waiter = UUID()
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        waitForWelcome(waiter, continuation)
+        waitForWelcome(waiter) { continuation.resume(returning: $0) }
       }
     } onCancel: {
       perform { $0.stopWaiting(waiter, BusError(.closed, "the caller no longer waits for the bus")) }
@@ -93,17 +93,19 @@ package actor Connection: BusConnection {
     return try result.get()
   }
 
-  private func waitForWelcome(_ id: UUID, _ continuation: CheckedContinuation<Result<UInt32, BusError>, Never>) {
-    if let end { return continuation.resume(returning: .failure(end)) }
-    if session.isWelcome { return continuation.resume(returning: .success(generation)) }
-    waitingForWelcome[id] = Waiting(continuation: continuation)
+  private func waitForWelcome(_ id: UUID, _ resume: @escaping @Sendable (Result<UInt32, BusError>) -> Void) {
+    if let end { return resume(.failure(end)) }
+    if session.isWelcome { return resume(.success(generation)) }
+    waitingForWelcome[id] = Waiting(resume: resume)
     guard !isStarted else { return }
     isStarted = true
-    if isUp { perform(session.up()) } else { open() }
+    guard !isUp else { return perform(session.up()) }
+    open()
+    session.prepareHello()
   }
 
   private func stopWaiting(_ id: UUID, _ error: BusError) {
-    waitingForWelcome.removeValue(forKey: id)?.continuation.resume(returning: .failure(error))
+    waitingForWelcome.removeValue(forKey: id)?.resume(.failure(error))
   }
 
   package func leave() async {
@@ -161,7 +163,7 @@ package actor Connection: BusConnection {
         self.generation = generation
         welcomedOnLine()
         for id in Array(waitingForWelcome.keys) {
-          waitingForWelcome.removeValue(forKey: id)?.continuation.resume(returning: .success(generation))
+          waitingForWelcome.removeValue(forKey: id)?.resume(.success(generation))
         }
       case .drained: moveOver()
       case .helloLater:

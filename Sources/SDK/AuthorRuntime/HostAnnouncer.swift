@@ -66,8 +66,8 @@ actor HostAnnouncer {
 
 extension HostedProcess {
   /// Connects, and announces to the host that the author's code is ready, now and each time the host returns. Register
-  /// handlers before. Returns when the bus has registered this process instance; `process.ready` follows
-  /// asynchronously.
+  /// handlers before. Returns when the bus has registered this process instance; `process.ready` is sent with the first
+  /// message to the bus.
   ///
   /// - Parameters:
   ///   - widgets: the extension's widgets; empty for an app.
@@ -81,21 +81,23 @@ extension HostedProcess {
     let activities = declaredActivities
     if !activities.isEmpty { ready.activities = activities }
     let announcer = HostAnnouncer(self, ready)
-    let (host, tasks) = (host, tasks)
+    let (host, tasks, executor) = (host, tasks, connection.executor)
     connection.onRequest(Ping.self) { _, _ in
       let isKnown = await announcer.isKnown
       return Ping.Reply(pid: pid, isReady: isKnown, waitingFor: isKnown ? [] : [host.short])
     }
     connection.onPresence { presence in
       guard presence.address == host, presence.isPresent else { return }
-      tasks.start { await announcer.hostAppeared() }
+      // On the connection's thread: before the reply to a `process.ready` that the connection sends again now.
+      tasks.start(on: executor) { await announcer.hostAppeared() }
     }
     connection.onTurnedAway(end)
+    // On the connection's thread, which encodes it while it connects.
+    tasks.start(on: executor) { await announcer.hostAppeared() }
     do throws(BusError) {
       _ = try await connection.start()
     } catch {
       throw error  // back on the caller's executor: see BusConnection
     }
-    tasks.start { await announcer.hostAppeared() }
   }
 }
