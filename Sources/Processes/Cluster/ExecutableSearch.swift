@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 
 /// Finds the executables of a cluster: its standing processes, and those that `widgetlab.yaml` names.
 package struct ExecutableSearch: Sendable, Hashable {
@@ -13,6 +14,8 @@ package struct ExecutableSearch: Sendable, Hashable {
   package let named: String?
   /// The folders of WidgetLab's own executables, in search order.
   package let tool: [String]
+  /// Whether the tool was built in this project.
+  private let isToolOfProject: Bool
 
   /// The search order, for help texts.
   package static let help = """
@@ -41,6 +44,8 @@ package struct ExecutableSearch: Sendable, Hashable {
     } else {
       tool = [URL(fileURLWithPath: own).deletingLastPathComponent().path]
     }
+    let build = URL(fileURLWithPath: project + "/.build").resolvingSymlinksInPath().path + "/"
+    isToolOfProject = tool.contains { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path.hasPrefix(build) }
   }
 
   /// The path of the running executable, with all links resolved.
@@ -104,19 +109,16 @@ package struct ExecutableSearch: Sendable, Hashable {
 
   private var folder: URL { URL(fileURLWithPath: project, isDirectory: true) }
 
-  /// Whether the tool was built in this project.
-  private var isToolOfProject: Bool {
-    let build = URL(fileURLWithPath: project + "/.build").resolvingSymlinksInPath().path + "/"
-    return tool.contains { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path.hasPrefix(build) }
-  }
-
   private static func isFile(_ path: String) -> Bool {
     var isFolder: ObjCBool = false
     return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
   }
 
   private static func date(of path: String) -> Date? {
-    let resolved = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-    return (try? FileManager.default.attributesOfItem(atPath: resolved))?[.modificationDate] as? Date
+    // A launch waits for it. The attributes of `FileManager` contain the names of the file's user and group.
+    var facts = stat()
+    guard stat(path, &facts) == 0 else { return nil }
+    let time = facts.st_mtim
+    return Date(timeIntervalSince1970: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9)
   }
 }

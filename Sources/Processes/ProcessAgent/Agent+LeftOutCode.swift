@@ -10,9 +10,7 @@ import OwnedTasks
 extension Agent {
   /// Reports the code that is left out of an executable, once for each of its builds.
   func reportLeftOutCode(of address: Address, _ executable: String) {
-    let facts = try? FileManager.default.attributesOfItem(atPath: executable)
-    let date = facts?[.modificationDate] as? Date
-    let build = ExecutableBuild(bundle: address.bundleIdentifier, path: executable, date: date)
+    let build = ExecutableBuild(bundle: address.bundleIdentifier, file: FileState(executable))
     guard examined.insert(build).inserted else { return }
     tasks.start { [connection] in
       let blocks = await Self.leftOutCode(of: executable)
@@ -37,7 +35,5 @@ extension Agent {
 /// A build of a product's executable.
 struct ExecutableBuild: Hashable {
   let bundle: String?
-  let path: String
-  /// The date of the file; `nil` if it cannot be read.
-  let date: Date?
+  let file: FileState
 }

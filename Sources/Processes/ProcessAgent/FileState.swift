@@ -3,7 +3,7 @@
 import Glibc
 
 /// What a change of a file or a folder's list changes.
-struct FileState: Equatable {
+struct FileState: Hashable, Sendable {
   let path: String
   private var inode: UInt64 = 0
   private var size: Int64 = 0
