@@ -60,30 +60,40 @@ struct LaunchStore: Sendable {
     }
   }
 
-  /// Writes what has changed since `before`, in one transaction.
+  /// Writes what has changed since `before`, in one transaction. The state of a running process waits for no disk: a power
+  /// failure ends the process, too.
   func save(_ now: LaunchStateMachine, since before: LaunchStateMachine) throws {
     let processes = now.processes.filter { address, process in
       before.processes[address].map(process.hasSameRow) != true
     }
     let agents = now.incarnations.filter { before.incarnations[$0.key] != $0.value }
     guard !processes.isEmpty || !agents.isEmpty else { return }
-    try database.write { db in
-      for (address, process) in processes {
-        try db.run(
-          """
-          INSERT OR REPLACE INTO instances (address, generation, pid, state, why, lastGeneration, readyGeneration, lastEnding,
-            failures, foreground, isQuit) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-          """,
-          [
-            address.text, process.instance?.generation, process.instance?.pid, process.state.rawValue, process.why,
-            process.lastGeneration, process.readyGeneration, try process.lastEnding.map { try BodyCoding.data($0) },
-            process.failures, process.assertions.contains(.foreground), process.isQuit,
-          ])
-      }
-      for (agent, incarnation) in agents {
-        try db.run(
-          "INSERT OR REPLACE INTO agents (address, incarnation) VALUES (?, ?)", [agent.text, incarnation.uuidString])
-      }
+    let isLasting = !agents.isEmpty || processes.contains { !$1.hasSamePast(as: before.processes[$0] ?? .init()) }
+    if isLasting {
+      try database.write { try write(processes, agents, $0) }
+    } else {
+      try database.writeSoon { try write(processes, agents, $0) }
+    }
+  }
+
+  private func write(
+    _ processes: [Address: LaunchStateMachine.Process], _ agents: [Address: UUID], _ db: Database
+  ) throws {
+    for (address, process) in processes {
+      try db.run(
+        """
+        INSERT OR REPLACE INTO instances (address, generation, pid, state, why, lastGeneration, readyGeneration, lastEnding,
+          failures, foreground, isQuit) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+        [
+          address.text, process.instance?.generation, process.instance?.pid, process.state.rawValue, process.why,
+          process.lastGeneration, process.readyGeneration, try process.lastEnding.map { try BodyCoding.data($0) },
+          process.failures, process.assertions.contains(.foreground), process.isQuit,
+        ])
+    }
+    for (agent, incarnation) in agents {
+      try db.run(
+        "INSERT OR REPLACE INTO agents (address, incarnation) VALUES (?, ?)", [agent.text, incarnation.uuidString])
     }
   }
 }
@@ -92,8 +102,13 @@ extension LaunchStateMachine.Process {
   /// Whether the columns of both have the same values. A change of the rest, such as most assertions, needs no
   /// transaction.
   fileprivate func hasSameRow(as other: Self) -> Bool {
-    instance == other.instance && state == other.state && why == other.why && lastGeneration == other.lastGeneration
-      && readyGeneration == other.readyGeneration && lastEnding == other.lastEnding && failures == other.failures
+    instance == other.instance && state == other.state && why == other.why && readyGeneration == other.readyGeneration
+      && hasSamePast(as: other)
+  }
+
+  /// Whether the columns that describe more than the running instance have the same values.
+  fileprivate func hasSamePast(as other: Self) -> Bool {
+    lastGeneration == other.lastGeneration && lastEnding == other.lastEnding && failures == other.failures
       && assertions.contains(.foreground) == other.assertions.contains(.foreground) && isQuit == other.isQuit
   }
 }

@@ -77,14 +77,9 @@ struct TransferStore: Sendable {
   /// For what another host can do again: begin a delivery, or remove a copy.
   func writeSoon(_ work: (Database) throws -> Void) throws {
     try postponed.performed { earlier in
-      try database.writeWithoutTransaction { db in
-        try db.execute(sql: "PRAGMA synchronous = NORMAL")
-        defer { try? db.execute(sql: "PRAGMA synchronous = FULL") }
-        try db.inTransaction {
-          try earlier(db)
-          try work(db)
-          return .commit
-        }
+      try database.writeSoon { db in
+        try earlier(db)
+        try work(db)
       }
     }
   }

@@ -56,6 +56,19 @@ extension DatabaseWriter {
   package func run(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
     try write { try $0.run(sql, arguments) }
   }
+
+  /// Writes in one transaction. It survives the end of this process, but a power failure only with the next transaction
+  /// that waits for the disk.
+  package func writeSoon(_ work: (Database) throws -> Void) throws {
+    try writeWithoutTransaction { db in
+      try db.execute(sql: "PRAGMA synchronous = NORMAL")
+      defer { try? db.execute(sql: "PRAGMA synchronous = FULL") }
+      try db.inTransaction {
+        try work(db)
+        return .commit
+      }
+    }
+  }
 }
 
 extension Decodable {
