@@ -213,7 +213,8 @@ extension LaunchService {
     await fixture.bus.disconnect(.host("iphone"))
     var second = try await fixture.host()
     await second.launcher.want(widget, because: Assertion("timeline"))
-    #expect(await second.outputs.next() == .awake(widget, ProcessInstance(generation: 1, pid: 1001), woken: false))
+    let instance = ProcessInstance(generation: 1, pid: 1001)
+    #expect(await second.outputs.next() == .awake(widget, instance, woken: false, because: "timeline"))
     #expect(await fixture.agent.violations == [])
   }
 

@@ -28,7 +28,7 @@ private let origin = LaunchFixture.origin
     #expect(fixture.handle(want) == [])
     #expect(fixture.process?.state == .absent)
     fixture.launch()
-    #expect(fixture.handle(want) == [.output(.awake(widget, first, woken: false))])
+    #expect(fixture.handle(want) == [.output(.awake(widget, first, woken: false, because: "events a"))])
     _ = fixture.handle(.released(widget, "events a"))
     fixture.sleepAndSuspend()
     #expect(fixture.handle(want) == [])
@@ -99,7 +99,8 @@ private let origin = LaunchFixture.origin
   @Test func `a running process that is requested again is not reported as woken`() {
     var fixture = LaunchFixture()
     fixture.launch()
-    #expect(fixture.handle(.wanted(widget, Assertion("events a"))) == [.output(.awake(widget, first, woken: false))])
+    let actions = fixture.handle(.wanted(widget, "events a"))
+    #expect(actions == [.output(.awake(widget, first, woken: false, because: "events a"))])
   }
 
   @Test(.rule("PROCESS-01"), arguments: [1.0, 7])

@@ -184,6 +184,10 @@ private let bytes = figures(300_000)
     fixture.clock.advance(by: 60)
     #expect(await actions.next() == .want(widget, because: "begin figures", mayWake: true))
     await service.awake(widget, generation: 1, woken: true)
+    // A task that is cancelled ends before it begins.
+    if disposition == .cancel {
+      #expect(await actions.next() == .want(widget, because: "events figures", mayWake: false))
+    }
     #expect(await actions.next() == .release(widget, because: "begin figures"))
     await fixture.recorded(disposition == .cancel ? .cancelled : .finished)
     await service.awake(widget, generation: 1, woken: false)

@@ -127,7 +127,7 @@ package struct LaunchStateMachine: Sendable {
     if process.state == .running, !process.isAsking, reasonToEnd(address, process) == nil,
       let instance = process.instance
     {
-      return [.output(.awake(address, instance, woken: false))]
+      return [.output(.awake(address, instance, woken: false, because: assertion))]
     }
     return decide(address, now)
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Messages
-import ProcessActions
+package import ProcessActions
 
 /// What is needed to launch one process.
 package struct Program: Sendable {
@@ -55,8 +55,9 @@ extension Assertion {
 
 /// The requests of Launching to the rest of the host, in order of occurrence.
 package enum LaunchOutput: Sendable, Equatable {
-  /// The process runs and can receive messages. `woken`: it was launched or resumed for this.
-  case awake(Address, ProcessInstance, woken: Bool)
+  /// The process runs and can receive messages. `woken`: it was launched or resumed for this. `because`: it ran when it was
+  /// wanted for this, and keeps running until the release.
+  case awake(Address, ProcessInstance, woken: Bool, because: Assertion? = nil)
   /// The process was stopped and still exists.
   case suspended(Address, ProcessInstance)
   /// The instance has ended.

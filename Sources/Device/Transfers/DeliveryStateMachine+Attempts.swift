@@ -28,21 +28,27 @@ extension DeliveryStateMachine {
         deliveries[id]?.last = nil
         actions.append(.stop(id))
       }
-      guard var delivery = deliveries[id], isDue(delivery, now),
-        let attempt = attempt(delivery, generation, woken)
-      else { continue }
-      delivery.last = attempt
-      delivery.isUnderWay = true
-      delivery.isExpired = false
-      delivery.isAsked = false
-      delivery.isEvicted = false
-      delivery.isOpenedMeanwhile = false
-      delivery.notBefore = nil
-      delivery.deadline = nil
-      deliveries[id] = delivery
-      actions += [wantAction(delivery), .deliver(id, attempt)]
+      actions += begin(id, generation, woken: woken, now) ?? []
     }
     return actions
+  }
+
+  /// Begins a delivery to the instance; `nil`: not now.
+  mutating func begin(_ id: UUID, _ generation: UInt32, woken: Bool, _ now: Date) -> [Action]? {
+    guard var delivery = deliveries[id], isDue(delivery, now), let attempt = attempt(delivery, generation, woken)
+    else { return nil }
+    delivery.last = attempt
+    delivery.isUnderWay = true
+    delivery.isExpired = false
+    delivery.isAsked = false
+    delivery.isEvicted = false
+    delivery.isOpenedMeanwhile = false
+    delivery.notBefore = nil
+    delivery.deadline = nil
+    deliveries[id] = delivery
+    // An owner that is woken for its events is launched again for them.
+    let isWanted = wants[delivery.session] == .running(generation) && !delivery.wakes
+    return (isWanted ? [] : [wantAction(delivery)]) + [.deliver(id, attempt)]
   }
 
   /// How to deliver to this instance: as before in a repetition; with a call of the handler when the instance was woken
@@ -99,7 +105,7 @@ extension DeliveryStateMachine {
     let limit = settings.completionDeadline + settings.completionGrace
     let why = "did not call the completion for \(key.identifier) within \(limit.formatted()) s"
     return [
-      .process(.release(key.owner, because: key.assertion)),
+      release(key),
       .process(.evict(key.owner, generation: generation, why: why)),
     ]
   }
@@ -107,6 +113,7 @@ extension DeliveryStateMachine {
   mutating func instanceEnded(_ owner: Address, _ generation: UInt32, _ now: Date) -> [Action] {
     if awakeInstances[owner] == generation { awakeInstances[owner] = nil }
     if suspendedInstances[owner] == generation { suspendedInstances[owner] = nil }
+    forgetWants(of: owner)
     for key in sessions.keys where key.owner == owner && sessions[key]?.openIn == generation {
       sessions[key]?.openIn = nil
     }
@@ -129,7 +136,7 @@ extension DeliveryStateMachine {
   }
 
   /// Delays the next attempt after an instance ended during one.
-  private func backOff(_ delivery: inout Delivery, _ now: Date) -> [Action] {
+  private mutating func backOff(_ delivery: inout Delivery, _ now: Date) -> [Action] {
     if delivery.isEvicted {
       delivery.isHeld = delivery.redeliveries >= settings.redeliveries
       let pause = Backoff(first: settings.redeliverAfter, limit: 86_400).pause(after: delivery.redeliveries)
@@ -140,8 +147,7 @@ extension DeliveryStateMachine {
     delivery.exits += 1
     let pause = settings.resumeBackoff.pause(after: delivery.exits - 2)
     delivery.notBefore = pause > 0 ? now.addingTimeInterval(pause) : nil
-    let key = delivery.session
-    return [pause > 0 ? .process(.release(key.owner, because: key.assertion)) : wantAction(delivery)]
+    return [pause > 0 ? release(delivery.session) : wantAction(delivery)]
   }
 
   /// Merges the deliveries of a session that no running instance has received: one handler call, all delegate calls in

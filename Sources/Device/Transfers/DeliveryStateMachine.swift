@@ -21,6 +21,8 @@ package struct DeliveryStateMachine: Sendable {
     /// The user force-quit the app: it is not launched for pending events until the session is opened again.
     package var isQuit = false
     package var running: Set<Int> = []
+    /// Tasks of `running` that have ended, which is not in the database yet.
+    package internal(set) var ending: Set<Int> = []
     /// Tasks that have ended and are in no delivery yet, in the order in which they ended.
     package var ended: [Int] = []
 
@@ -86,10 +88,13 @@ package struct DeliveryStateMachine: Sendable {
     /// The user force-quit the app of the session: the owner is not launched for the events.
     case quit(SessionKey)
     case created(TaskKey)
+    /// The task has ended. `ended` follows when the database has its end.
+    case ending(TaskKey)
     /// Finished, failed or cancelled, in this order.
     case ended([TaskKey])
-    /// The owner runs. `woken`: it was launched or resumed a moment ago.
-    case awake(Address, generation: UInt32, woken: Bool)
+    /// The owner runs. `woken`: it was launched or resumed a moment ago. `because`: it ran when it was wanted for this, and
+    /// keeps running until the release.
+    case awake(Address, generation: UInt32, woken: Bool, because: Assertion? = nil)
     /// The owner was suspended.
     case suspended(Address, generation: UInt32)
     case instanceEnded(Address, generation: UInt32)
@@ -117,10 +122,19 @@ package struct DeliveryStateMachine: Sendable {
     case forget(Delivery)
   }
 
+  enum Want: Equatable {
+    /// The launch service has not answered.
+    case asked
+    /// The launch service keeps this generation running.
+    case running(UInt32)
+  }
+
   package internal(set) var sessions: TrackedDictionary<SessionKey, Session>
   package internal(set) var deliveries: TrackedDictionary<UUID, Delivery>
   /// The generations that run and are not suspended.
   var awakeInstances: [Address: UInt32] = [:]
+  /// The sessions for whose events the owner is wanted.
+  var wants: [SessionKey: Want] = [:]
   /// The generations that are suspended: disconnected from the sessions that they have open.
   package var suspendedInstances: [Address: UInt32] = [:]
   let settings: TransferSettings
@@ -167,12 +181,16 @@ package struct DeliveryStateMachine: Sendable {
     case .created(let task):
       sessions[task.session]?.running.insert(task.identifier)
       return []
+    case .ending(let task): return ending(task)
     case .ended(let tasks): return ended(tasks, now)
-    case .awake(let owner, let generation, let woken): return awake(owner, generation, woken, now)
+    case .awake(let owner, let generation, let woken, let because):
+      for key in wants.keys where key.owner == owner && key.assertion == because { wants[key] = .running(generation) }
+      return awake(owner, generation, woken, now)
     case .suspended(let owner, let generation):
       if awakeInstances[owner] == generation { awakeInstances[owner] = nil }
+      forgetWants(of: owner)
       suspendedInstances[owner] = generation
-      return []
+      return ids { $0.session.owner == owner }.flatMap { wakeIfSuspended($0) }
     case .instanceEnded(let owner, let generation): return instanceEnded(owner, generation, now)
     case .sent(let id, let generation): return sent(id, generation, now)
     case .overdue(let id, let generation): return overdue(id, generation)
@@ -215,23 +233,44 @@ package struct DeliveryStateMachine: Sendable {
     return ids { $0.session == key && !$0.isUnderWay }.flatMap { want($0, now) }
   }
 
+  /// Asks for an owner that runs before there is something to deliver, so that the answer arrives during the write.
+  private mutating func ending(_ task: TaskKey) -> [Action] {
+    let key = task.session
+    guard sessions[key]?.running.contains(task.identifier) == true else { return [] }
+    sessions[key]?.ending.insert(task.identifier)
+    guard wants[key] == nil, isConnected(key) else { return [] }
+    wants[key] = .asked
+    return [.process(.want(key.owner, because: key.assertion, mayWake: false))]
+  }
+
   private mutating func ended(_ tasks: [TaskKey], _ now: Date) -> [Action] {
     var touched: [SessionKey] = []
     for task in tasks where sessions[task.session]?.running.remove(task.identifier) != nil {
+      sessions[task.session]?.ending.remove(task.identifier)
       sessions[task.session]?.ended.append(task.identifier)
       if !touched.contains(task.session) { touched.append(task.session) }
     }
-    return touched.flatMap { endedTasks(of: $0, now) }
+    return touched.flatMap { endedTasks(of: $0, now) + releaseIfIdle($0, now) }
+  }
+
+  /// Releases an owner that was wanted for tasks that ended, if there is nothing to deliver to it.
+  private mutating func releaseIfIdle(_ key: SessionKey, _ now: Date) -> [Action] {
+    guard wants[key] != nil, sessions[key]?.ending.isEmpty ?? true,
+      !deliveries.values.contains(where: { $0.session == key && ($0.isUnderWay || isDue($0, now)) })
+    else { return [] }
+    return [release(key)]
   }
 
   private mutating func endedTasks(of key: SessionKey, _ now: Date) -> [Action] {
     let proposed = propose(key, now)
     guard proposed.isEmpty, sessions[key]?.running.isEmpty == true else { return proposed }
+    let resumed = ids { $0.session == key }.flatMap { wakeIfSuspended($0) }
     // An earlier host began a delivery, and may have exited before it recorded that the owner's instance ended.
-    return ids { $0.session == key && !$0.isUnderWay && !$0.wakes }.flatMap { id in
-      deliveries[id]?.wakes = true
-      return want(id, now)
-    }
+    return resumed
+      + ids { $0.session == key && !$0.isUnderWay && !$0.wakes }.flatMap { id in
+        deliveries[id]?.wakes = true
+        return want(id, now)
+      }
   }
 
   /// Makes the next delivery from a session's ended tasks, if its owner can receive them now.
@@ -264,14 +303,42 @@ package struct DeliveryStateMachine: Sendable {
   /// Whether the owner may be launched or resumed for a session's events.
   func mayWake(for key: SessionKey) -> Bool { sessions[key].map { $0.sendsLaunchEvents && !$0.isQuit } ?? true }
 
-  func wantAction(_ delivery: Delivery) -> Action {
+  mutating func wantAction(_ delivery: Delivery) -> Action {
     let key = delivery.session
+    if wants[key] == nil { wants[key] = .asked }
     return .process(.want(key.owner, because: key.assertion, mayWake: delivery.wakes && mayWake(for: key)))
   }
 
+  mutating func release(_ key: SessionKey) -> Action {
+    wants[key] = nil
+    return .process(.release(key.owner, because: key.assertion))
+  }
+
+  /// The instances of the owner that were kept running are suspended or have ended.
+  mutating func forgetWants(of owner: Address) {
+    for key in wants.keys where key.owner == owner { wants[key] = nil }
+  }
+
+  /// An owner may be suspended when the events have been sent, if it was released and wanted again at that moment. When all
+  /// tasks of the session have ended it is resumed for them.
+  private mutating func wakeIfSuspended(_ id: UUID) -> [Action] {
+    guard let delivery = deliveries[id], delivery.isUnderWay, !delivery.wakes,
+      let generation = delivery.last?.generation,
+      suspendedInstances[delivery.session.owner] == generation, sessions[delivery.session]?.running.isEmpty ?? true
+    else { return [] }
+    deliveries[id]?.wakes = true
+    return deliveries[id].map { [wantAction($0)] } ?? []
+  }
+
+  /// Delivers to an owner that is kept running, or asks for one.
   mutating func want(_ id: UUID, _ now: Date) -> [Action] {
     guard let delivery = deliveries[id], isDue(delivery, now) else { return [] }
     deliveries[id]?.notBefore = nil
+    if case .running(let generation) = wants[delivery.session], awakeInstances[delivery.session.owner] == generation,
+      let begun = begin(id, generation, woken: false, now)
+    {
+      return begun
+    }
     return [wantAction(delivery)]
   }
 
@@ -286,7 +353,7 @@ package struct DeliveryStateMachine: Sendable {
     deliveries[id]?.last = nil
     if delivery.isOpenedMeanwhile { return [wantAction(delivery)] }
     deliveries[id]?.isHeld = true
-    return [.process(.release(key.owner, because: key.assertion))]
+    return [release(key)]
   }
 
   private mutating func acknowledged(_ id: UUID, _ tasks: [Int]?, _ now: Date) -> [Action] {
@@ -304,8 +371,10 @@ package struct DeliveryStateMachine: Sendable {
       return [.forget(delivery)] + want(other.id, now)
     }
     let next = propose(key, now)
-    // The next delivery goes to the same instance at once, or is already being sent: do not suspend it in between.
+    // The next delivery goes to the same instance at once, is already being sent, or follows a write that is in progress: do
+    // not suspend it in between.
     let isLast = next.isEmpty && !deliveries.values.contains { $0.session == key && $0.isUnderWay }
-    return [.forget(delivery)] + (isLast ? [.process(.release(key.owner, because: key.assertion))] : next)
+    let waits = isConnected(key) && sessions[key]?.ending.isEmpty == false
+    return [.forget(delivery)] + (isLast && !waits ? [release(key)] : next)
   }
 }

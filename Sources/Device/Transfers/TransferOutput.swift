@@ -20,7 +20,7 @@ package struct SessionKey: Hashable, Sendable {
     MessageContext(correlation: MessageContext.correlation(ofSession: identifier, of: owner))
   }
   /// The assertion that keeps the owner awake for events.
-  package var assertion: Assertion { Assertion("events \(identifier)") }
+  package var assertion: Assertion { Assertion.events(of: identifier) }
 }
 
 /// The key of a task of a session.

@@ -236,6 +236,8 @@ actor TransferScheduler {
         key: key, result: result, failure: failure, attempts: stateMachine.transfers[key]?.attempts ?? 0,
         bytesSent: sent, bytes: bytes, instant: context.clock.now))
     context.commits.request()
+    // Its owner is kept running during the write.
+    delivery.assumeIsolated { $0.handle(.ending(key)) }
     handle(.ended(key))
   }
 

@@ -82,9 +82,13 @@ package actor TransferService {
   // MARK: Events from the rest of the host
 
   /// The owner runs. `woken`: it was launched or resumed a moment ago.
-  package func awake(_ owner: Address, generation: UInt32, woken: Bool) {
+  ///
+  /// - Parameter because: the assertion for which it was wanted and keeps running, if it ran then.
+  package func awake(_ owner: Address, generation: UInt32, woken: Bool, because: Assertion? = nil) {
     delivery.assumeIsolated { $0.resume(owner, generation: generation) }
-    let actions = delivery.assumeIsolated { $0.persist(.awake(owner, generation: generation, woken: woken)) }
+    let actions = delivery.assumeIsolated {
+      $0.persist(.awake(owner, generation: generation, woken: woken, because: because))
+    }
     let delivers = actions.contains(where: \.isDelivery)
     scheduler.assumeIsolated { scheduler in
       // The limiter is raised before the handler is called (observed).

@@ -17,5 +17,13 @@ package struct Assertion: Hashable, Sendable, Comparable, CustomStringConvertibl
   /// The app plays audio, gives directions or follows the device's location. Ends with the instance.
   package static let activity: Assertion = "activity"
 
+  private static let eventsPrefix = "events "
+
+  /// The events of a background session are delivered.
+  package static func events(of session: String) -> Assertion { Assertion(eventsPrefix + session) }
+
+  /// Whether this is `events(of:)` of any session.
+  package var isForEvents: Bool { description.hasPrefix(Assertion.eventsPrefix) }
+
   package static func < (left: Assertion, right: Assertion) -> Bool { left.description < right.description }
 }

@@ -10,6 +10,7 @@ import Launching
 import MessageBus
 import Messages
 import OwnedTasks
+import ProcessActions
 import Pushes
 import Timekeeping
 import Timelines
@@ -40,7 +41,10 @@ extension Device {
 
   private func route(_ output: LaunchOutput) async {
     switch output {
-    case .awake(let address, let instance, let woken):
+    case .awake(let address, let instance, false, let because?) where because.isForEvents:
+      // An answer to transfers, which nothing else waits for.
+      await transfers.awake(address, generation: instance.generation, woken: false, because: because)
+    case .awake(let address, let instance, let woken, _):
       // The first three are known to the process or to its transfers before their events are delivered.
       if address.role == .app { await setFront(address, await launcher.isInFront(address)) }
       await conditions.runs(address, generation: instance.generation)
