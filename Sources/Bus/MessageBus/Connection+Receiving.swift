@@ -12,8 +12,8 @@ extension Connection {
   ) {
     setHandler(R.kind) { envelope in
       await Connection.answering(.ok) {
-        let request = try BodyCoding.decode(R.self, from: envelope.body)
-        return try BodyCoding.encode(try await handler(request, Received(envelope.header)))
+        let request = try R.decoded(from: envelope.body)
+        return try R.encoded(try await handler(request, Received(envelope.header)))
       }
     }
   }
@@ -23,7 +23,7 @@ extension Connection {
   ) {
     setHandler(E.kind) { envelope in
       await Connection.answering(.acknowledged) {
-        let event = try BodyCoding.decode(E.self, from: envelope.body)
+        let event = try E.decoded(from: envelope.body)
         try await handler(event, Received(envelope.header))
         return []
       }
@@ -36,7 +36,7 @@ extension Connection {
     setHandler(N.kind) { [weak self] envelope in
       let header = envelope.header
       do throws(BusError) {
-        await handler(try BodyCoding.decode(N.self, from: envelope.body), Received(header))
+        await handler(try N.decoded(from: envelope.body), Received(header))
       } catch {
         self?.recordRefusal(
           N.kind, from: header.source, to: header.destination, error, context: Received(header).context)

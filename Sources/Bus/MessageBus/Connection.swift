@@ -223,16 +223,16 @@ package actor Connection: BusConnection {
     _ request: R, to destination: Address, id: UUID, context: MessageContext, within limit: Duration,
     whenUnreachable: WhenUnreachable
   ) async throws(BusError) -> R.Reply {
-    let body = try BodyCoding.encode(request)
+    let body = try request.encodedBody()
     let envelope = envelope(R.kind, to: destination, id: id, context: context, body: body)
     let answer = try await answer(to: envelope, isEvent: false, waits: whenUnreachable, limit: limit).get()
-    return try BodyCoding.decode(R.Reply.self, from: answer)
+    return try R.decodedReply(from: answer)
   }
 
   package func deliver<E: Event>(
     _ event: E, to destination: Address, id: UUID, context: MessageContext
   ) async throws(BusError) {
-    let body = try BodyCoding.encode(event)
+    let body = try event.encodedBody()
     let envelope = envelope(E.kind, to: destination, id: id, context: context, body: body)
     _ = try await answer(to: envelope, isEvent: true, waits: .wait, limit: nil).get()
   }
@@ -260,12 +260,10 @@ package actor Connection: BusConnection {
   ) {
     perform { connection in
       do throws(BusError) {
-        let body = try BodyCoding.encode(request)
+        let body = try request.encodedBody()
         let envelope = connection.envelope(R.kind, to: destination, id: id, context: context, body: body)
         connection.ask(envelope, isEvent: false, waits: whenUnreachable, limit: limit) { result in
-          completion(
-            result.flatMap { body in Result { () throws(BusError) in try BodyCoding.decode(R.Reply.self, from: body) } }
-          )
+          completion(result.flatMap { body in Result { () throws(BusError) in try R.decodedReply(from: body) } })
         }
       } catch {
         completion(.failure(error))
@@ -279,7 +277,7 @@ package actor Connection: BusConnection {
   ) {
     perform { connection in
       do throws(BusError) {
-        let body = try BodyCoding.encode(event)
+        let body = try event.encodedBody()
         let envelope = connection.envelope(E.kind, to: destination, id: id, context: context, body: body)
         connection.ask(envelope, isEvent: true, waits: .wait, limit: nil) { completion($0.map { _ in }) }
       } catch {
@@ -331,7 +329,7 @@ package actor Connection: BusConnection {
   private func send<N: Notice>(_ notice: N, to destination: Address, context: MessageContext, at instant: Timestamp) {
     guard end == nil else { return }
     do throws(BusError) {
-      let body = try BodyCoding.encode(notice)
+      let body = try notice.encodedBody()
       var envelope = envelope(N.kind, to: destination, id: .random(), context: context, body: body)
       envelope.header.sentAt = instant
       perform(session.sendNotice(envelope))

@@ -4,7 +4,7 @@ package import Foundation
 
 /// The values of a body, either in the envelope or in a file that it names, one per line. Only one piece of the file is
 /// in memory at a time.
-package struct BodyValues<Value: Decodable & Sendable> {
+package struct BodyValues<Value: DirectJSON & Sendable> {
   private var values: ArraySlice<Value> = []
   private var file: FileHandle?
   private var piece = Data()
@@ -62,11 +62,24 @@ extension BodyCoding {
   /// - Throws: `malformed-body`.
   package static func lines(_ values: [some Encodable]) throws(BusError) -> Data {
     var lines = Data()
-    for value in values {
-      lines += try data(value)
-      lines.append(UInt8(ascii: "\n"))
-    }
+    for value in values { try lines.append(line: data(value)) }
     return lines
+  }
+
+  /// Encodes values one per line, for a file that `BodyValues` reads.
+  ///
+  /// - Throws: `malformed-body`.
+  package static func lines(_ values: [some DirectJSON]) throws(BusError) -> Data {
+    var lines = Data()
+    for value in values { try lines.append(line: data(value)) }
+    return lines
+  }
+}
+
+extension Data {
+  fileprivate mutating func append(line: Data) {
+    self += line
+    append(UInt8(ascii: "\n"))
   }
 }
 

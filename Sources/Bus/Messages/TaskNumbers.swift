@@ -29,21 +29,41 @@ package struct TaskNumbers: Codable, Hashable, Sendable, CustomStringConvertible
   package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)
+    do throws(NotARange) {
+      identifiers = try TaskNumbers.identifiers(in: text)
+    } catch {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(error.part) is not a range of tasks")
+    }
+  }
+
+  private struct NotARange: Error {
+    let part: Substring
+  }
+
+  private static func identifiers(in text: String) throws(NotARange) -> [Int] {
     var identifiers: [Int] = []
     for part in text.split(separator: ",") {
       let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
       guard let first = ends.first ?? nil, let last = ends.last ?? nil, ends.count <= 2, first <= last,
         last - first <= 1_000_000
-      else {
-        throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(part) is not a range of tasks")
-      }
+      else { throw NotARange(part: part) }
       identifiers += first...last
     }
-    self.identifiers = identifiers
+    return identifiers
   }
 
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
+  }
+}
+
+extension TaskNumbers: DirectJSON {
+  package func write(to json: inout JSONWriter) { json.write(string: description) }
+
+  package init(reading json: inout JSONReader) throws(JSONReader.Unusual) {
+    let text = try json.string()
+    guard let identifiers = try? TaskNumbers.identifiers(in: text) else { throw JSONReader.Unusual() }
+    self.identifiers = identifiers
   }
 }

@@ -2,7 +2,7 @@
 
 package import Foundation
 package import GRDB
-import Messages
+package import Messages
 
 // What the stores share. A store is the set of tables of one concern. Several stores may share a database file.
 
@@ -78,16 +78,35 @@ extension Decodable {
   package init(stored data: Data) throws { self = try BodyCoding.decode(Self.self, from: Array(data)) }
 }
 
+extension DirectJSON {
+  /// Decodes a value that was stored with `BodyCoding.data`.
+  ///
+  /// - Throws: `malformed-body`.
+  package init(stored data: Data) throws { self = try BodyCoding.decode(Self.self, from: Array(data)) }
+}
+
 extension Row {
   /// Decodes the value of a column that was stored with `BodyCoding.data`.
   ///
   /// - Throws: `malformed-body`.
   package func decoded<Value: Decodable>(_ column: String) throws -> Value { try Value(stored: self[column]) }
 
+  /// Decodes the value of a column that was stored with `BodyCoding.data`.
+  ///
+  /// - Throws: `malformed-body`.
+  package func decoded<Value: DirectJSON>(_ column: String) throws -> Value { try Value(stored: self[column]) }
+
   /// Decodes the value of a column that was stored with `BodyCoding.data`; `nil` for NULL.
   ///
   /// - Throws: `malformed-body`.
   package func decodedIfPresent<Value: Decodable>(_ column: String) throws -> Value? {
+    try (self[column] as Data?).map { try Value(stored: $0) }
+  }
+
+  /// Decodes the value of a column that was stored with `BodyCoding.data`; `nil` for NULL.
+  ///
+  /// - Throws: `malformed-body`.
+  package func decodedIfPresent<Value: DirectJSON>(_ column: String) throws -> Value? {
     try (self[column] as Data?).map { try Value(stored: $0) }
   }
 
