@@ -40,7 +40,10 @@ package struct JSONWriter {
 
   /// An integral number is written without a fraction.
   mutating func write(number: some BinaryFloatingPoint & LosslessStringConvertible) {
-    guard number.isFinite else { return isComplete = false }
+    guard number.isFinite else {
+      isComplete = false
+      return
+    }
     append(number.description)
     if bytes.suffix(2).elementsEqual(".0".utf8) { bytes.removeLast(2) }
   }

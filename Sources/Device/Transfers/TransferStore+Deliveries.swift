@@ -60,7 +60,7 @@ extension TransferStore {
         guard let id = UUID(uuidString: row["id"]), let owner = Address(row["owner"]) else { return nil }
         var delivery = DeliveryStateMachine.Delivery(
           id: id, session: SessionKey(owner: owner, identifier: row["session"]),
-          tasks: try row.decoded("tasks"))
+          tasks: try row.decoded(directly: "tasks"))
         delivery.redeliveries = row["redeliveries"]
         delivery.exits = row["exits"]
         delivery.notBefore = row.dateIfPresent("notBefore")
@@ -155,7 +155,7 @@ extension TransferStore {
     try database.read { db in
       var found: [UUID: [String]] = [:]
       for row in try Row.fetchAll(db, sql: "SELECT id, copies FROM deliveries WHERE copies IS NOT NULL") {
-        if let id = UUID(uuidString: row["id"]) { found[id] = try row.decoded("copies") }
+        if let id = UUID(uuidString: row["id"]) { found[id] = try row.decoded(directly: "copies") }
       }
       return found
     }

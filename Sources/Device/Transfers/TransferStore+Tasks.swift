@@ -64,8 +64,8 @@ struct StoredTask: Sendable {
     guard let owner = Address(row["owner"]), let type = TransferType(rawValue: row["type"]) else { return nil }
     key = TaskKey(session: SessionKey(owner: owner, identifier: row["session"]), identifier: row["task"])
     self.type = type
-    request = try row.decoded("request")
-    newRequest = try row.decodedIfPresent("newRequest")
+    request = try row.decoded(directly: "request")
+    newRequest = try row.decodedIfPresent(directly: "newRequest")
     description = row["description"]
     file = row["file"]
     created = row.date("created")
@@ -80,13 +80,13 @@ struct StoredTask: Sendable {
     failures = row["failures"]
     notBefore = row.dateIfPresent("notBefore")
     ended = row.dateIfPresent("ended")
-    currentRequest = try row.decodedIfPresent("currentRequest")
+    currentRequest = try row.decodedIfPresent(directly: "currentRequest")
     redirectCount = row["redirects"]
     bytesSent = row["bytesSent"]
     hasEnded = (row["endedOrder"] as Int?) != nil
-    response = try row.decodedIfPresent("response")
+    response = try row.decodedIfPresent(directly: "response")
     validator = row["validator"]
-    failure = try row.decodedIfPresent("failure")
+    failure = try row.decodedIfPresent(directly: "failure")
     contentLength = row["contentLength"]
   }
 

@@ -91,10 +91,8 @@ extension Row {
   /// - Throws: `malformed-body`.
   package func decoded<Value: Decodable>(_ column: String) throws -> Value { try Value(stored: self[column]) }
 
-  /// Decodes the value of a column that was stored with `BodyCoding.data`.
-  ///
-  /// - Throws: `malformed-body`.
-  package func decoded<Value: DirectJSON>(_ column: String) throws -> Value { try Value(stored: self[column]) }
+  /// The same without `JSONDecoder`.
+  package func decoded<Value: DirectJSON>(directly column: String) throws -> Value { try Value(stored: self[column]) }
 
   /// Decodes the value of a column that was stored with `BodyCoding.data`; `nil` for NULL.
   ///
@@ -103,10 +101,8 @@ extension Row {
     try (self[column] as Data?).map { try Value(stored: $0) }
   }
 
-  /// Decodes the value of a column that was stored with `BodyCoding.data`; `nil` for NULL.
-  ///
-  /// - Throws: `malformed-body`.
-  package func decodedIfPresent<Value: DirectJSON>(_ column: String) throws -> Value? {
+  /// The same without `JSONDecoder`.
+  package func decodedIfPresent<Value: DirectJSON>(directly column: String) throws -> Value? {
     try (self[column] as Data?).map { try Value(stored: $0) }
   }
 
