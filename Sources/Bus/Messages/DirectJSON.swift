@@ -83,7 +83,7 @@ extension Address: DirectJSON {
 }
 
 extension Optional {
-  /// The value; `JSONDecoder` reports that there is none.
+  /// The value. `JSONDecoder` reports why it is missing.
   fileprivate func usual() throws(JSONReader.Unusual) -> Wrapped {
     guard let self else { throw JSONReader.Unusual() }
     return self

@@ -137,10 +137,10 @@ extension UInt8 {
     }
   }
 
-  /// Whether it stands for itself in a string.
+  /// Whether it is not escaped in a string.
   fileprivate var isPlain: Bool { self >= 0x20 && self != UInt8(ascii: "\"") && self != UInt8(ascii: "\\") }
 
-  /// What it stands for after a backslash. Digits after `u` are left to `JSONDecoder`.
+  /// What it represents after a backslash. Digits after `u` are left to `JSONDecoder`.
   fileprivate var escaped: UInt8? {
     switch self {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): self
