@@ -104,6 +104,7 @@ private struct Samples {
       SessionEvents(
         session: text(), wakesHandler: bool(), finishes: bool(), handlerComesLast: bool(),
         outcomes: list { $0.outcome() }, outcomesFile: maybe { $0.text() }, fileTasks: numbers()),
+      OpenSession.Reply(nextTaskIdentifier: int(), tasks: list { $0.snapshot() }, tasksFile: maybe { $0.text() }),
       SessionAcknowledged(owner: address(), session: text(), delivery: id(), tasks: numbers()),
       HandlerCalled(session: text(), pid: 4711, matching: int()),
       DelegateCalled(

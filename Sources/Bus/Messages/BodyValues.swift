@@ -60,26 +60,13 @@ extension BodyCoding {
   /// Encodes values one per line, for a file that `BodyValues` reads.
   ///
   /// - Throws: `malformed-body`.
-  package static func lines(_ values: [some Encodable]) throws(BusError) -> Data {
-    var lines = Data()
-    for value in values { try lines.append(line: data(value)) }
-    return lines
-  }
-
-  /// Encodes values one per line, for a file that `BodyValues` reads.
-  ///
-  /// - Throws: `malformed-body`.
   package static func lines(_ values: [some DirectJSON]) throws(BusError) -> Data {
     var lines = Data()
-    for value in values { try lines.append(line: data(value)) }
+    for value in values {
+      lines += try data(value)
+      lines.append(UInt8(ascii: "\n"))
+    }
     return lines
-  }
-}
-
-extension Data {
-  fileprivate mutating func append(line: Data) {
-    self += line
-    append(UInt8(ascii: "\n"))
   }
 }
 

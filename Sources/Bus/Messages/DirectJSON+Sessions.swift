@@ -2,6 +2,24 @@
 
 // The events of background sessions, and what an author's process records about them.
 
+extension OpenSession.Reply: DirectJSON {
+  package func write(to json: inout JSONWriter) {
+    json.open()
+    json.write("nextTaskIdentifier", nextTaskIdentifier)
+    json.write("tasks", tasks)
+    json.write("tasksFile", tasksFile)
+    json.close()
+  }
+
+  package init(reading json: inout JSONReader) throws(JSONReader.Unusual) {
+    try json.open()
+    nextTaskIdentifier = try json.read("nextTaskIdentifier")
+    tasks = try json.read("tasks")
+    tasksFile = try json.readIfPresent("tasksFile")
+    try json.close()
+  }
+}
+
 extension SessionEvents: DirectJSON {
   package func write(to json: inout JSONWriter) {
     json.open()

@@ -62,7 +62,7 @@ struct OwnerFiles: Sendable {
   ///     the owner when it has read it, else when its instance ends, and at the latest when the host restarts.
   /// - Returns: `nil` when the values fit in the envelope.
   mutating func overflow(
-    _ body: some Encodable, _ values: [some Encodable], for owner: Address, _ delivery: UUID
+    _ body: some DirectJSON, _ values: [some DirectJSON], for owner: Address, _ delivery: UUID
   ) throws -> String? {
     let lines = try BodyCoding.lines(values)
     guard try BodyCoding.data(body).count + lines.count > Wire.bodyLimit else { return nil }

@@ -227,15 +227,23 @@ struct Routing<Line: Hashable & Sendable> {
   mutating func send<N: Notice>(
     _ notice: N, to destination: Address, on line: Line?, cause: UUID? = nil, correlation: UUID? = nil
   ) {
-    guard let body = try? BodyCoding.encode(notice) else { return }
+    guard let body = try? notice.encodedBody() else { return }
     let header = EnvelopeHeader(
       kind: N.kind, sentAt: now, cause: cause, correlation: correlation, source: .messageBus, destination: destination)
     send(Envelope(header: header, body: body), on: line)
   }
 
   mutating func reply<T: Encodable>(_ reply: T, to header: EnvelopeHeader, on line: Line) {
-    do {
-      answer(header, .ok, try BodyCoding.encode(reply), on: line)
+    self.reply(Result { () throws(BusError) in try BodyCoding.encode(reply) }, to: header, on: line)
+  }
+
+  mutating func reply<T: DirectJSON>(_ reply: T, to header: EnvelopeHeader, on line: Line) {
+    self.reply(Result { () throws(BusError) in try BodyCoding.encode(reply) }, to: header, on: line)
+  }
+
+  private mutating func reply(_ body: Result<[UInt8], BusError>, to header: EnvelopeHeader, on line: Line) {
+    do throws(BusError) {
+      answer(header, .ok, try body.get(), on: line)
     } catch {
       fail(header, error, on: line)
     }
