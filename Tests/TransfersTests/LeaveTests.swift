@@ -16,6 +16,12 @@ extension TransferService {
   fileprivate var runningTasks: Int {
     get async { await scheduler.tasks.count + scheduler.counter.tasks.count + delivery.tasks.count }
   }
+
+  /// The owner acknowledges a delivery, and the host begins to leave before anything else happens.
+  fileprivate func acknowledgeAndStop(_ id: UUID) {
+    delivery.assumeIsolated { $0.handle(.acknowledged(id)) }
+    context.stop()
+  }
 }
 
 /// The end of the transfer service.
@@ -24,6 +30,22 @@ extension TransferService {
     let (never, continuation) = AsyncStream.makeStream(of: Void.self)
     for await _ in never {}
     continuation.finish()
+  }
+
+  @Test func `a service that leaves records the last acknowledgement and removes its files`() async throws {
+    let fixture = try await TransferFixture(.init(bytes: figures(100_000)))
+    let service = try await fixture.host()
+    let owner = try await ModelOwner(fixture.bus, .acknowledgesOnRequest)
+    try await owner.open()
+    try await owner.create(1, fixture.server.url)
+    await fixture.recorded(.finished)
+    await service.awake(widget, generation: 1, woken: false)
+    await service.acknowledgeAndStop(try #require(await owner.next()).id)
+    await service.leave()
+    await fixture.received(SessionAcknowledged.kind)
+    #expect(fixture.files(below: "transfers", ending: ".part") == [])
+    #expect(fixture.files(below: "containers", ending: ".tmp") == [])
+    await fixture.end(service)
   }
 
   @Test func `a service that leaves ends its attempts, deliveries, checks and questions to owners`() async throws {

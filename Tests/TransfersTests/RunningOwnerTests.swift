@@ -86,6 +86,37 @@ private let release = DeliveryStateMachine.Action.process(.release(widget, becau
     #expect(handle(.acknowledged(second.id)) == [.forget(second), release])
   }
 
+  @Test mutating func `of a delivery that was refused are sent again with those that ended later`() throws {
+    _ = end(one)
+    _ = handle(.created(TaskKey(session: session, identifier: 3)))
+    _ = handle(.ended([two]))
+    _ = handle(.opened(session, sendsLaunchEvents: true, generation: 1))
+    #expect(handle(.refused(try #require(delivery).id)) == [askIfAwake])
+    #expect(answer().filter(isDelivery).count == 1)
+    #expect(delivery?.tasks == [1, 2])
+  }
+
+  @Test mutating func `follow the reply to an owner that creates the session again`() {
+    _ = handle(.ending(one))
+    _ = answer()
+    _ = handle(.opened(session, sendsLaunchEvents: true, generation: 1))
+    #expect(handle(.ended([one])) == [askIfAwake])
+  }
+
+  @Test mutating func `launch an owner that ended during a delivery after the last task had ended`() {
+    _ = end(one)
+    _ = handle(.ended([two]))
+    #expect(handle(.instanceEnded(widget, generation: 1)).last == ask)
+  }
+
+  @Test mutating func `release an owner that was suspended from outside and closed the session`() {
+    _ = handle(.ending(one))
+    _ = answer()
+    _ = handle(.suspended(widget, generation: 1))
+    _ = handle(.closed(session, generation: 1))
+    #expect(handle(.ended([one])) == [release])
+  }
+
   @Test mutating func `release an owner that closed the session during the write`() {
     _ = handle(.ending(one))
     _ = answer()
@@ -97,7 +128,7 @@ private let release = DeliveryStateMachine.Action.process(.release(widget, becau
     _ = handle(.ending(one))
     _ = answer()
     _ = handle(.instanceEnded(widget, generation: 1))
-    #expect(handle(.ended([one])) == [], "the other task loads, and the owner does not run")
+    #expect(handle(.ended([one])) == [release], "the other task loads, and the owner does not run")
     _ = handle(.ending(two))
     #expect(handle(.ended([two])) == [ask])
   }

@@ -123,7 +123,15 @@ import Testing
       try store.open(SessionKey(owner: widget, identifier: "figures"), SessionConfiguration())
       let before = WholeFile.size(path + "-wal")
       #expect(try store.save([]) == false)
-      #expect(WholeFile.size(path + "-wal") > before)
+      let saved = WholeFile.size(path + "-wal")
+      #expect(saved > before)
+      // Neither changes anything: the delivery is unknown, and the task is stored already.
+      let key = SessionKey(owner: widget, identifier: "figures")
+      #expect(try store.save([], creating: task(1, of: key)))
+      let created = WholeFile.size(path + "-wal")
+      store.setCopies(["/a"], of: UUID())
+      #expect(try store.save([], creating: task(1, of: key)) == false)
+      #expect(WholeFile.size(path + "-wal") > created)
     }
   }
 

@@ -18,8 +18,7 @@ extension DeliveryStateMachine {
     suspendedInstances[owner] = nil
     var actions: [Action] = []
     for key in sessions.keys where key.owner == owner && sessions[key]?.ended.isEmpty == false {
-      // Ignore the requests to wake the owner: it already runs.
-      _ = propose(key, now)
+      _ = collect(key)
     }
     for id in ids({ $0.session.owner == owner }) {
       if deliveries[id]?.isUnderWay == true, deliveries[id]?.last?.generation != generation {
@@ -124,6 +123,8 @@ extension DeliveryStateMachine {
       let wasUnderWay = delivery.isUnderWay
       delivery.isUnderWay = false
       delivery.last = nil
+      // The last task of the session may have ended during the delivery: now the owner is launched for both.
+      if sessions[delivery.session]?.running.isEmpty ?? true { delivery.wakes = true }
       if wasUnderWay {
         actions.append(.stop(id))
         actions += backOff(&delivery, now)

@@ -212,6 +212,8 @@ package struct DeliveryStateMachine: Sendable {
   private mutating func opened(
     _ key: SessionKey, _ sendsLaunchEvents: Bool, _ generation: UInt32, _ now: Date
   ) -> [Action] {
+    // The reply to this request is sent before the launch service answers, and so before events.
+    if wants[key] != nil { wants[key] = .asked }
     var session = sessions[key] ?? Session(sendsLaunchEvents: sendsLaunchEvents)
     session.sendsLaunchEvents = sendsLaunchEvents
     session.openIn = generation
@@ -245,17 +247,21 @@ package struct DeliveryStateMachine: Sendable {
 
   private mutating func ended(_ tasks: [TaskKey], _ now: Date) -> [Action] {
     var touched: [SessionKey] = []
+    let wasEnding = Set(tasks.map(\.session).filter { sessions[$0]?.ending.isEmpty == false })
     for task in tasks where sessions[task.session]?.running.remove(task.identifier) != nil {
       sessions[task.session]?.ending.remove(task.identifier)
       sessions[task.session]?.ended.append(task.identifier)
       if !touched.contains(task.session) { touched.append(task.session) }
     }
-    return touched.flatMap { endedTasks(of: $0, now) + releaseIfIdle($0, now) }
+    return touched.flatMap { key in
+      let isLast = wasEnding.contains(key) && sessions[key]?.ending.isEmpty ?? true
+      return endedTasks(of: key, now) + (isLast ? releaseIfIdle(key, now) : [])
+    }
   }
 
   /// Releases an owner that was wanted for tasks that ended, if there is nothing to deliver to it.
   private mutating func releaseIfIdle(_ key: SessionKey, _ now: Date) -> [Action] {
-    guard wants[key] != nil, sessions[key]?.ending.isEmpty ?? true,
+    guard
       !deliveries.values.contains(where: { $0.session == key && ($0.isUnderWay || isDue($0, now)) })
     else { return [] }
     return [release(key)]
@@ -273,25 +279,31 @@ package struct DeliveryStateMachine: Sendable {
       }
   }
 
-  /// Makes the next delivery from a session's ended tasks, if its owner can receive them now.
+  /// Makes the next delivery from a session's ended tasks, if its owner can receive them now, and begins it or asks for the
+  /// owner.
   mutating func propose(_ key: SessionKey, _ now: Date) -> [Action] {
-    guard let session = sessions[key], !session.ended.isEmpty else { return [] }
+    collect(key).map { want($0, now) } ?? []
+  }
+
+  /// Makes the next delivery from a session's ended tasks, if its owner can receive them now.
+  mutating func collect(_ key: SessionKey) -> UUID? {
+    guard let session = sessions[key], !session.ended.isEmpty else { return nil }
     let haveAllEnded = session.running.isEmpty
-    guard haveAllEnded || isConnected(key) else { return [] }
+    guard haveAllEnded || isConnected(key) else { return nil }
     let outstanding = ids { $0.session == key }
     let id: UUID
     if let unseen = outstanding.last(where: { deliveries[$0]?.last == nil && deliveries[$0]?.isUnderWay == false }) {
       id = unseen
       deliveries[id]?.tasks += session.ended
     } else {
-      guard outstanding.allSatisfy({ deliveries[$0]?.isBeingHandled == true }) else { return [] }
+      guard outstanding.allSatisfy({ deliveries[$0]?.isBeingHandled == true }) else { return nil }
       let delivery = Delivery(id: makeID(), session: key, tasks: session.ended)
       id = delivery.id
       deliveries[id] = delivery
     }
     if haveAllEnded { deliveries[id]?.wakes = true }
     sessions[key]?.ended = []
-    return want(id, now)
+    return id
   }
 
   /// Whether an instance of the owner runs that has the session open.

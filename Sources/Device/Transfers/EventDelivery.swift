@@ -101,7 +101,6 @@ actor EventDelivery {
 
   /// The disk has everything that was postponed: removes the files of acknowledged deliveries.
   func committed() {
-    guard !acknowledged.isEmpty, !context.isOver else { return }
     let acknowledged = acknowledged
     self.acknowledged = []
     for (delivery, work) in acknowledged {

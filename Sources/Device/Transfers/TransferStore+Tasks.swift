@@ -166,12 +166,12 @@ extension TransferStore {
   ///
   /// - Returns: `false` when the new task was already stored, or `nil`.
   func save(_ ends: [TaskEnd], creating task: StoredTask? = nil) throws -> Bool {
-    let changesNothing = ends.isEmpty && task == nil && !hasPostponed
     let isNew = try write { db in
-      // SQLite waits for the disk only after a change.
-      if changesNothing { try db.run("UPDATE syncs SET count = count + 1") }
       for end in ends { try TransferStore.setEnded(end, db) }
-      return try task.map { try TransferStore.insert($0, db) } ?? false
+      let isNew = try task.map { try TransferStore.insert($0, db) } ?? false
+      // SQLite waits for the disk only after a change, and what was postponed may have changed nothing.
+      if ends.isEmpty, !isNew { try db.run("UPDATE syncs SET count = count + 1 WHERE id = 1") }
+      return isNew
     }
     for end in ends { recent.end(end) }
     if isNew, let task { recent.add(task) }

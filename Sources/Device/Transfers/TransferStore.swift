@@ -52,8 +52,8 @@ struct TransferStore: Sendable {
         DROP TABLE copies;
         DROP INDEX tasksByEnd;
         CREATE INDEX tasksByEnd ON tasks (endedOrder) WHERE endedOrder IS NOT NULL;
-        CREATE TABLE syncs (count INTEGER NOT NULL);
-        INSERT INTO syncs VALUES (0);
+        CREATE TABLE syncs (id INTEGER PRIMARY KEY, count INTEGER NOT NULL);
+        INSERT INTO syncs VALUES (1, 0);
         """,
       ])
     if PlantedFault.loadedAgain.isPlanted { try database.run("UPDATE tasks SET endedOrder = NULL, ended = NULL") }
