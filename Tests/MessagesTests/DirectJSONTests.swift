@@ -119,25 +119,6 @@ private struct Samples {
   }
 }
 
-private func encoded(_ value: some Encodable) throws -> [UInt8] {
-  let encoder = JSONEncoder()
-  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-  encoder.dateEncodingStrategy = .secondsSince1970
-  return Array(try encoder.encode(value))
-}
-
-private func decoded<Value: Decodable>(_: Value.Type, from bytes: [UInt8]) throws -> Value {
-  let decoder = JSONDecoder()
-  decoder.dateDecodingStrategy = .secondsSince1970
-  return try decoder.decode(Value.self, from: Data(bytes))
-}
-
-private func written(_ value: some DirectJSON) -> [UInt8]? {
-  var writer = JSONWriter()
-  value.write(to: &writer)
-  return writer.json
-}
-
 @Suite struct `Direct JSON` {
   @Test func `is written as JSONEncoder writes it`() throws {
     var samples = Samples(seed: 20_261_128)

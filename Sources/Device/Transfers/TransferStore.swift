@@ -87,12 +87,9 @@ struct TransferStore: Sendable {
   /// Writes in the next transaction.
   func postpone(_ work: @escaping @Sendable (Database) throws -> Void) { postponed.add(work) }
 
-  /// Whether something waits for the next transaction.
-  var hasPostponed: Bool { !postponed.isEmpty }
-
   /// Writes what was postponed, if there is anything.
   func writePostponed() throws {
-    if hasPostponed { try writeSoon { _ in } }
+    if !postponed.isEmpty { try writeSoon { _ in } }
   }
 
   // MARK: Sessions
