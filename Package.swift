@@ -16,6 +16,9 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
   .enableUpcomingFeature("ImmutableWeakCaptures"),
   .treatAllWarnings(as: .error),
+  // Documentation/decisions/0028-types-without-searches.md. scripts/shared.sh has it for the other packages.
+  .unsafeFlags(
+    ["-Xfrontend", "-disable-concrete-type-metadata-mangled-name-accessors"], .when(configuration: .release)),
 ]
 
 /// deploy/Dockerfile sets it to the folder of the Swift runtime's shared libraries, so that the image has one copy of

@@ -10,7 +10,10 @@ cd "$root"
 # release build. The debug build has no extra flags: a plain `swift build` uses the same objects. Without an index store
 # it would take a tenth less CPU time, but SwiftPM needs one to find the tests.
 debug_configuration=()
-release_configuration=(-c release -Xswiftc -enable-testing)
+# A release build makes the types of other packages without searches, too, as Package.swift does with our own:
+# Documentation/decisions/0028-types-without-searches.md.
+release_configuration=(-c release -Xswiftc -enable-testing
+  -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors)
 configuration=("${debug_configuration[@]}")
 
 # Switches this script to the release configuration. Scripts that it calls need --release.

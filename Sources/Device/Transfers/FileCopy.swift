@@ -86,7 +86,7 @@ enum WholeFile {
   }
 
   /// A file name for an arbitrary text: the first 16 hexadecimal digits of its SHA-256.
-  static func name(for text: String) -> String { String(hexadecimal(SHA256.hash(data: Data(text.utf8))).prefix(16)) }
+  static func name(for text: String) -> String { String(hexadecimal(SHA256.hash(data: Array(text.utf8))).prefix(16)) }
 
   static func hexadecimal(_ digest: some Digest) -> String {
     let digits = Array("0123456789abcdef".utf8)

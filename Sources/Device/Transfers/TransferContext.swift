@@ -88,8 +88,7 @@ final class TransferContext: Sendable {
   /// - Throws: database errors.
   func removeOrphanedParts() throws {
     let known = Set(try store.taskKeys().map { path($0.key) })
-    let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
-    for name in names where name.hasSuffix(".part") {
+    for name in (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? [] where name.hasSuffix(".part") {
       let file = "\(folder)/\(name)"
       if !known.contains(file) { unlink(file) }
     }

@@ -82,7 +82,7 @@ package struct ConfigurationReader {
   /// A number of seconds, 0 or more.
   mutating func seconds(_ name: String) throws(ClusterError) -> Duration? {
     guard let node = take(name) else { return nil }
-    guard let value = node.float, value.isFinite, value >= 0, value < 1e9 else {
+    guard let value = node.number, value.isFinite, value >= 0, value < 1e9 else {
       throw error(name, "expected a number of seconds, 0 or more")
     }
     return .seconds(value)
@@ -91,7 +91,7 @@ package struct ConfigurationReader {
   /// A finite number.
   package mutating func number(_ name: String) throws(ClusterError) -> Double? {
     guard let node = take(name) else { return nil }
-    guard let value = node.float, value.isFinite else { throw error(name, "expected a number") }
+    guard let value = node.number, value.isFinite else { throw error(name, "expected a number") }
     return value
   }
 
@@ -102,7 +102,7 @@ package struct ConfigurationReader {
     try limit(sequence.count, name)
     var result: [Double] = []
     for element in sequence {
-      guard let value = element.float, value.isFinite else { throw error(name, "expected a list of numbers") }
+      guard let value = element.number, value.isFinite else { throw error(name, "expected a list of numbers") }
       result.append(value)
     }
     return result
@@ -196,3 +196,13 @@ package struct ConfigurationReader {
 }
 
 private func join(_ path: String, _ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
+
+extension Node {
+  /// As `float`, without Foundation for usual numbers: its first use takes 0.3 ms at the start of a process.
+  fileprivate var number: Double? {
+    guard case .scalar(let scalar) = self, scalar.style == .any || scalar.style == .plain,
+      scalar.string.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || $0 == UInt8(ascii: ".") })
+    else { return float }
+    return Double(scalar.string)
+  }
+}

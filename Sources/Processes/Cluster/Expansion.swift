@@ -76,6 +76,7 @@ package enum Expansion {
   private static func replace(
     _ text: String, with value: (String) throws(ClusterError) -> String
   ) throws(ClusterError) -> String {
+    guard text.utf8.contains(UInt8(ascii: "$")) else { return text }
     var result = ""
     var rest = text[...]
     while let start = rest.range(of: "${") {
