@@ -225,6 +225,15 @@ import Testing
   }
 
   @Test(arguments: [
+    ("0", 0), ("3", 3), ("0.25", 0.25), (".5", 0.5), ("5.", 5), ("010", 10), ("1e2", 100), ("1_000", 1000),
+    ("1:30", 90),
+  ])
+  func `a number of seconds is read in each spelling of YAML`(spelling: String, seconds: Double) throws {
+    let yaml = "device: {name: a}\nsettings: {suspendAfter: \(spelling)}"
+    #expect(try ClusterConfiguration(yaml: yaml, file: "f.yaml").settings.suspendAfter == .seconds(seconds))
+  }
+
+  @Test(arguments: [
     ("device: {name: a}\nsettings: {maximumLoads: 0}", "f.yaml:2: settings.maximumLoads: must be at least 1"),
     ("device: {name: a}\nsettings: {redirectLimit: -1}", "f.yaml:2: settings.redirectLimit: must be 0 or more"),
     ("device: {name: a}\nsettings: {resumableFrom: -1}", "f.yaml:2: settings.resumableFrom: must be a number of KiB"),
@@ -251,6 +260,9 @@ import Testing
     ("device: {name: a}\nsettings: {extensionMemoryLimit: -1}", "f.yaml:2: settings.extensionMemoryLimit: must be"),
     ("device: {name: a}\nsettings: {memoryInterval: 0}", "f.yaml:2: settings.memoryInterval: must be at least 0.01 s"),
     ("device: {name: a}\nsettings: {suspendAfter: soon}", "f.yaml:2: settings.suspendAfter: expected a number"),
+    ("device: {name: a}\nsettings: {suspendAfter: '3'}", "f.yaml:2: settings.suspendAfter: expected a number"),
+    ("device: {name: a}\nsettings: {suspendAfter: 1.2.3}", "f.yaml:2: settings.suspendAfter: expected a number"),
+    ("device: {name: a}\nsettings: {suspendAfter: .}", "f.yaml:2: settings.suspendAfter: expected a number"),
     (
       "device: {name: a}\napps:\n  - {bundle: x, executable: y}\n  - {bundle: x, executable: z}",
       "the bundle identifier x is used twice"
