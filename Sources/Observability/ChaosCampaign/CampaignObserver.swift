@@ -77,12 +77,15 @@ package struct CampaignObserver: Sendable {
       guard let body = read(BusStarted.self, envelope), body.generation != busGenerations.last else { return }
       busGenerations.append(body.generation)
     case ProcessStarted.kind:
-      guard let body = read(ProcessStarted.self, envelope), let victim = victims[body.address] else { return }
+      // Its own message may precede this notice.
+      guard let body = read(ProcessStarted.self, envelope), let victim = victims[body.address],
+        instances[victim]?.generation != body.generation
+      else { return }
       instances[victim] = Instance(
         generation: body.generation, pid: body.pid, executable: body.executable, readyAt: nil)
     case ProcessReady.kind:
       guard let body = read(ProcessReady.self, envelope), let victim = victims[header.source] else { return }
-      // The notice of its start may be lost with a connection.
+      // The notice of its start may follow, or be lost with a connection.
       instances[victim] = Instance(
         generation: header.sourceGeneration, pid: body.pid, executable: body.executable, readyAt: header.sentAt)
     case ProcessExited.kind:

@@ -45,7 +45,7 @@ import WidgetLabTesting
   @inline(never)
   private func expect(_ tails: [FollowedTail], _ status: Int32, _ place: CampaignPlace, _ seed: UInt64) async throws {
     let output = try place.output()
-    #expect(status == 0, "\(output)")
+    try #require(status == 0, "\(output)")
     let report = try place.report()
     print(CampaignText.lines(report, isColored: false).joined(separator: "\n"))
     #expect(report.runs.map(\.seed) == [seed])

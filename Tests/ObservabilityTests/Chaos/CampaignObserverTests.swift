@@ -51,6 +51,16 @@ import Testing
     #expect(journal.observer.instances[.app] == nil)
   }
 
+  @Test func `an instance whose start is announced after its own message remains ready`() throws {
+    var journal = Journal()
+    let started = { ProcessStarted(address: Self.app, generation: $0, pid: 12, executable: "/bin/app") }
+    try journal.send(Self.ready, from: Self.app, to: Self.host, at: 5, generation: 3)
+    try journal.send(started(3), from: Self.agent)
+    #expect(journal.observer.instances[.app]?.readyAt == Timestamp(microseconds: 5000))
+    try journal.send(started(4), from: Self.agent)
+    #expect(journal.observer.instances[.app]?.readyAt == nil)
+  }
+
   @Test func `the state is the last message, and idle after a while`() throws {
     var journal = Journal()
     #expect(journal.state(of: .app, at: 0) == "idle")
