@@ -77,7 +77,7 @@ package struct CampaignObserver: Sendable {
       guard let body = read(BusStarted.self, envelope), body.generation != busGenerations.last else { return }
       busGenerations.append(body.generation)
     case ProcessStarted.kind:
-      // Its own message may precede this notice.
+      // The instance's own `process.ready` may precede this notice.
       guard let body = read(ProcessStarted.self, envelope), let victim = victims[body.address],
         instances[victim]?.generation != body.generation
       else { return }
