@@ -67,6 +67,26 @@ struct StoresTests {
     }
   }
 
+  /// SQLite begins its write-ahead log anew in the second transaction of a process at the earliest.
+  @Test func `the log of processes that are killed after one transaction does not grow without bound`() throws {
+    try withFile { path in
+      var longest = 0
+      var file = path
+      for process in 1...45 {
+        let pool = try DatabasePool.opening(file)
+        try pool.createTables(of: "first", "CREATE TABLE items (value BLOB)")
+        try pool.run("INSERT INTO items (value) VALUES (zeroblob(?))", [process == 1 ? 0 : 300_000])
+        // A copy of the files is what a process leaves that is killed now.
+        let next = "\(path)-\(process)"
+        for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: file + suffix, toPath: next + suffix) }
+        try pool.close()
+        file = next
+        longest = max(longest, try Data(contentsOf: URL(filePath: next + "-wal")).count)
+      }
+      #expect(longest < 9_000_000)
+    }
+  }
+
   @Test func `a damaged file is an error`() throws {
     try withFile { path in
       try Data("this is not a database, and it is long enough to have a header".utf8).write(to: URL(filePath: path))

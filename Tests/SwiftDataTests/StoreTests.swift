@@ -117,6 +117,28 @@ import Testing
     }
   }
 
+  @Test func `the log of processes that are killed after one save does not grow without bound`() async throws {
+    try await withFolder { folder in
+      var longest = 0
+      for process in 1...40 {
+        let file = folder.appending(path: "\(process).store")
+        let context = ModelContext(try container(file, First.Note.self))
+        context.insert(First.Note(text: String(repeating: "a", count: 300_000)))
+        try context.save()
+        // A copy of the files is what a process leaves that is killed now.
+        for suffix in ["", "-wal"] {
+          try FileManager.default.copyItem(
+            atPath: file.path + suffix, toPath: folder.appending(path: "\(process + 1).store").path + suffix)
+        }
+        longest = max(longest, try Data(contentsOf: URL(filePath: file.path + "-wal")).count)
+      }
+      #expect(longest < 9_000_000)
+      let notes = try ModelContext(try container(folder.appending(path: "41.store"), First.Note.self))
+        .fetchCount(FetchDescriptor<First.Note>())
+      #expect(notes == 40)
+    }
+  }
+
   @Test(.rule("MODEL-07")) func `properties may be added, renamed and removed`() async throws {
     try await withFolder { folder in
       let file = folder.appending(path: "notes.store")

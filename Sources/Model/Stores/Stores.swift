@@ -13,13 +13,29 @@ extension DatabasePool {
   /// - Throws: errors of the database, such as that the file is damaged.
   package static func opening(_ path: String) throws -> DatabasePool {
     var configuration = Configuration()
-    configuration.busyMode = .timeout(5)
+    configuration.busyMode = .timeout(patience)
     let pool = try DatabasePool(path: path, configuration: configuration)
     // GRDB sets NORMAL with the write-ahead mode, which writes the log to the disk only at a checkpoint. Debian's SQLite
     // overwrites deleted rows, which writes the pages of each large value once more.
     try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL; PRAGMA secure_delete = OFF") }
+    try shortenLog(of: pool)
     return pool
   }
+
+  /// Empties a write-ahead log of more than 8 MiB, unless another process is reading. SQLite overwrites the log from the
+  /// second transaction of a process on. So it grows, and each start reads all of it, when process after process is
+  /// killed after one transaction.
+  private static func shortenLog(of pool: DatabasePool) throws {
+    var log = stat()
+    guard stat(pool.path + "-wal", &log) == 0, log.st_size > 8 << 20 else { return }
+    try pool.writeWithoutTransaction {
+      try $0.execute(
+        sql: "PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = \(Int(patience * 1000))")
+    }
+  }
+
+  /// How long a statement waits while another connection writes, in seconds.
+  private static let patience: TimeInterval = 5
 }
 
 extension DatabaseWriter {

@@ -19,6 +19,7 @@ struct StoreFailure: Error, CustomStringConvertible, LocalizedError {
 /// A connection to a database of SQLite. One thread at a time.
 final class StoreConnection {
   private let handle: OpaquePointer
+  private let path: String
 
   /// How long a statement waits while another process writes, in milliseconds. A process that is suspended within its
   /// transaction is ended by the device, as on a phone, so the wait has an end. A disk that many processes use needs
@@ -40,6 +41,7 @@ final class StoreConnection {
       throw StoreFailure(code: code, reason: "\(path): \(reason)")
     }
     handle = connection
+    self.path = path
   }
 
   deinit { lazy_sqlite_close(handle) }
@@ -66,6 +68,15 @@ final class StoreConnection {
         poll(nil, 0, 1)
       }
     }
+  }
+
+  /// Empties a write-ahead log of more than 8 MiB, unless another process is reading. SQLite overwrites the log from the
+  /// second transaction of a process on. An extension that saves once and is then killed would make it longer each time.
+  func shortenLog() throws {
+    var log = stat()
+    guard stat(path + "-wal", &log) == 0, log.st_size > 8 << 20 else { return }
+    try execute(
+      "PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = \(Self.patience)")
   }
 
   private static var endOfPatience: ContinuousClock.Instant { .now + .milliseconds(Int(patience)) }
