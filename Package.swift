@@ -5,6 +5,7 @@
 // it against this file and against the import lines.
 
 import CompilerPluginSupport
+import Glibc
 import PackageDescription
 
 /// The settings of all targets: all upcoming features of this compiler, and warnings as errors.
@@ -26,6 +27,18 @@ let strict: [SwiftSetting] = [
 let sharedRuntime = Context.environment["WIDGETLAB_SHARED_RUNTIME"]
 let besideExecutable = ["-Xlinker", "-rpath=$ORIGIN/../lib"]
 
+/// Whether the system has libzmq, SQLite, zlib and C++ as static libraries, as Debian and Ubuntu do. As shared libraries they
+/// take 2 ms of each start of a process: Documentation/decisions/0029-static-libraries.md.
+let hasStaticLibraries = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"].contains {
+  access($0 + "/libzmq.a", R_OK) == 0
+}
+let zeroMQ: [LinkerSetting] =
+  (hasStaticLibraries ? [":libzmq.a", ":libsodium.a", "stdc++"] : ["zmq"]).map { .linkedLibrary($0) }
+/// The packages that need the others ask for shared libraries. The linker finds the scripts in this folder first.
+let staticLibraries =
+  hasStaticLibraries
+  ? ["-L\(Context.packageDirectory)/deploy/static-libraries", "-Xclang-linker", "-static-libgcc"] : []
+
 /// Executables link the Swift runtime statically, so that a process starts quickly and an image needs no toolchain. The
 /// libraries are listed because `-static-stdlib` at the link does not include Foundation's own, and `swift test` cannot
 /// build against the static module folder, which `--static-swift-stdlib` would require. They have a fixed load address,
@@ -37,7 +50,8 @@ let staticRuntime: [LinkerSetting] = [
       "-static-stdlib", "-use-ld=lld", "-Xclang-linker", "-no-pie", "-Xlinker", "--start-group", "-lFoundation",
       "-lFoundationInternationalization", "-lFoundationEssentials", "-lCoreFoundation", "-l_FoundationCShims",
       "-l_FoundationCollections", "-lswiftSynchronization", "-lstdc++",
-    ] + (sharedRuntime.map { ["-Xlinker", "\($0)/lib_FoundationICU.so"] + besideExecutable } ?? ["-l_FoundationICU"])
+    ] + staticLibraries
+      + (sharedRuntime.map { ["-Xlinker", "\($0)/lib_FoundationICU.so"] + besideExecutable } ?? ["-l_FoundationICU"])
       + ["-Xlinker", "--end-group"])
 ]
 
@@ -225,7 +239,7 @@ let package = Package(
   ],
   targets: [
     // Bus: the transport and all messages. Messages contain values of Archive and HTTPRules, which depend on nothing.
-    .target(name: "CZeroMQ", path: "Sources/Bus/CZeroMQ"),
+    .target(name: "CZeroMQ", path: "Sources/Bus/CZeroMQ", linkerSettings: zeroMQ),
     .target(name: "CPlatform", path: "Sources/Bus/CPlatform"),
     module("ChildProcesses", in: "Bus", ["CPlatform"]),
     module("ZeroMQ", in: "Bus", ["CZeroMQ"]),

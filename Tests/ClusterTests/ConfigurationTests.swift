@@ -233,6 +233,12 @@ import Testing
     #expect(try ClusterConfiguration(yaml: yaml, file: "f.yaml").settings.suspendAfter == .seconds(seconds))
   }
 
+  @Test(arguments: [("1", 1), ("40", 40), ("010", 8), ("0x10", 16), ("1_000", 1000), ("+5", 5)])
+  func `a whole number is read in each spelling of YAML`(spelling: String, number: Int) throws {
+    let yaml = "device: {name: a}\nsettings: {maximumLoads: \(spelling)}"
+    #expect(try ClusterConfiguration(yaml: yaml, file: "f.yaml").settings.maximumLoads == number)
+  }
+
   @Test(arguments: [
     ("device: {name: a}\nsettings: {maximumLoads: 0}", "f.yaml:2: settings.maximumLoads: must be at least 1"),
     ("device: {name: a}\nsettings: {redirectLimit: -1}", "f.yaml:2: settings.redirectLimit: must be 0 or more"),

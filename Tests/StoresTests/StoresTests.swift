@@ -67,7 +67,7 @@ struct StoresTests {
     }
   }
 
-  /// SQLite begins its write-ahead log anew in the second transaction of a process at the earliest.
+  /// SQLite overwrites its write-ahead log in the second transaction of a process at the earliest.
   @Test func `the log of processes that are killed after one transaction does not grow without bound`() throws {
     try withFile { path in
       var longest = 0
