@@ -5,8 +5,13 @@
 // it against this file and against the import lines.
 
 import CompilerPluginSupport
-import Glibc
 import PackageDescription
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
 
 /// The settings of all targets: all upcoming features of this compiler, and warnings as errors.
 let strict: [SwiftSetting] = [
@@ -28,7 +33,7 @@ let sharedRuntime = Context.environment["WIDGETLAB_SHARED_RUNTIME"]
 let besideExecutable = ["-Xlinker", "-rpath=$ORIGIN/../lib"]
 
 /// Whether the system has libzmq, SQLite, zlib and C++ as static libraries, as Debian and Ubuntu do. As shared libraries they
-/// take 2 ms of each start of a process: Documentation/decisions/0029-static-libraries.md.
+/// take 3 to 4 ms of each start of a process: Documentation/decisions/0029-static-libraries.md.
 let hasStaticLibraries = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"].contains {
   access($0 + "/libzmq.a", R_OK) == 0
 }
@@ -60,7 +65,7 @@ let staticRuntime: [LinkerSetting] = [
 let unexported: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "--no-export-dynamic"])]
 
 /// A service process starts once, so it can load the whole Swift runtime at its start: 4 to 5 ms. In the image it has no
-/// tables for unwinding, a fifth of its size: no exception of C++ passes through it, and Swift unwinds nothing.
+/// tables for unwinding, a fifth of its size: Swift unwinds nothing, and C++ throws only without memory, which ends it.
 let dynamicRuntime: [LinkerSetting] = [
   .unsafeFlags(
     [

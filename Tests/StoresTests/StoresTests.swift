@@ -75,6 +75,7 @@ struct StoresTests {
       for process in 1...45 {
         let pool = try DatabasePool.opening(file)
         try pool.createTables(of: "first", "CREATE TABLE items (value BLOB)")
+        #expect(try pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM items") } == process - 1)
         try pool.run("INSERT INTO items (value) VALUES (zeroblob(?))", [process == 1 ? 0 : 300_000])
         // A copy of the files is what a process leaves that is killed now.
         let next = "\(path)-\(process)"

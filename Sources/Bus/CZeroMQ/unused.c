@@ -2,8 +2,8 @@
 
 // What the static library of libzmq refers to and the bus does not use: the transports PGM and NORM, and GSSAPI. Their
 // libraries, and those that these need, would otherwise be loaded by each process. A call ends the process: it is a mistake
-// of this project, because no endpoint and no option of it leads there. Other functions of the same names, such as those
-// that libcurl uses, are not affected: these are hidden.
+// of this project, because no endpoint and no option of it leads there. Functions of the same names in shared libraries, such
+// as those that libcurl uses, are not affected: these are hidden.
 
 #include <stddef.h>
 #include <stdio.h>

@@ -18,19 +18,20 @@ extension DatabasePool {
     // GRDB sets NORMAL with the write-ahead mode, which writes the log to the disk only at a checkpoint. Debian's SQLite
     // overwrites deleted rows, which writes the pages of each large value once more.
     try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL; PRAGMA secure_delete = OFF") }
-    try shortenLog(of: pool)
+    shortenLog(of: pool)
     return pool
   }
 
-  /// Empties a write-ahead log of more than 8 MiB, unless another process is reading. SQLite overwrites the log from the
-  /// second transaction of a process on. So it grows, and each start reads all of it, when process after process is
-  /// killed after one transaction.
-  private static func shortenLog(of pool: DatabasePool) throws {
+  /// Empties a write-ahead log of more than 8 MiB, unless another process uses the database or the disk fails. SQLite overwrites
+  /// the log from the second transaction of a process on. So it grows, and each start reads all of it, when process after
+  /// process is killed after one transaction.
+  private static func shortenLog(of pool: DatabasePool) {
     var log = stat()
     guard stat(pool.path + "-wal", &log) == 0, log.st_size > 8 << 20 else { return }
-    try pool.writeWithoutTransaction {
-      try $0.execute(
-        sql: "PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = \(Int(patience * 1000))")
+    try? pool.writeWithoutTransaction { db in
+      try db.execute(sql: "PRAGMA busy_timeout = 0")
+      defer { try? db.execute(sql: "PRAGMA busy_timeout = \(Int(patience * 1000))") }
+      try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
     }
   }
 

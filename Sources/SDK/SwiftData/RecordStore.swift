@@ -31,7 +31,7 @@ final class RecordStore: Sendable {
       if file != nil {
         _ = try Self.form(connection)
         try connection.executeWhenFree("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
-        try connection.shortenLog()
+        connection.shortenLog()
       }
       return try connection.transaction { try Self.prepare(connection) }
     }

@@ -70,13 +70,14 @@ final class StoreConnection {
     }
   }
 
-  /// Empties a write-ahead log of more than 8 MiB, unless another process is reading. SQLite overwrites the log from the
-  /// second transaction of a process on. An extension that saves once and is then killed would make it longer each time.
-  func shortenLog() throws {
+  /// Empties a write-ahead log of more than 8 MiB, unless another process uses the store or the disk fails. SQLite overwrites
+  /// the log from the second transaction of a process on. An extension that saves once and is then killed would make it
+  /// longer each time.
+  func shortenLog() {
     var log = stat()
     guard stat(path + "-wal", &log) == 0, log.st_size > 8 << 20 else { return }
-    try execute(
-      "PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = \(Self.patience)")
+    try? execute("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)")
+    try? execute("PRAGMA busy_timeout = \(Self.patience)")
   }
 
   private static var endOfPatience: ContinuousClock.Instant { .now + .milliseconds(Int(patience)) }
