@@ -65,7 +65,7 @@ let staticRuntime: [LinkerSetting] = [
 let unexported: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "--no-export-dynamic"])]
 
 /// A service process starts once, so it can load the whole Swift runtime at its start: 4 to 5 ms. In the image it has no
-/// tables for unwinding, a fifth of its size: Swift unwinds nothing, and C++ throws only without memory, which ends it.
+/// tables for unwinding, a fifth of its size: Swift unwinds nothing, and libzmq throws only when memory is exhausted.
 let dynamicRuntime: [LinkerSetting] = [
   .unsafeFlags(
     [
