@@ -274,7 +274,7 @@ let package = Package(
     module("Timekeeping", in: "Model", ["CPlatform", "OwnedTasks"]),
     module("DefaultsLog", in: "Model", ["Messages"]),
     module("CookieFiles", in: "Model", ["DefaultsLog", "HTTPRules"]),
-    module("Stores", in: "Model", ["FaultPoints", "Messages", grdb]),
+    module("Stores", in: "Model", ["CPlatform", "FaultPoints", "Messages", grdb]),
     module("FleetTokenDerivation", in: "Model", ["Messages", crypto]),
 
     // SDK: the modules that an author's code imports. These targets use no server stack.
@@ -390,7 +390,10 @@ let package = Package(
       ["Archive", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", grdb]),
     module(
       "Pushes", in: "Device",
-      ["Archive", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", grdb]),
+      [
+        "Archive", "FaultPoints", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping",
+        grdb,
+      ]),
 
     // APNs: Apple's push servers. APNs and PushDelivery do not use sockets, APNsServer does not use a database.
     module("APNs", in: "APNs", ["Messages", asn1, crypto, x509]),

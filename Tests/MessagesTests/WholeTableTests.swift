@@ -85,7 +85,7 @@ private let everything = """
   notice  timeline.shown     host > journal
   notice  budget.decided     host > journal
   request budget.list        operator > host
-  notice  fault.noticed      app extension > journal
+  notice  fault.noticed      app extension host > journal
   request gallery.list       operator > host
   request placement.add      operator > host
   request placement.edit     operator > host

@@ -114,6 +114,22 @@ struct LoadingFixture {
 
   // MARK: Suspension
 
+  @Test func `tasks that were under way at a trap load one at a time, until the attempt of each ends`() {
+    var fixture = LoadingFixture()
+    fixture.stateMachine = LoadingStateMachine(
+      settings: TransferSettings(), families: AppFamilies(),
+      suspects: [fixture.key(1), fixture.key(2), fixture.key(3)])
+    fixture.open(widget)
+    let loads = (1...4).map { number in
+      fixture.create(host: "http://\(number)").filter { $0 == .load(fixture.key(number)) }
+    }
+    #expect(loads.map(\.count) == [1, 0, 0, 1])
+    #expect(fixture.handle(.stopped(fixture.key(1))).contains(.load(fixture.key(2))))
+    #expect(fixture.handle(.failed(fixture.key(2), progressed: false)).contains(.load(fixture.key(3))))
+    // The first is suspect no longer: it loads beside the third.
+    #expect(fixture.stateMachine.loading == 3)
+  }
+
   @Test func `a suspended task stops, passes its connection to the next task and continues after resume`() {
     var fixture = LoadingFixture(SessionConfiguration(httpMaximumConnectionsPerHost: 1))
     _ = fixture.create()

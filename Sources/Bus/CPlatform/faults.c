@@ -256,6 +256,9 @@ int fault_point_perform(uint32_t point) {
         atomic_store(&own->current.crash, point);
         kill(getpid(), SIGKILL);
         break;
+      case fault_trap:
+        atomic_store(&own->current.crash, point);
+        __builtin_trap();
       case fault_stall: stall(fault, value); break;
       case fault_fail: return (int)value;
     }

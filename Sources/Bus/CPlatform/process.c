@@ -74,3 +74,42 @@ int process_spawn(
   posix_spawnattr_destroy(&attributes);
   return error;
 }
+
+// MARK: Traps
+
+static const struct {
+  int signal;
+  const char *name;
+} traps[] = {{SIGILL, "SIGILL"}, {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"},
+             {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"},   {SIGSEGV, "SIGSEGV"}};
+enum { trap_count = sizeof traps / sizeof traps[0] };
+
+static uint32_t *trap_word;
+static struct sigaction former_actions[trap_count];
+
+static void record_trap(int signal) {
+  __atomic_store_n(trap_word, (uint32_t)signal, __ATOMIC_RELEASE);
+  for (int index = 0; index < trap_count; index++) {
+    if (traps[index].signal == signal) sigaction(signal, &former_actions[index], NULL);
+  }
+  // Blocked until this returns. A signal that the kernel sent for an instruction comes again by itself.
+  raise(signal);
+}
+
+void process_record_traps(uint32_t *word) {
+  int is_first = trap_word == NULL;
+  trap_word = word;
+  if (!is_first) return;
+  struct sigaction action = {.sa_handler = record_trap, .sa_flags = SA_ONSTACK};
+  sigemptyset(&action.sa_mask);
+  for (int index = 0; index < trap_count; index++) {
+    sigaction(traps[index].signal, &action, &former_actions[index]);
+  }
+}
+
+const char *process_trap_name(int signal) {
+  for (int index = 0; index < trap_count; index++) {
+    if (traps[index].signal == signal) return traps[index].name;
+  }
+  return NULL;
+}

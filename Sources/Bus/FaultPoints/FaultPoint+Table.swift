@@ -69,7 +69,12 @@ extension FaultPoint {
       ("host.after-settings-saved", "A setting of the user is committed, and has no effect yet.", false)
     case .hostBeforeFilesCopied:
       ("host.before-files-copied", "The files of a delivery are not in the owner's container.", false)
-    default: ("host.after-files-copied", "The files of a delivery are in the owner's container.", false)
+    case .hostAfterFilesCopied:
+      ("host.after-files-copied", "The files of a delivery are in the owner's container.", false)
+    case .hostWithinTask: ("host.within-task", "A task begins an attempt to load.", false)
+    case .hostWithinNotification: ("host.within-notification", "A notification is handled.", false)
+    case .hostWithinTimeline: ("host.within-timeline", "The reply to a request for a timeline is handled.", false)
+    default: ("host.within-image", "An image of a timeline is read.", false)
     }
   }
 

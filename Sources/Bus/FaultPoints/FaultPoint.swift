@@ -35,6 +35,10 @@ package enum FaultPoint: UInt32, CaseIterable, Sendable {
   case hostAfterSettingsSaved
   case hostBeforeFilesCopied
   case hostAfterFilesCopied
+  case hostWithinTask
+  case hostWithinNotification
+  case hostWithinTimeline
+  case hostWithinImage
 
   case agentBeforeInstanceRegistered
   case agentAfterInstanceRegistered

@@ -14,6 +14,8 @@ package final class FaultPointPage: Sendable {
   package enum Action: Hashable, Sendable {
     /// The process ends by SIGKILL.
     case crash
+    /// The process ends by a trap (SIGILL, on arm64 SIGTRAP), as by a failed precondition.
+    case trap
     /// The thread that reached the point waits.
     case stall(milliseconds: Int)
     /// The write after the point fails, such as with `ENOSPC` or `EIO`. Only for points that can fail.
@@ -88,6 +90,7 @@ package final class FaultPointPage: Sendable {
     let (kind, value): (Int, Int) =
       switch action {
       case .crash: (fault_crash, 0)
+      case .trap: (fault_trap, 0)
       case .stall(let milliseconds): (fault_stall, milliseconds)
       case .fail(let errno): (fault_fail, Int(errno))
       }

@@ -237,8 +237,9 @@ package enum MessageTable {
       "Lists the budget of each placement and the ledger, in pages.",
       failure: "Nothing changed; retry."),
     .notice(
-      FaultNoticed.self, [Route(spawned, to: .journal)],
-      "A fault in the author's code that only the author's process can detect."),
+      FaultNoticed.self, [Route(spawned + [.host], to: .journal)],
+      "A fault in the author's code that only the author's process can detect, or stored work that the host sets aside."
+    ),
   ]
 
   static let gallery: [MessageEntry] = [

@@ -341,7 +341,8 @@ package struct ReloadFailed: Notice {
   }
 }
 
-/// A fault in the author's code that only the author's process can detect. Journal; `widgetlab diagnose` reports it.
+/// A fault in the author's code that only the author's process can detect, or stored work that the host sets aside.
+/// Journal; `widgetlab diagnose` reports it.
 package struct FaultNoticed: Notice, Hashable {
   package static let kind: Kind = "fault.noticed"
   /// Only the fault that each file of a session can have.
@@ -366,6 +367,8 @@ package struct FaultNoticed: Notice, Hashable {
     case foreignAppGroup = "foreign-app-group"
     /// A declaration that has an effect on a phone and none here.
     case notSimulated = "not-simulated"
+    /// The host ended twice in a row by a trap while it handled this.
+    case setAside = "set-aside"
   }
 
   package let fault: Fault

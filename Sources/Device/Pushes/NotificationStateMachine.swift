@@ -54,6 +54,8 @@ package struct NotificationStateMachine: Sendable {
     /// A Live Activity took the notification, or did not.
     case performed(UUID, PushStep.Name, String)
     case discarded(UUID, String)
+    /// It arrived, and is not handled.
+    case setAside(UUID, String)
     case awake(Address)
     case instanceEnded(Address)
     case answered(UUID, ReceiveNotification.Reply.Result?)
@@ -104,6 +106,7 @@ package struct NotificationStateMachine: Sendable {
     case .shown(let id): return close(id, .handled, "shown")
     case .performed(let id, let step, let detail): return close(id, step, detail)
     case .discarded(let id, let reason): return close(id, .discarded, reason)
+    case .setAside(let id, let reason): return [.step(id, .discarded, reason)]
     case .awake(let address): return notify(address)
     case .instanceEnded(let address): return instanceEnded(address)
     case .answered(let id, let result): return answered(id, result)

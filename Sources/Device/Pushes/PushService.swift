@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Archive
+import FaultPoints
 package import Foundation
 package import GRDB
 package import MessageBus
 package import Messages
 import OwnedTasks
 package import ProcessActions
+package import Stores
 package import Timekeeping
 
 /// The push service: requests device tokens from the push server, calls the authors' push handlers, and receives
@@ -22,6 +24,8 @@ package actor PushService {
   let bus: any BusConnection
   let machine: any ControllableClock
   let deadline: Duration
+  /// The notifications that are handled now.
+  package nonisolated let underWay: UnderWay
   private(set) var tokens: TokenStateMachine
   private(set) var notifications: NotificationStateMachine
   private(set) var isOnline = true
@@ -51,12 +55,13 @@ package actor PushService {
   ///   - device: its name.
   ///   - hasWidgetPushes: whether its system supports pushes to widgets.
   ///   - clock: the device's clock.
+  ///   - underWay: a notification that it sets aside is discarded.
   ///   - machine: the clock for author's code and for the push server's log.
   ///   - deadline: how long author's code may take. Source: 30 s, "Pushing background updates to your app".
   /// - Throws: errors of the database.
   package init(
     device: String, products: [PushProduct], hasWidgetPushes: Bool, database: any DatabaseWriter,
-    bus: any BusConnection, clock: any ControllableClock,
+    bus: any BusConnection, clock: any ControllableClock, underWay: UnderWay = UnderWay(),
     machine: any ControllableClock = AdjustableClock(.running(ahead: 0)),
     deadline: Duration = .seconds(30)
   ) throws {
@@ -64,6 +69,7 @@ package actor PushService {
     self.bus = bus
     self.machine = machine
     self.deadline = deadline
+    self.underWay = underWay
     tokens = TokenStateMachine(
       products: products, hasWidgetPushes: hasWidgetPushes, state: try store.tokens() ?? TokenStateMachine.State())
     notifications = NotificationStateMachine(device: device, open: try store.open())
@@ -86,6 +92,7 @@ package actor PushService {
     handle(TokenStateMachine.Event.widgets(widgets))
     notifications.placements = placed
     handle(TokenStateMachine.Event.began)
+    handle(notifications.open.compactMap { open in reason(open.id).map { .discarded(open.id, $0) } })
     handle(NotificationStateMachine.Event.began(reloads))
     askForTokens()
     report()
@@ -193,7 +200,10 @@ package actor PushService {
         let new = arrived.map(\.notification).filter { taken.insert($0.uniqueID).inserted }
         late = Set(new.filter { $0.hasExpiredOnItsWay(by: machine.now) }.map(\.uniqueID))
         let inTime = new.filter { !late.contains($0.uniqueID) }
-        handle(inTime.map { NotificationStateMachine.Event.received($0) }, taken: inTime.map(\.uniqueID))
+        let events = inTime.map { notification -> NotificationStateMachine.Event in
+          reason(notification.uniqueID).map { .setAside(notification.uniqueID, $0) } ?? .received(notification)
+        }
+        handle(events, taken: inTime.map(\.uniqueID))
       } catch {
         _ = fail(error)
       }
@@ -276,7 +286,7 @@ package actor PushService {
   private func handle(_ events: [NotificationStateMachine.Event], taken: [UUID] = []) {
     guard failure == nil else { return }
     let before = notifications.open
-    let actions = events.flatMap { notifications.handle($0) }
+    let actions = events.flatMap(perform)
     let steps = actions.compactMap { action -> PushProgress? in
       guard case .step(let id, let name, let detail) = action else { return nil }
       return PushProgress(uniqueID: id, step: PushStep(name, at: machine.now, detail: detail))
@@ -298,6 +308,21 @@ package actor PushService {
       }
     }
     report()
+  }
+
+  private func perform(_ event: NotificationStateMachine.Event) -> [NotificationStateMachine.Action] {
+    guard case .received(let notification) = event else { return notifications.handle(event) }
+    return underWay.handle(.notification(notification.uniqueID)) {
+      FaultPoint.hostWithinNotification.reached()
+      return notifications.handle(event)
+    }
+  }
+
+  /// Why a notification is not handled; `nil` if it is. From now on it is forgotten.
+  private func reason(_ id: UUID) -> String? {
+    let reason = underWay.reason(.notification(id))
+    if reason != nil { underWay.end(.notification(id)) }
+    return reason
   }
 
   private func perform(_ action: TokenStateMachine.Action) {
@@ -328,4 +353,9 @@ extension PushedNotification {
     guard let expiration else { return false }
     return acceptedAt < expiration && expiration <= now
   }
+}
+
+extension UnderWay.Work {
+  /// A notification, while a service handles it.
+  package static func notification(_ id: UUID) -> UnderWay.Work { UnderWay.Work(.notification, id.text) }
 }

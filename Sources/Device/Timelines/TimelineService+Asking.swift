@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
+import FaultPoints
 import Foundation
 import MessageBus
 import Messages
 import OwnedTasks
+import Stores
 import Timekeeping
 
 // Sending requests to an extension, and handling its replies.
 
 extension TimelineService {
   func ask(_ asked: TimelineStateMachine.ProviderRequest) {
+    if let reason = underWay.reason(asked.work) {
+      // Once: its retry may get another reply.
+      underWay.end(asked.work)
+      providerRequests[ProviderRequestKey(asked)] = tasks.start {
+        await self.ended(asked, .failure(BusError(.failed, reason)))
+      }
+      return
+    }
     let limit = settings.deadline
     deadlines.removeValue(forKey: asked.address)?.cancel()
     timeLimits[ProviderRequestKey(asked)] = afterDeadline { .overran(asked, limit: limit) }
@@ -29,6 +39,10 @@ extension TimelineService {
         return await group.reduce(into: []) { $0.append($1) }
       }
       guard let last = results.last else { return }
+      // Until the reply is stored or refused.
+      self.underWay.begin(asked.work)
+      defer { self.underWay.end(asked.work) }
+      FaultPoint.hostWithinTimeline.reached()
       switch results.last(where: { (try? $0.get()) != nil }) ?? last {
       case .success(let reply):
         guard let content = await self.content(of: reply, asked, environment) else { return }
@@ -134,5 +148,12 @@ struct ProviderRequestKey: Hashable {
     address = asked.address
     purpose = asked.purpose
     serial = asked.serial
+  }
+}
+
+extension TimelineStateMachine.ProviderRequest {
+  /// The request in the record of the work under way.
+  fileprivate var work: UnderWay.Work {
+    UnderWay.Work(.timeline, "\(purpose) of \(placement.kind), number \(placement.id), \(address.text)")
   }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Archive
+import FaultPoints
 package import Foundation
 package import MessageBus
 package import Messages
+import Stores
 import Timekeeping
 
 // Input from other services and the user, and queries.
@@ -120,7 +122,13 @@ extension TimelineService {
   ///
   /// - Throws: `no-such-image`, or errors of the database.
   package func image(_ request: ReadImage) throws -> ReadImage.Reply {
-    let found = try store.image(request.digest, from: min(max(0, request.offset), 1 << 40), limit: ReadImage.pieceLimit)
+    let work = UnderWay.Work(.image, String(request.digest.prefix(64)))
+    if let reason = underWay.reason(work) { throw BusError(.noSuchImage, reason) }
+    let found = try underWay.handle(work) {
+      FaultPoint.hostWithinImage.reached()
+      return try store.image(
+        request.digest, from: min(max(0, request.offset), 1 << 40), limit: ReadImage.pieceLimit)
+    }
     guard let found else {
       throw BusError(.noSuchImage, "no stored timeline has the image \(request.digest.prefix(64))")
     }

@@ -7,6 +7,7 @@ package import MessageBus
 package import Messages
 import OwnedTasks
 package import ProcessActions
+package import Stores
 package import Timekeeping
 
 /// The timeline service: requests the timelines of placements from extensions, stores the last good one of each, and
@@ -40,6 +41,8 @@ package actor TimelineService {
   /// Callers that wait until a placement has no pending reload.
   private var reloading: [Int: [AsyncStream<Never>.Continuation]] = [:]
   var lastSnapshot = 0
+  /// The timelines and images that are handled now.
+  let underWay: UnderWay
   private var alarm = StateMachineAlarm()
   /// Set while an extension is asked, or is about to be: the clock does not advance then.
   private var work: ClockWork?
@@ -56,6 +59,7 @@ package actor TimelineService {
   /// - Parameters:
   ///   - clock: the device's clock.
   ///   - machine: the clock for author's code and its time limits.
+  ///   - underWay: a timeline that it sets aside is not requested until its retry, and an image is not read.
   ///   - environment: the environment for a placement's views; number 0 is a snapshot in the gallery.
   ///   - container: the folder of an extension, which contains the files of its replies.
   ///   - closureSizes: lays out an entry, and returns the sizes of the closures that were called with another size.
@@ -64,7 +68,7 @@ package actor TimelineService {
     extensions: [Address], apps: [Address] = [], database: any DatabaseWriter, bus: any BusConnection,
     clock: any ControllableClock,
     machine: any ControllableClock = AdjustableClock(.running(ahead: 0)),
-    settings: TimelineSettings = TimelineSettings(),
+    settings: TimelineSettings = TimelineSettings(), underWay: UnderWay = UnderWay(),
     policy: BudgetPolicy = BudgetPolicy(), environment: @escaping @Sendable (Placement) -> WidgetEnvironment,
     container: @escaping @Sendable (Address) -> String? = { _ in nil },
     closureSizes: @escaping @Sendable (ArchivedEntry, WidgetEnvironment) async -> [ClosureSizes] = { _, _ in [] }
@@ -74,6 +78,7 @@ package actor TimelineService {
     self.clock = clock
     self.machine = machine
     self.settings = settings
+    self.underWay = underWay
     self.environment = environment
     self.container = container
     self.closureSizes = closureSizes

@@ -5,6 +5,7 @@ import Foundation
 import MessageBus
 import Messages
 import OwnedTasks
+import Stores
 import Timekeeping
 
 // One attempt of a delivery: the copies of the files, then the message, until the owner acknowledges it or the attempt
@@ -34,7 +35,7 @@ extension EventDelivery {
     var failures = 0
     while !Task.isCancelled {
       do {
-        let events = try message(delivery, attempt, try await outcomes(of: delivery))
+        let events = try await message(delivery, attempt)
         handle(.sent(delivery.id, generation: attempt.generation))
         // Before the owner gets the events.
         guard writePostponed() else { return }
@@ -79,6 +80,15 @@ extension EventDelivery {
       events, to: delivery.session.owner, id: delivery.id, context: delivery.session.context
     ) { _ in }
     handle(.acknowledged(delivery.id, of: delivery.tasks))
+  }
+
+  private func message(
+    _ delivery: DeliveryStateMachine.Delivery, _ attempt: DeliveryStateMachine.Attempt
+  ) async throws -> SessionEvents {
+    let works = delivery.tasks.map { TaskKey(session: delivery.session, identifier: $0).work }
+    for work in works { context.underWay.begin(work) }
+    defer { for work in works { context.underWay.end(work) } }
+    return try message(delivery, attempt, try await outcomes(of: delivery))
   }
 
   private func message(

@@ -70,6 +70,8 @@ package struct LoadingStateMachine: Sendable {
   var loading = 0
   /// Tasks whose place changed in this step.
   var moved: [TaskKey] = []
+  /// Tasks that were under way when the host ended by a trap. They load one at a time, until their attempt ends.
+  private var suspects: Set<TaskKey>
   private var stamps = 0
   private var arrivals = 0
   let settings: TransferSettings
@@ -78,10 +80,13 @@ package struct LoadingStateMachine: Sendable {
   /// - Parameters:
   ///   - transfers: the tasks that have not ended, in the order in which they were created.
   ///   - families: which app an extension belongs to.
+  ///   - suspects: tasks that were under way when the host ended by a trap. They load one at a time.
   package init(
     sessions: [SessionKey: SessionPolicy] = [:], transfers: [Transfer] = [], limiters: [String: Limiter] = [:],
-    network: NetworkState = NetworkState(), settings: TransferSettings, families: AppFamilies = AppFamilies()
+    network: NetworkState = NetworkState(), settings: TransferSettings, families: AppFamilies = AppFamilies(),
+    suspects: Set<TaskKey> = []
   ) {
+    self.suspects = suspects
     self.sessions = sessions
     self.limiters = limiters
     self.network = network
@@ -101,10 +106,16 @@ package struct LoadingStateMachine: Sendable {
   package func isInFront(_ owner: Address) -> Bool { inFront.contains(owner) }
 
   package mutating func handle(_ event: Event, now: Date) -> [Action] {
+    if !suspects.isEmpty, let key = event.endOfAttempt { suspects.remove(key) }
     var actions = handle(event, now)
     fillHostQueues()
+    var held: [QueueEntry] = []
     while loading < settings.maximumLoads, let entry = ready.popMin() {
       guard let transfer = transfers[entry.key], transfer.stamp == entry.stamp else { continue }
+      if suspects.contains(entry.key), isSuspectLoading {
+        held.append(entry)
+        continue
+      }
       move(entry.key, to: .loading)
       transfers[entry.key]?.isUnderWay = true
       transfers[entry.key]?.attempts += 1
@@ -112,9 +123,14 @@ package struct LoadingStateMachine: Sendable {
       loading += 1
       actions.append(.load(entry.key))
     }
+    ready.insert(contentsOf: held)
     actions += reportWaits()
     tidyAlarms()
     return actions
+  }
+
+  private var isSuspectLoading: Bool {
+    transfers.values.contains { $0.isUnderWay && suspects.contains($0.key) }
   }
 
   private mutating func handle(_ event: Event, _ now: Date) -> [Action] {
@@ -273,5 +289,15 @@ package struct LoadingStateMachine: Sendable {
   private mutating func tidyAlarms() {
     if alarms.count > 4 * transfers.count + 64 { alarms = Heap(alarms.unordered.filter(isDue)) }
     while let alarm = alarms.min, !isDue(alarm) { alarms.removeMin() }
+  }
+}
+
+extension LoadingStateMachine.Event {
+  /// The task whose attempt has ended.
+  fileprivate var endOfAttempt: TaskKey? {
+    switch self {
+    case .failed(let key, _), .again(let key), .stopped(let key), .ended(let key): key
+    case .began, .opened, .created, .changed, .answered, .ending, .network, .woken, .front, .timerFired: nil
+    }
   }
 }

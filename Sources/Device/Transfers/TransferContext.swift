@@ -5,6 +5,7 @@ import GRDB
 import MessageBus
 import Messages
 import ProcessActions
+import Stores
 import Synchronization
 import Timekeeping
 
@@ -23,6 +24,8 @@ final class TransferContext: Sendable {
   let outputs: Outputs<TransferOutput>
   /// What owners are needed for: events, and questions to their code.
   let processActions: Outputs<ProcessAction>
+  /// The tasks that are handled now.
+  let underWay: UnderWay
   private let folder: String
   private let over = Atomic(false)
   /// The folders of sessions: a name takes two digests.
@@ -32,9 +35,10 @@ final class TransferContext: Sendable {
   /// - Throws: database errors.
   init(
     folder: String, database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock,
-    settings: TransferSettings, families: AppFamilies
+    settings: TransferSettings, families: AppFamilies, underWay: UnderWay
   ) throws {
     self.folder = folder
+    self.underWay = underWay
     self.store = try TransferStore(database)
     commits = CommitSchedule(executor)
     self.bus = bus

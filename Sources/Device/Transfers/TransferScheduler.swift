@@ -55,10 +55,11 @@ actor TransferScheduler {
       context.bus, perSecond: context.settings.countsPerSecond, on: context.executor.taskExecutor, isAwake: isAwake)
     let configurations = try context.store.configurations()
     self.configurations = configurations
+    let tasks = try context.store.unendedTasks()
     stateMachine = LoadingStateMachine(
-      sessions: configurations.mapValues(LoadingStateMachine.SessionPolicy.init),
-      transfers: try context.store.unendedTasks().map(\.transfer),
-      limiters: try context.store.limiters(), settings: context.settings, families: context.families)
+      sessions: configurations.mapValues(LoadingStateMachine.SessionPolicy.init), transfers: tasks.map(\.transfer),
+      limiters: try context.store.limiters(), settings: context.settings, families: context.families,
+      suspects: context.suspects(among: tasks))
   }
 
   /// Continues every task that has not ended and may use the network.
@@ -154,14 +155,6 @@ actor TransferScheduler {
     }
   }
 
-  /// The mistake `accepted-before-saved`.
-  func createLater(_ request: CreateTransfer, from owner: Address) {
-    tasks.start {
-      try? await Task.sleep(for: .seconds(2))
-      try? await self.create(request, from: owner)
-    }
-  }
-
   /// Changes properties of a task. Has no effect on a task that has ended.
   ///
   /// - Throws: database errors.
@@ -228,7 +221,7 @@ actor TransferScheduler {
   }
 
   /// Records the end of a task with the next transaction that waits for the disk. Another task may load at once.
-  private func addEnd(of key: TaskKey, _ result: AttemptResult?, failure: TransferFailure?) {
+  func addEnd(of key: TaskKey, _ result: AttemptResult?, failure: TransferFailure?) {
     let bytes = result?.bytes ?? context.bytes(key)
     let sent = counter.ended(key, bytes: failure == nil ? bytes : nil)
     ends.append(
@@ -296,7 +289,7 @@ actor TransferScheduler {
   // MARK: Attempts
 
   private func runAttempt(of key: TaskKey) async {
-    let end = await attempt(key)
+    let end = await context.handling(key) { await attempt(key) }
     attempts[key] = nil
     attemptEnded(key, end)
   }

@@ -3,6 +3,7 @@
 import FaultPoints
 package import MessageBus
 package import Messages
+import OwnedTasks
 
 // Requests from the owners of sessions.
 
@@ -69,6 +70,16 @@ extension TransferService {
   package func change(_ request: ChangeTransfer, _ from: Received) throws -> Done {
     try scheduler.assumeIsolated { try $0.change(request, from: from.source) }
     return Done()
+  }
+}
+
+extension TransferScheduler {
+  /// The mistake `accepted-before-saved`.
+  fileprivate func createLater(_ request: CreateTransfer, from owner: Address) {
+    tasks.start {
+      try? await Task.sleep(for: .seconds(2))
+      try? await self.create(request, from: owner)
+    }
   }
 }
 

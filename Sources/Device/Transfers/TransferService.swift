@@ -6,6 +6,7 @@ package import MessageBus
 package import Messages
 import OwnedTasks
 package import ProcessActions
+package import Stores
 package import Timekeeping
 
 /// The transfer service: the background transfer service of a device.
@@ -31,6 +32,7 @@ package actor TransferService {
   /// - Parameters:
   ///   - folder: where the part files are.
   ///   - families: which app an extension belongs to.
+  ///   - underWay: a task that it sets aside fails with -1, and is not loaded or copied.
   ///   - isAwake: whether an owner runs now and can receive the progress of its tasks.
   ///   - container: the folder of an owner, in which its copies are placed.
   ///   - deliverTo: the destination of an owner's events, by default the owner. Other functions simulate a broken
@@ -38,13 +40,14 @@ package actor TransferService {
   /// - Throws: database errors.
   package init(
     folder: String, database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock,
-    settings: TransferSettings, families: AppFamilies = AppFamilies(),
+    settings: TransferSettings, families: AppFamilies = AppFamilies(), underWay: UnderWay = UnderWay(),
     isAwake: @escaping @Sendable (Address) async -> Bool = { _ in true },
     container: @escaping @Sendable (Address) -> String?,
     deliverTo: @escaping @Sendable (Address) -> Address = { $0 }
   ) throws {
     context = try TransferContext(
-      folder: folder, database: database, bus: bus, clock: clock, settings: settings, families: families)
+      folder: folder, database: database, bus: bus, clock: clock, settings: settings, families: families,
+      underWay: underWay)
     outputs = context.outputs
     processActions = context.processActions
     delivery = try EventDelivery(
@@ -61,11 +64,15 @@ package actor TransferService {
   ///   - suspended: the generations of the owners that are suspended.
   /// - Throws: database errors.
   package func begin(network: NetworkState = NetworkState(), suspended: [Address: UInt32] = [:]) throws {
+    scheduler.assumeIsolated { $0.failEndedTasksSetAside() }
     // First: the owners become ready during the rest.
     delivery.assumeIsolated { $0.begin(suspended: suspended) }
     try context.removeOrphanedParts()
     try context.removePartsOfEarlierBoot()
-    scheduler.assumeIsolated { $0.begin(network: network) }
+    scheduler.assumeIsolated { scheduler in
+      scheduler.failTasksSetAside()
+      scheduler.begin(network: network)
+    }
   }
 
   /// Stops the loading tasks where they are and all deliveries, and returns when nothing runs any more. They continue

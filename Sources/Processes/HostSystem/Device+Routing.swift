@@ -12,6 +12,7 @@ import Messages
 import OwnedTasks
 import ProcessActions
 import Pushes
+import Stores
 import Timekeeping
 import Timelines
 import Transfers
@@ -108,11 +109,18 @@ extension Device {
     }
   }
 
+  /// Handles what a notification requests of other services.
+  private func handling(_ push: UUID, _ body: () async -> Void) async {
+    pushes.underWay.begin(.notification(push))
+    await body()
+    pushes.underWay.end(.notification(push))
+  }
+
   private func route(_ output: PushOutput) async {
     switch output {
-    case .reload(let push, let placements): await reload(placements, because: push)
-    case .offer(let push, let app, let wakes): await offer(push, to: app, wakes: wakes)
-    case .activity(let notification): await take(notification)
+    case .reload(let push, let placements): await handling(push) { await reload(placements, because: push) }
+    case .offer(let push, let app, let wakes): await handling(push) { await offer(push, to: app, wakes: wakes) }
+    case .activity(let notification): await handling(notification.uniqueID) { await take(notification) }
     case .activityToken(let key, let token): await setActivityToken(key, token)
     case .broken(let reason): broken(reason)
     }

@@ -13,6 +13,7 @@ package import MessageBus
 import Messages
 import OwnedTasks
 import Pushes
+package import Stores
 import Timekeeping
 import Timelines
 import Transfers
@@ -47,11 +48,13 @@ package actor Device {
   ///
   /// - Parameters:
   ///   - bus: not started yet, because handlers are registered here.
+  ///   - underWay: what it sets aside is failed and reported.
   ///   - broken: called once if state cannot be persisted; the process should exit then.
   /// - Throws: `instance-folder`, `configuration` with the file that it concerns, or errors of the database.
   package init(
     _ configuration: ClusterConfiguration, instance: InstanceFolder, database: any DatabaseWriter,
-    bus: any BusConnection, faults: InjectedFaults = InjectedFaults(), broken: @escaping @Sendable (String) -> Void
+    bus: any BusConnection, underWay: UnderWay = UnderWay(), faults: InjectedFaults = InjectedFaults(),
+    broken: @escaping @Sendable (String) -> Void
   ) throws {
     let device = configuration.device.name
     let folder = instance.device(device)
@@ -77,7 +80,7 @@ package actor Device {
     // The types of what is stored of timelines take as long as all other services.
     let timelines = Concurrently {
       try TimelineService(
-        configuration, gallery, conditions, containers, database: database, bus: bus, clock: clock)
+        configuration, gallery, conditions, containers, underWay, database: database, bus: bus, clock: clock)
     }
     let programs = configuration.programs(groups: groups, containers, conditions, in: instance)
     self.configuration = configuration
@@ -97,18 +100,21 @@ package actor Device {
       clock: clock)
     self.transfers = try TransferService(
       folder: folder.transfers, database: database, bus: bus, clock: clock, settings: TransferSettings(settings),
-      families: AppFamilies(apps: configuration.apps.map(\.bundle)),
+      families: AppFamilies(apps: configuration.apps.map(\.bundle)), underWay: underWay,
       isAwake: { await launcher.awakeInstance(of: $0) != nil },
       container: { $0.bundleIdentifier.flatMap(containers.path) }, deliverTo: faults.deliverTo)
     self.pushes = try PushService(
       device: device, products: configuration.pushProducts, hasWidgetPushes: configuration.hasWidgetPushes,
-      database: database, bus: bus, clock: clock)
+      database: database, bus: bus, clock: clock, underWay: underWay)
     let asked = AskedDevice()
     self.activities = try ActivityService(
       configuration, conditions, asked, database: database, bus: bus, clock: clock)
     self.timelines = try timelines.get()
     try synchronized.get()
     asked.set(self)
+    for work in underWay.setAside {
+      bus.record(FaultNoticed(.setAside, subject: "\(work)", details: underWay.reason(work) ?? "set aside"))
+    }
   }
 
   /// Resumes after a host restart: the downloads at once, without the bus.

@@ -52,7 +52,8 @@ package struct HostCommand: StandingProcessCommand {
     if let early { connection = early } else { connection = try await self.connection(configuration) }
     StandingProcess.renewKey(.host, on: connection, in: folder)
     let device = try Device(
-      configuration, instance: folder, database: database, bus: connection, faults: faults
+      configuration, instance: folder, database: database, bus: connection,
+      underWay: try UnderWay(path: folder.host + "/under-way"), faults: faults
     ) { reason in
       Self.fail("\(reason). Is the disk full? After a restart, the host resumes where it was.", .io)
     }

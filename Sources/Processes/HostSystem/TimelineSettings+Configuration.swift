@@ -7,6 +7,7 @@ import GRDB
 import Gallery
 import MessageBus
 import Messages
+import Stores
 import Timekeeping
 import Timelines
 
@@ -34,13 +35,14 @@ extension TimelineService {
   /// - Throws: `configuration` with the file of the budget; errors of the database.
   init(
     _ configuration: ClusterConfiguration, _ gallery: GalleryService, _ conditions: DeviceConditionsService,
-    _ containers: Containers, database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock
+    _ containers: Containers, _ underWay: UnderWay, database: any DatabaseWriter, bus: any BusConnection,
+    clock: any ControllableClock
   ) throws {
     let device = configuration.device.name
     try self.init(
       extensions: configuration.extensions.map { $0.address(on: device) },
       apps: configuration.apps.map { .app(device, $0.bundle) }, database: database, bus: bus, clock: clock,
-      settings: TimelineSettings(configuration.settings),
+      settings: TimelineSettings(configuration.settings), underWay: underWay,
       policy: try BudgetPolicy(configuration.settings, timeZone: conditions.settings.timeZone),
       environment: {
         gallery.stateMachine.environment(of: $0, conditions.settings(of: .widgetExtension(device, $0.bundle)))

@@ -66,6 +66,22 @@ int process_spawn(
     pid_t *pid, const char *path, char *const arguments[], char *const environment[], const char *directory,
     const int standard[3], int new_session);
 
+// MARK: Traps
+//
+// A process records the signal of the trap that ends it in memory that it shares with its successor.
+
+/// Stores the number of SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE or SIGSEGV in `word` when it ends this process. The
+/// former handler, or the default action, follows. The memory must stay mapped.
+void process_record_traps(uint32_t *word);
+
+/// The name of such a signal, such as SIGILL; NULL for another.
+const char *process_trap_name(int signal);
+
+/// Stores a word after everything that this thread has stored before.
+static inline void shared_store(void *word, uint32_t value) {
+  __atomic_store_n((uint32_t *)word, value, __ATOMIC_RELEASE);
+}
+
 // MARK: Checksum
 
 /// Updates a running CRC-32 (reflected polynomial 0xedb88320, not inverted) with the processor's carry-less
@@ -93,7 +109,7 @@ int digest_sha256_of_file(int descriptor, int64_t limit, uint8_t *digest);
 enum { fault_page_size = 131072, fault_text_size = 256, fault_slots = 64 };
 
 /// What happens at a point or on a line. `value` is milliseconds for a stall or a delay, and an errno for a failure.
-enum { fault_crash = 1, fault_stall, fault_fail, fault_delay, fault_cut, fault_double };
+enum { fault_crash = 1, fault_stall, fault_fail, fault_delay, fault_cut, fault_double, fault_trap };
 
 /// What a process reached last.
 struct fault_state {

@@ -55,7 +55,7 @@ package enum DiagnosticTable {
       ArchiveTooLarge(),
       NoticedFault(.kindTwice), NoticedFault(.noContainerBackground), NoticedFault(.unsupportedView),
       NoticedFault(.assetNotUsable),
-      NoticedFault(.foreignAppGroup), NoticedFault(.notSimulated), CodeLeftOut(),
+      NoticedFault(.foreignAppGroup), NoticedFault(.notSimulated), NoticedFault(.setAside), CodeLeftOut(),
     ]
   }
 

@@ -101,6 +101,19 @@ extension NoticedFault.Known {
       source: "ours: Documentation/limitations.md lists what is not simulated",
       advice: "Read the entry of limitations.md, and test what depends on it on a phone."))
 
+  static let setAside = NoticedFault.Known(
+    fault: .setAside,
+    description: DiagnosisDescription(
+      code: "set-aside", severity: .error, title: "stored work ended the host twice, and is set aside",
+      rule:
+        "A task, notification, timeline or image that was under way when the host ended by a trap (SIGILL, SIGSEGV and "
+        + "others), twice in a row, is not handled again: the task fails with -1, the notification is discarded, the "
+        + "timeline is requested again after a pause, the image is not read.",
+      source: "ours: the device goes on, whatever a server or an author sends",
+      advice:
+        "This is a fault of WidgetLab: please report it with host.log and the journal. Until it is repaired, change "
+        + "the URL, the payload or the view that the subject names."))
+
   static let assetNotUsable = NoticedFault.Known(
     fault: .assetNotUsable,
     description: DiagnosisDescription(
