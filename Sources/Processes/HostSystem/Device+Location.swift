@@ -2,7 +2,7 @@
 
 import Cluster
 
-// The device has no location; an operator reports that it moved far.
+// Which widgets use the location. `widgetlab device location` sets where the device is, and that it has moved far.
 
 extension ClusterConfiguration {
   /// The extensions whose widgets use the location, according to their `Info.plist`.

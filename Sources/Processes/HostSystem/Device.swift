@@ -20,7 +20,7 @@ import Transfers
 
 /// The assembled device: its services, the messages that they receive, and the routing of requests between them.
 ///
-/// It has no state. It encodes screens, so it does not run on the thread of the bus handlers that call it.
+/// The state of the device is in the services. It encodes screens, so it does not run on the thread of the bus handlers that call it.
 package actor Device {
   let configuration: ClusterConfiguration
   let bus: any BusConnection

@@ -38,7 +38,8 @@ enum DeviceFacts {
   open var systemName: String { DeviceFacts.isPad ? "iPadOS" : "iOS" }
   open var systemVersion: String { DeviceFacts.systemVersion }
   open var userInterfaceIdiom: UIUserInterfaceIdiom { DeviceFacts.isPad ? .pad : .phone }
-  /// The same for the installation of an app: it is kept in the user defaults.
+  /// Kept in the user defaults of the bundle, so an app and its extension have different ones. On a phone it is the same
+  /// for all apps of a vendor.
   open var identifierForVendor: UUID? {
     let key = "UIDevice.identifierForVendor"
     if let known = UserDefaults.standard.string(forKey: key).flatMap(UUID.init(uuidString:)) { return known }

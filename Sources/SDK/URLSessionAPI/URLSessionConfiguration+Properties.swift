@@ -7,8 +7,8 @@ extension URLSessionConfiguration {
   /// The identifier of a background session; `nil` for other sessions.
   public var identifier: String? { values.identifier }
 
-  /// The app group whose folder receives the downloads. Required in an extension: without it a background session is
-  /// invalidated with `backgroundSessionRequiresSharedContainer` (-995).
+  /// The app group of a session. Required in an extension: without it a background session is invalidated with
+  /// `backgroundSessionRequiresSharedContainer` (-995). Downloads are placed in the owner's own container all the same.
   public var sharedContainerIdentifier: String? {
     get { self[\.sent.sharedContainerIdentifier] }
     set { self[\.sent.sharedContainerIdentifier] = newValue }
