@@ -115,6 +115,8 @@ import WidgetLabTesting
     .rule("INLINE-21"),
     arguments: [
       ("cut", URLError.Code.networkConnectionLost), ("garbage", .cannotParseResponse),
+      ("HTTP/1.1 000 Zero\r\nContent-Length: 2\r\n\r\nok", .cannotParseResponse),
+      ("HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n", .cannotParseResponse),
       ("silence", .networkConnectionLost),
     ])
   func `a truncated, malformed or empty response fails with its error code`(fault: String, code: URLError.Code)
@@ -124,11 +126,32 @@ import WidgetLabTesting
       switch fault {
       case "cut": LocalServer.Reply(body: Data("whole".utf8), cutsAfter: 2)
       case "garbage": LocalServer.Reply(raw: "no HTTP at all\r\n\r\n")
-      default: LocalServer.Reply(raw: "")
+      case "silence": LocalServer.Reply(raw: "")
+      default: LocalServer.Reply(raw: fault)
       }
     }) { fixture in
       let session = fixture.session()
       #expect(await failure { try await session.data(from: fixture.server.url()) }?.code == code)
+    }
+  }
+
+  @Test(
+    .rule("INLINE-21"),
+    arguments: [
+      ("GET", "a b", "1"), ("GET", "", "1"), ("GET", "a", "1\r\nb: 2"), ("GET", "a", "1\0"), ("G T", "a", "1"),
+    ])
+  func `a method or a header field that HTTP does not allow fails with -1 and is not sent`(
+    method: String, name: String, value: String
+  ) async throws {
+    try await CurlFixture.run({ _ in .text("") }) { fixture in
+      let session = fixture.session()
+      var request = URLRequest(url: fixture.server.url())
+      request.httpMethod = method
+      request.setValue(value, forHTTPHeaderField: name)
+      let error = await failure { try await session.data(for: request) }
+      #expect(error?.code == .unknown)
+      #expect(error?.localizedDescription.contains("HTTP does not allow") == true)
+      #expect(fixture.server.requests.isEmpty)
     }
   }
 
@@ -138,7 +161,8 @@ import WidgetLabTesting
       let session = fixture.session()
       let cases: [(String, URLError.Code)] = [
         ("http://127.0.0.1:1/", .cannotConnectToHost), ("https://no.such.host.invalid/", .cannotFindHost),
-        ("ftp://127.0.0.1/", .unsupportedURL), ("http:///path", .badURL),
+        ("ftp://127.0.0.1/", .unsupportedURL), ("http:///path", .badURL), ("http://127.0.0.1:65536/", .badURL),
+        ("http://127.0.0.1:99999999999999999999/", .badURL),
       ]
       for (text, code) in cases {
         let url = try #require(URL(string: text))

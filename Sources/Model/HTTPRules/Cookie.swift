@@ -36,7 +36,8 @@ package struct Cookie: Codable, Hashable, Sendable {
   ///
   /// - Returns: `nil` for a field that is malformed, or that the server may not set.
   package init?(_ field: String, from url: URL, now: Date) {
-    guard let host = url.host?.lowercased() else { return nil }
+    // No request could send a control character (RFC 6265bis, section 5.6).
+    guard let host = url.host?.lowercased(), MessageSyntax.isValue(field) else { return nil }
     let parts = field.split(separator: ";", omittingEmptySubsequences: false)
     guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return nil }
     name = Self.trimmed(pair[..<equals])

@@ -94,7 +94,6 @@ final class CurlAttempt {
     var fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
       .filter { $0.key.lowercased() != "content-length" }
       .map { $0.value.isEmpty ? "\($0.key);" : "\($0.key): \($0.value)" }
-      .filter { !$0.contains { $0.isNewline } }
     func lacks(_ name: String) -> Bool { request.value(forHTTPHeaderField: name) == nil }
     fields += defaults.filter { lacks($0[0]) }.map { "\($0[0]): \($0[1])" }
     if hasBody {
@@ -144,11 +143,13 @@ final class CurlAttempt {
     let wasComplete = head.isComplete
     head.add(String(decoding: line, as: UTF8.self))
     // Fields after the head are trailers.
-    guard head.isComplete, !wasComplete, head.status >= 200 else { return line.count }
+    guard head.isComplete, !wasComplete, !(100..<200).contains(head.status) else { return line.count }
     if answersDigest, head.status == 401 { return line.count }
     answersDigest = false
     return guarded(
       { () throws(URLError) in
+        // libcurl before 7.77 accepts a status below 100.
+        guard head.status >= 200 else { throw URLError(.cannotParseResponse) }
         try watcher.received(head)
         return line.count
       }, otherwise: 0)

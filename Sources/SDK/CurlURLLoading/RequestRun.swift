@@ -102,11 +102,17 @@ final class RequestRun: AttemptWatcher {
   private func destination() throws(URLError) -> URL {
     guard let url = request.url, let scheme = url.scheme?.lowercased() else { throw URLError(.badURL) }
     guard ["http", "https"].contains(scheme) else { throw URLError(.unsupportedURL) }
-    guard let host = url.host, !host.isEmpty else { throw URLError(.badURL) }
+    guard let host = url.host, !host.isEmpty, MessageSyntax.hasUsablePort(url) else { throw URLError(.badURL) }
     guard configuration.client.transportSecurity.allows(url) else {
       throw URLError(
         .appTransportSecurityRequiresSecureConnection,
         userInfo: [NSLocalizedDescriptionKey: TransportSecurity.message])
+    }
+    let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
+    if let what = MessageSyntax.objection(request.httpMethod ?? "GET", fields.lazy.map { ($0.key, $0.value) }) {
+      throw URLError(
+        .unknown,
+        userInfo: [NSLocalizedDescriptionKey: "the request cannot be sent: HTTP does not allow \(what)"])
     }
     guard request.cachePolicy != .returnCacheDataDontLoad else { throw URLError(.resourceUnavailable) }
     return url
