@@ -163,7 +163,6 @@ let openCombine: Target.Dependency = .product(name: "OpenCombine", package: "Ope
 let openCombineDispatch: Target.Dependency = .product(name: "OpenCombineDispatch", package: "OpenCombine")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
-let nioHTTPCompression: Target.Dependency = .product(name: "NIOHTTPCompression", package: "swift-nio-extras")
 let nioHPACK: Target.Dependency = .product(name: "NIOHPACK", package: "swift-nio-http2")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -231,7 +230,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.0"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -368,11 +366,13 @@ let package = Package(
     module(
       "Launching", in: "Device",
       ["MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", grdb]),
+    .systemLibrary(name: "CZlib", path: "Sources/Device/CZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     module(
       "Transfers", in: "Device",
       [
-        "CookieFiles", "FaultPoints", "HTTPRules", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores",
-        "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1, nioHTTPCompression, nioPosix, nioSSL,
+        "CookieFiles", "CZlib", "FaultPoints", "HTTPRules", "MessageBus", "Messages", "OwnedTasks", "ProcessActions",
+        "Stores", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1, nioPosix,
+        nioSSL,
       ]),
     module(
       "Timelines", in: "Device",
@@ -604,9 +604,9 @@ let package = Package(
     tests(
       "TransfersTests",
       [
-        "BusTesting", "ClockTesting", "CookieFiles", "FidelityRules", "HTTPRules", "MessageBus", "Messages",
-        "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", "Transfers", "ZeroMQ", crypto, grdb, nioCore, nioHTTP1,
-        nioPosix, nioSSL,
+        "BusTesting", "ClockTesting", "CookieFiles", "CZlib", "FidelityRules", "HTTPRules", "MessageBus", "Messages",
+        "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", "Transfers", "ZeroMQ",
+        crypto, grdb, nioCore, nioHTTP1, nioPosix, nioSSL,
       ]),
     tests(
       "TimelinesTests",

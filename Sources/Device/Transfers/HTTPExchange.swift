@@ -94,17 +94,13 @@ struct HTTPExchange: Sendable {
 
   /// The response as it is stored. The length of an encoded response is unknown, since it is not the file's (observed).
   func head(_ status: Int, _ headers: [[String]]) -> TransferResponse {
-    let length = isEncoded(headers) ? nil : HeaderList(headers)["content-length"].flatMap { Int64($0) }
+    let length = ContentCodings(headers).layers > 0 ? nil : HeaderList(headers)["content-length"].flatMap { Int64($0) }
     return TransferResponse(
       url: url.absoluteString, status: status, headers: headers, expectedLength: length ?? -1)
   }
 
   /// Whether the response has a length but no body (RFC 9110, sections 9.3.2, 15.3.5 and 15.4.5).
   func hasNoBody(_ status: Int) -> Bool { method == "HEAD" || status == 204 || status == 304 }
-
-  func isEncoded(_ headers: [[String]]) -> Bool {
-    ["gzip", "x-gzip", "deflate"].contains(HeaderList(headers)["content-encoding"]?.lowercased())
-  }
 
   // MARK: Challenges
 

@@ -94,7 +94,7 @@ struct TransferAttempt: Sendable {
       try file.truncate()
       let isWorthIt = head.expectedLength < 0 || head.expectedLength > resumableFrom
       if isWorthIt || known.response != nil {
-        try await store(head, exchange.isEncoded(headers) ? nil : HeaderList(headers).validator)
+        try await store(head, ContentCodings(headers).layers > 0 ? nil : HeaderList(headers).validator)
       }
       // Nothing of it is lost with this process. What is known to be short, or of no known length, begins in memory.
       if head.expectedLength > resumableFrom { try file.create() }
@@ -107,7 +107,7 @@ struct TransferAttempt: Sendable {
     let length = exchange.hasNoBody(head.status) ? nil : head.expectedLength < 0 ? nil : head.expectedLength
     let isLong = !(0...Int64(PartFile.memoryLimit)).contains(head.expectedLength)
     try await perform(isLong: isLong) { [head] in
-      try await receive(response, into: file, of: head, length, watch)
+      try await receive(response, ContentCodings(headers), into: file, of: head, length, watch)
     }
     return AttemptResult(
       response: head, currentRequest: exchange.currentRequest, redirectCount: exchange.redirectCount,
@@ -198,25 +198,30 @@ struct TransferAttempt: Sendable {
   ///
   /// - Parameter length: what the file must have in the end, in bytes; `nil` when that is not known.
   private func receive(
-    _ response: HTTPClientResponse, into file: PartFile, of head: TransferResponse, _ length: Int64?,
-    _ watch: AttemptWatch
+    _ response: HTTPClientResponse, _ codings: ContentCodings, into file: PartFile, of head: TransferResponse,
+    _ length: Int64?, _ watch: AttemptWatch
   ) async throws {
     let first = try file.size()
     try file.digest(upTo: first)
     var bytes = first
+    var decoder = try ContentDecoder(codings)
     for try await var piece in response.body {
       watch.touch()
       while let slice = piece.readSlice(length: min(piece.readableBytes, network.throttle.slice)),
         slice.readableBytes > 0
       {
         try await watch.outside { try await network.throttle.spend(slice.readableBytes) }
-        try await file.append(slice)
-        bytes += Int64(slice.readableBytes)
-        report(.received(bytes, of: head.expectedLength))
+        decoder.add(slice)
+        while let decoded = try decoder.next() {
+          try await file.append(decoded)
+          bytes += Int64(decoded.readableBytes)
+          report(.received(bytes, of: head.expectedLength))
+        }
       }
     }
     // After a cancellation the body ends as if it were complete.
     try Task.checkCancellation()
+    try decoder.finish()
     if bytes == first { report(.received(bytes, of: head.expectedLength)) }
     guard length == nil || bytes == length else {
       throw TransferFault(.networkConnectionLost, "received \(bytes) bytes of \(head.expectedLength)")

@@ -5,7 +5,6 @@ import Foundation
 import Messages
 import NIOCore
 import NIOHTTP1
-import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
 
@@ -47,8 +46,6 @@ struct TransferFault: Error, Hashable, CustomStringConvertible {
     case let error as FileError: self.init(.cannotWriteToFile, "\(error)")
     case HTTPParserError.invalidEOFState: self.init(.networkConnectionLost, "the connection was lost: \(error)")
     case is HTTPParserError: self.init(.cannotParseResponse, "the response cannot be read: \(error)", next: .never)
-    case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
-      self.init(.cannotDecodeContentData, "the body cannot be decoded: \(error)", next: .never)
     case NIOSSLError.uncleanShutdown, NIOSSLError.handshakeFailed(.zeroReturn),
       NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])):
       self.init(.networkConnectionLost, "the connection was lost: \(error)")

@@ -3,7 +3,6 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
-import NIOHTTPCompression
 
 /// The connections and the data rate that all attempts share.
 ///
@@ -15,8 +14,9 @@ final class TransferNetwork: Sendable {
   private let watches = AttemptWatches()
 
   init() {
+    // `ContentDecoder` decodes bodies, where they are written.
     var settings = HTTPClient.Configuration(
-      redirectConfiguration: .disallow, timeout: .init(connect: .seconds(60)), decompression: .enabled(limit: .none))
+      redirectConfiguration: .disallow, timeout: .init(connect: .seconds(60)), decompression: .disabled)
     settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 10_000
     // Long enough for the next of many small files, shorter than the limits of servers.
     settings.connectionPool.idleTimeout = .seconds(5)
