@@ -257,6 +257,7 @@ let package = Package(
     module("AuthorProjects", in: "Model", [yams]),
     module("ChartRules", in: "Model", ["Archive"]),
     module("HTTPRules", in: "Model"),
+    module("ResponseChecks", in: "Model", [nioCore, nioHTTP1]),
     module("Layout", in: "Model", ["Archive", "ChartRules"]),
     .target(name: "CLazyHarfBuzz", path: "Sources/Model/CLazyHarfBuzz"),
     .target(name: "CLazyCairo", path: "Sources/Model/CLazyCairo"),
@@ -371,7 +372,7 @@ let package = Package(
       "Transfers", in: "Device",
       [
         "CookieFiles", "CZlib", "FaultPoints", "HTTPRules", "MessageBus", "Messages", "OwnedTasks", "ProcessActions",
-        "Stores", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1, nioPosix,
+        "ResponseChecks", "Stores", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1, nioPosix,
         nioSSL,
       ]),
     module(
@@ -479,8 +480,8 @@ let package = Package(
     module(
       "DeviceFleet", in: "Processes",
       [
-        "Cluster", "FleetTokenDerivation", "LiveActivities", "MessageBus", "Messages", "OwnedTasks",
-        "PrometheusMetrics", "Pushes",
+        "Cluster", "FleetTokenDerivation", "HTTPRules", "LiveActivities", "MessageBus", "Messages", "OwnedTasks",
+        "PrometheusMetrics", "Pushes", "ResponseChecks",
         "StandingProcesses", "Stores",
         "Timekeeping", arguments, asyncHTTPClient, grdb, heap, logging, nioCore, nioHTTP1,
       ]),
@@ -605,7 +606,7 @@ let package = Package(
       "TransfersTests",
       [
         "BusTesting", "ClockTesting", "CookieFiles", "CZlib", "FidelityRules", "HTTPRules", "MessageBus", "Messages",
-        "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", "Transfers", "ZeroMQ",
+        "OwnedTasks", "ProcessActions", "ResponseChecks", "Stores", "Timekeeping", "Transfers", "ZeroMQ",
         crypto, grdb, nioCore, nioHTTP1, nioPosix, nioSSL,
       ]),
     tests(

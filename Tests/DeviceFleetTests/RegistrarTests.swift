@@ -45,6 +45,20 @@ import Testing
   }
 
   @Test(
+    .timeLimit(.minutes(1)),
+    arguments: [
+      "url: 'http://127.0.0.1:99999/'", "url: 'http://127.0.0.1:99999999999999999999/'",
+      "url: 'http://127.0.0.1:1/', headers: {Größe: '1'}", "url: 'http://127.0.0.1:1/', headers: {a: \"1\\n2\"}",
+    ])
+  func `a request that cannot be sent is not repeated`(registration: String) async throws {
+    let registrar = try Registrar(try Self.plan("registration: {\(registration)}"))
+    let result = await registrar.register([Self.entry])
+    let isRefused = if case .refused = result { true } else { false }
+    #expect(isRefused, "\(result)")
+    await registrar.close()
+  }
+
+  @Test(
     arguments: [
       ("registration: {}", "file or url"), ("registration: {file: a, url: 'http://a/'}", "either file or url"),
       ("registration: {url: 'ftp://a/'}", "not an http or https URL"), ("registration: {url: a}", "not an http"),

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AsyncHTTPClient
 import Foundation
 import HTTPRules
 import Messages
+import NIOHTTP1
+import NIOSSL
 
 /// The next HTTP request of a task, after redirects and challenges.
 struct HTTPExchange: Sendable {
@@ -17,14 +20,14 @@ struct HTTPExchange: Sendable {
   /// Origins whose certificate the owner accepted.
   private var trusted: Set<String> = []
 
-  /// - Throws: -1000, -1002 or -1022 for a URL that can never be loaded.
+  /// - Throws: `RequestCheck.url`.
   init(
     _ request: TransferRequest, _ configuration: SessionConfiguration, rangeHeaders: [(name: String, value: String)],
     isUpload: Bool
   ) throws(TransferFault) {
     original = request
     security = configuration.client?.transportSecurity ?? TransportSecurity()
-    url = try HTTPExchange.checked(URL(string: request.url), request.url, security)
+    url = try RequestCheck.url(URL(string: request.url), request.url, security)
     method = request.method
     sendsBody = isUpload || request.body != nil
     // The request's own headers take precedence over those of the session's configuration.
@@ -51,13 +54,32 @@ struct HTTPExchange: Sendable {
     headers.removeAll { pair in names.contains { $0.caseInsensitiveCompare(pair[0]) == .orderedSame } }
   }
 
+  /// The next request without its body, as the client gets it.
+  ///
+  /// - Parameter cookie: the value of `Cookie`, unless the request sets it.
+  /// - Throws: `RequestCheck.head`: also for what a server gave, such as the realm of a challenge.
+  func outgoing(cookie: String?) throws(TransferFault) -> HTTPClientRequest {
+    var all = self
+    if let cookie { all.add([["Cookie", cookie]]) }
+    try RequestCheck.head(method, all.headers, hasBody: sendsBody)
+    var outgoing = HTTPClientRequest(url: url.absoluteString)
+    outgoing.method = HTTPMethod(rawValue: method)
+    for field in all.headers { outgoing.headers.add(name: field[0], value: field[1]) }
+    if isTrusted {
+      var configuration = TLSConfiguration.makeClientConfiguration()
+      configuration.certificateVerification = .none
+      outgoing.tlsConfiguration = configuration
+    }
+    return outgoing
+  }
+
   /// Follows a redirect (documented: a background session always does).
   ///
   /// `Authorization` and cookies are not sent to another origin (RFC 9110, section 15.4). A 303 changes every method
   /// but HEAD to GET, a 301 or 302 changes POST to GET. A GET has no body.
   ///
   /// - Returns: `false` when the response is no redirect or has no location.
-  /// - Throws: -1007 after `limit` redirects, -1000, -1002 or -1022 for a location that can never be loaded.
+  /// - Throws: -1007 after `limit` redirects, and `RequestCheck.url` for the location.
   mutating func redirect(
     _ status: Int, to location: String?, limit: Int
   ) throws(TransferFault) -> Bool {
@@ -65,7 +87,7 @@ struct HTTPExchange: Sendable {
     guard redirectCount < limit else {
       throw TransferFault(.httpTooManyRedirects, "too many redirects: \(original.url)", next: .never)
     }
-    let target = try HTTPExchange.checked(URL(string: location, relativeTo: url)?.absoluteURL, location, security)
+    let target = try RequestCheck.url(URL(string: location, relativeTo: url)?.absoluteURL, location, security)
     redirectCount += 1
     if status == 303 ? method != "HEAD" : status < 303 && method == "POST" {
       method = "GET"
@@ -130,24 +152,4 @@ struct HTTPExchange: Sendable {
   }
 
   private static func port(_ url: URL) -> Int { url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80) }
-
-  /// Throws the `NSURLError` of a URL that can never be loaded.
-  private static func checked(
-    _ url: URL?, _ text: String, _ security: TransportSecurity
-  ) throws(TransferFault) -> URL {
-    guard let url, let scheme = url.scheme?.lowercased() else {
-      throw TransferFault(.badURL, "bad URL: \(text)", next: .never)
-    }
-    // A background session supports HTTP and HTTPS only (documented).
-    guard scheme == "http" || scheme == "https" else {
-      throw TransferFault(.unsupportedURL, "unsupported URL: \(text)", next: .never)
-    }
-    guard let host = url.host(), !host.isEmpty else {
-      throw TransferFault(.badURL, "bad URL: \(text)", next: .never)
-    }
-    guard security.allows(url) else {
-      throw TransferFault(.appTransportSecurityRequiresSecureConnection, TransportSecurity.message, next: .never)
-    }
-    return url
-  }
 }

@@ -167,22 +167,12 @@ struct TransferAttempt: Sendable {
   }
 
   private func outgoing(_ exchange: HTTPExchange, _ watch: AttemptWatch) throws -> HTTPClientRequest {
-    var outgoing = HTTPClientRequest(url: exchange.url.absoluteString)
-    outgoing.method = HTTPMethod(rawValue: exchange.method)
-    for pair in exchange.headers { outgoing.headers.add(name: pair[0], value: pair[1]) }
-    if !outgoing.headers.contains(name: "Cookie"), let value = cookies?.header(for: exchange.url) {
-      outgoing.headers.add(name: "Cookie", value: value)
-    }
+    var outgoing = try exchange.outgoing(cookie: cookies?.header(for: exchange.url))
     if exchange.sendsBody, let upload {
       let body = try UploadBody(upload, network.throttle, watch, report)
       outgoing.body = .stream(body, length: .known(body.length))
     } else if exchange.sendsBody, let body = request.body {
       outgoing.body = .bytes(ByteBuffer(bytes: body))
-    }
-    if exchange.isTrusted {
-      var configuration = TLSConfiguration.makeClientConfiguration()
-      configuration.certificateVerification = .none
-      outgoing.tlsConfiguration = configuration
     }
     return outgoing
   }

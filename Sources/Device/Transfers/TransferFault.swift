@@ -7,6 +7,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import ResponseChecks
 
 /// Why an attempt ended without a response, as the author sees it. Documentation/fidelity/transfers.md lists the
 /// errors and their sources.
@@ -45,7 +46,8 @@ struct TransferFault: Error, Hashable, CustomStringConvertible {
     case let error as IOError: self.init(code: error.errnoCode, "\(error)")
     case let error as FileError: self.init(.cannotWriteToFile, "\(error)")
     case HTTPParserError.invalidEOFState: self.init(.networkConnectionLost, "the connection was lost: \(error)")
-    case is HTTPParserError: self.init(.cannotParseResponse, "the response cannot be read: \(error)", next: .never)
+    case is HTTPParserError, is UnusableResponse:
+      self.init(.cannotParseResponse, "the response cannot be read: \(error)", next: .never)
     case NIOSSLError.uncleanShutdown, NIOSSLError.handshakeFailed(.zeroReturn),
       NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])):
       self.init(.networkConnectionLost, "the connection was lost: \(error)")

@@ -3,6 +3,7 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import ResponseChecks
 
 /// The connections and the data rate that all attempts share.
 ///
@@ -23,15 +24,21 @@ final class TransferNetwork: Sendable {
     // The transfer service has the back-off between attempts, so that each attempt is recorded.
     settings.connectionPool.retryConnectionEstablishment = false
     settings.httpVersion = .http1Only
-    settings.http1_1ConnectionDebugInitializer = TransferNetwork.readMuchAtOnce
+    settings.http1_1ConnectionDebugInitializer = TransferNetwork.prepare
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
   }
 
+  /// Prepares a connection, which has no request yet.
+  ///
   /// One read at a time, of up to 256 KiB. The client requests more as soon as its buffer is empty, so the next read
   /// overlaps with writing the current one to the file.
-  private static func readMuchAtOnce(_ channel: any Channel) -> EventLoopFuture<Void> {
-    let reads = AdaptiveRecvByteBufferAllocator(minimum: 2 << 10, initial: 16 << 10, maximum: 256 << 10)
-    return channel.setOption(.recvAllocator, value: reads).flatMap { channel.setOption(.maxMessagesPerRead, value: 1) }
+  private static func prepare(_ channel: any Channel) -> EventLoopFuture<Void> {
+    channel.eventLoop.makeCompletedFuture { try ResponseGate.insert(in: channel.pipeline.syncOperations) }
+      .flatMap {
+        let reads = AdaptiveRecvByteBufferAllocator(minimum: 2 << 10, initial: 16 << 10, maximum: 256 << 10)
+        return channel.setOption(.recvAllocator, value: reads)
+      }
+      .flatMap { channel.setOption(.maxMessagesPerRead, value: 1) }
   }
 
   /// - Parameter idle: the idle limit of one attempt, in seconds of machine time.

@@ -4,9 +4,11 @@ import AsyncHTTPClient
 import Cluster
 import Foundation
 import Glibc
+import HTTPRules
 import Messages
 import NIOCore
 import NIOHTTP1
+import ResponseChecks
 
 /// Gives tokens to the user's backend: a request for each by a template, or lines of a file.
 final class Registrar: Sendable {
@@ -41,6 +43,10 @@ final class Registrar: Sendable {
       var configuration = HTTPClient.Configuration()
       configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = plan.profile.registration.concurrency
       configuration.redirectConfiguration = .disallow
+      configuration.httpVersion = .http1Only
+      configuration.http1_1ConnectionDebugInitializer = { channel in
+        channel.eventLoop.makeCompletedFuture { try ResponseGate.insert(in: channel.pipeline.syncOperations) }
+      }
       (client, file) = (HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration), nil)
     }
   }
@@ -78,6 +84,11 @@ final class Registrar: Sendable {
   private func send(
     _ url: String, _ method: String, _ headers: [String: String], _ body: String, _ client: HTTPClient
   ) async -> Result {
+    // The library ends the process for some of what it cannot send.
+    guard URL(string: url).map(MessageSyntax.hasUsablePort) ?? false else { return .refused("bad URL: \(url)") }
+    if let what = MessageSyntax.objection(method, headers.lazy.map { ($0.key, $0.value) }) {
+      return .refused("HTTP does not allow \(what)")
+    }
     var request = HTTPClientRequest(url: url)
     request.method = HTTPMethod(rawValue: method)
     request.headers.add(name: "user-agent", value: "device-fleet")
