@@ -162,6 +162,7 @@ let jwtKit: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
 let openCombine: Target.Dependency = .product(name: "OpenCombine", package: "OpenCombine")
 let openCombineDispatch: Target.Dependency = .product(name: "OpenCombineDispatch", package: "OpenCombine")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let nioHPACK: Target.Dependency = .product(name: "NIOHPACK", package: "swift-nio-http2")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
@@ -607,7 +608,7 @@ let package = Package(
       [
         "BusTesting", "ClockTesting", "CookieFiles", "CZlib", "FidelityRules", "HTTPRules", "MessageBus", "Messages",
         "OwnedTasks", "ProcessActions", "ResponseChecks", "Stores", "Timekeeping", "Transfers", "ZeroMQ",
-        crypto, grdb, nioCore, nioHTTP1, nioPosix, nioSSL,
+        asyncHTTPClient, crypto, grdb, nioCore, nioEmbedded, nioHTTP1, nioPosix, nioSSL,
       ]),
     tests(
       "TimelinesTests",
