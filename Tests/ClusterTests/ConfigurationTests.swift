@@ -177,6 +177,8 @@ import Testing
           resumeAfterMax: 9
           redirectLimit: 3
           resumableFrom: 0
+          expansionLimit: 0
+          diskReserve: 12
           challengeDeadline: 4
           listsEndedTasks: false
         """
@@ -195,6 +197,8 @@ import Testing
     #expect(settings.resumeAfterMax == .seconds(9))
     #expect(settings.redirectLimit == 3)
     #expect(settings.resumableFrom == 0)
+    #expect(settings.expansionLimit == 0)
+    #expect(settings.diskReserve == 12)
     #expect(settings.challengeDeadline == .seconds(4))
     #expect(!settings.listsEndedTasks)
   }
@@ -242,6 +246,8 @@ import Testing
   @Test(arguments: [
     ("device: {name: a}\nsettings: {maximumLoads: 0}", "f.yaml:2: settings.maximumLoads: must be at least 1"),
     ("device: {name: a}\nsettings: {redirectLimit: -1}", "f.yaml:2: settings.redirectLimit: must be 0 or more"),
+    ("device: {name: a}\nsettings: {diskReserve: -1}", "f.yaml:2: settings.diskReserve: must be a number of MiB"),
+    ("device: {name: a}\nsettings: {expansionLimit: -1}", "f.yaml:2: settings.expansionLimit: must be 0 or more"),
     ("device: {name: a}\nsettings: {resumableFrom: -1}", "f.yaml:2: settings.resumableFrom: must be a number of KiB"),
     ("device: {name: a}\nsettings: {inlineRedirectLimit: -1}", "settings.inlineRedirectLimit: must be 0 or more"),
     ("device: {name: a}\nsettings: {limiterFirst: 2, limiterMax: 1}", "settings.limiterMax: is shorter than"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cluster
+import FidelityRules
 import Gallery
 import Messages
 import Testing
@@ -38,10 +39,17 @@ import Transfers
     "widgetTransfersAreDiscretionary: true", "limiterFirst: 59", "limiterMax: 86399", "limiterAppliesToWidgets: false",
     "limiterIsSharedWithApp: true", "delayedRequestLaunches: false", "countsPerSecond: 3", "keepsResumeData: 604799",
     "forceQuitCancelsExtensions: true", "redirectLimit: 15", "resumableFrom: 63", "challengeDeadline: 1",
-    "listsEndedTasks: false",
+    "listsEndedTasks: false", "expansionLimit: 199",
   ])
   func `each transfer setting reaches the transfer service`(line: String) throws {
     #expect(TransferSettings(try settings(line)) != TransferSettings())
+  }
+
+  @Test(.rule("TRANSFER-62")) func `the reserve of the disk is that of the configuration, or of the disk`() throws {
+    let disk = try #require(DiskSpace(at: "/dev/shm"))
+    #expect(TransferSpace(disk, try settings("diskReserve: 3")).reserve == 3 << 20)
+    #expect(TransferSpace(disk, try settings("")).reserve == disk.reserve)
+    #expect(TransferSpace(disk, try settings("")).free == disk.free)
   }
 
   @Test(arguments: [

@@ -9,7 +9,7 @@ import Synchronization
 /// Runs transfer attempts in a temporary folder and records their events and challenges.
 final class AttemptFixture: Sendable {
   let folder = FileManager.default.temporaryDirectory.path + "/attempt-\(UUID().uuidString)"
-  let network = TransferNetwork()
+  let network: TransferNetwork
   private let reported = Mutex<[AttemptEvent]>([])
   private let known = Mutex(TransferAttempt.Known())
   private let asked = Mutex<[Challenge]>([])
@@ -18,12 +18,13 @@ final class AttemptFixture: Sendable {
   private let reply: @Sendable (Challenge) -> AnswerChallenge.Reply
 
   init(
-    path: String? = nil,
+    path: String? = nil, expansionLimit: Int = TransferSettings().expansionLimit,
     reply: @escaping @Sendable (Challenge) -> AnswerChallenge.Reply = { _ in
       AnswerChallenge.Reply(disposition: .performDefaultHandling)
     }
   ) throws {
     self.reply = reply
+    network = TransferNetwork(expansionLimit: expansionLimit)
     self.path = path ?? folder + "/1.part"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   }
@@ -59,12 +60,12 @@ final class AttemptFixture: Sendable {
   func attempt(
     _ request: TransferRequest, upload: String? = nil, idle: Double = 3600,
     headers: [[String]] = [], resumableFrom: Int64 = TransferSettings().resumableFrom,
-    redirectLimit: Int = TransferSettings().redirectLimit
+    redirectLimit: Int = TransferSettings().redirectLimit, space: @escaping @Sendable () -> TransferSpace? = { nil }
   ) async throws -> AttemptResult {
     let configuration = SessionConfiguration(timeoutIntervalForRequest: idle, httpAdditionalHeaders: headers)
     let attempt = TransferAttempt(
       request: request, upload: upload, configuration: configuration, path: path, network: network,
-      resumableFrom: resumableFrom, redirectLimit: redirectLimit,
+      resumableFrom: resumableFrom, redirectLimit: redirectLimit, space: space,
       report: { [self] event in reported.withLock { $0.append(event) } },
       setHead: { [self] response, validator in
         known.withLock { $0 = TransferAttempt.Known(response: response, validator: validator) }
@@ -81,10 +82,10 @@ final class AttemptFixture: Sendable {
   /// Returns the fault of an attempt, or `nil` when it succeeds.
   func fault(
     _ request: TransferRequest, upload: String? = nil, idle: Double = 3600,
-    redirectLimit: Int = TransferSettings().redirectLimit
+    redirectLimit: Int = TransferSettings().redirectLimit, space: @escaping @Sendable () -> TransferSpace? = { nil }
   ) async -> TransferFault? {
     do {
-      _ = try await attempt(request, upload: upload, idle: idle, redirectLimit: redirectLimit)
+      _ = try await attempt(request, upload: upload, idle: idle, redirectLimit: redirectLimit, space: space)
       return nil
     } catch {
       return error as? TransferFault

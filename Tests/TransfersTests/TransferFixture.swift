@@ -21,6 +21,8 @@ final class TransferFixture: Sendable {
   let folder: String
   let database: DatabasePool
   let server: FileServer
+  /// The space of the disk; `nil` for no limit.
+  let space = Mutex<TransferSpace?>(nil)
   /// Whether owners run according to Launching.
   let awake = Mutex(true)
 
@@ -47,7 +49,8 @@ final class TransferFixture: Sendable {
       folder: folder + "/transfers", database: database, bus: connection, clock: clock ?? self.clock,
       settings: settings, families: AppFamilies(apps: ["com.example"]),
       isAwake: { [weak self] _ in self?.awake.withLock { $0 } ?? false },
-      container: { [folder] owner in "\(folder)/containers/\(owner.bundleIdentifier ?? "")" })
+      container: { [folder] owner in "\(folder)/containers/\(owner.bundleIdentifier ?? "")" },
+      space: { [weak self] in self?.space.withLock { $0 } })
     connection.onRequest(OpenSession.self) { try await service.open($0, $1) }
     connection.onRequest(CreateTransfer.self) { try await service.create($0, $1) }
     connection.onRequest(CancelTransfer.self) { try await service.cancel($0, $1) }

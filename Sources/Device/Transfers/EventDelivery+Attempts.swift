@@ -148,6 +148,7 @@ extension EventDelivery {
       }
     }
   }
+        try context.space()?.require(context.bytes(task.key))
 
   // MARK: The deadline
 

@@ -108,3 +108,12 @@ package struct PartFiles: Sendable {
 
   private func path(_ part: UUID) -> String { "\(folder)/\(part.uuidString)" }
 }
+
+extension TransferFailure {
+  /// The same failure with resume data, or without any.
+  func with(resumeData: Data?) -> TransferFailure {
+    TransferFailure(
+      domain: domain, code: code, message: message, cancelledReason: cancelledReason,
+      networkUnavailableReason: networkUnavailableReason, resumeData: resumeData)
+  }
+}

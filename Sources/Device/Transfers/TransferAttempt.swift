@@ -23,6 +23,8 @@ struct TransferAttempt: Sendable {
   var cookies: AttemptCookies?
   /// The attempt fails with -1007 after this many redirects.
   var redirectLimit = 16
+  /// The disk's space for the file and for its copy; `nil` for no limit.
+  var space: @Sendable () -> TransferSpace? = { nil }
   /// Receives the events in order, with the byte count after each piece.
   let report: @Sendable (AttemptEvent) -> Void
   /// Stores the head of a response before the first byte of a body that can be resumed.
@@ -61,8 +63,13 @@ struct TransferAttempt: Sendable {
     do {
       return try await load(into: file, known, watch)
     } catch {
-      // Otherwise the next attempt begins at byte 0.
-      try? file.keep()
+      if TransferFault(error).failure.code == URLError.cannotWriteToFile.rawValue {
+        // The space is needed by the databases and by other tasks.
+        try? file.truncate()
+      } else {
+        // Otherwise the next attempt begins at byte 0.
+        try? file.keep()
+      }
       throw error
     }
   }
@@ -105,6 +112,7 @@ struct TransferAttempt: Sendable {
       throw TransferFault.rangeRefused
     }
     let length = exchange.hasNoBody(head.status) ? nil : head.expectedLength < 0 ? nil : head.expectedLength
+    if let length { try space()?.require(bodyOf: length, stored: try file.size()) }
     let isLong = !(0...Int64(PartFile.memoryLimit)).contains(head.expectedLength)
     try await perform(isLong: isLong) { [head] in
       try await receive(response, ContentCodings(headers), into: file, of: head, length, watch)
@@ -194,7 +202,7 @@ struct TransferAttempt: Sendable {
     let first = try file.size()
     try file.digest(upTo: first)
     var bytes = first
-    var decoder = try ContentDecoder(codings)
+    var decoder = try ContentDecoder(codings, expansionLimit: network.expansionLimit)
     for try await var piece in response.body {
       watch.touch()
       while let slice = piece.readSlice(length: min(piece.readableBytes, network.throttle.slice)),
@@ -203,6 +211,7 @@ struct TransferAttempt: Sendable {
         try await watch.outside { try await network.throttle.spend(slice.readableBytes) }
         decoder.add(slice)
         while let decoded = try decoder.next() {
+          try space()?.require(bodyOf: bytes + Int64(decoded.readableBytes), stored: bytes)
           try await file.append(decoded)
           bytes += Int64(decoded.readableBytes)
           report(.received(bytes, of: head.expectedLength))

@@ -26,6 +26,8 @@ final class TransferContext: Sendable {
   let processActions: Outputs<ProcessAction>
   /// The tasks that are handled now.
   let underWay: UnderWay
+  /// The space of the disk; `nil` when it is not known.
+  let space: @Sendable () -> TransferSpace?
   private let folder: String
   private let over = Atomic(false)
   /// The folders of sessions: a name takes two digests.
@@ -35,7 +37,8 @@ final class TransferContext: Sendable {
   /// - Throws: database errors.
   init(
     folder: String, database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock,
-    settings: TransferSettings, families: AppFamilies, underWay: UnderWay
+    settings: TransferSettings, families: AppFamilies, underWay: UnderWay,
+    space: @escaping @Sendable () -> TransferSpace?
   ) throws {
     self.folder = folder
     self.underWay = underWay
@@ -45,6 +48,7 @@ final class TransferContext: Sendable {
     self.clock = clock
     self.settings = settings
     self.families = families
+    self.space = space
     self.outputs = Outputs(clock)
     self.processActions = Outputs(clock)
   }

@@ -99,14 +99,6 @@ struct TransferReports {
       waitsFor: wait?.description,
       nextTry: wait == .limiter ? loading.limitedUntil(task.key.session.owner) : wait?.instant,
       attempts: transfer?.attempts ?? task.attempts, response: task.response,
-      failure: task.failure?.withoutResumeData)
-  }
-}
-
-extension TransferFailure {
-  fileprivate var withoutResumeData: TransferFailure {
-    TransferFailure(
-      domain: domain, code: code, message: message, cancelledReason: cancelledReason,
-      networkUnavailableReason: networkUnavailableReason)
+      failure: task.failure?.with(resumeData: nil))
   }
 }

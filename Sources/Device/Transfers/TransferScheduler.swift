@@ -20,7 +20,7 @@ actor TransferScheduler {
   let tasks = TaskOwner()
   let counter: TransferCounter
   let delivery: EventDelivery
-  private let network = TransferNetwork()
+  private let network: TransferNetwork
   /// The parts that resume data refers to.
   private let parts: PartFiles
   private(set) var stateMachine: LoadingStateMachine
@@ -50,6 +50,7 @@ actor TransferScheduler {
   ) throws {
     self.context = context
     self.delivery = delivery
+    network = TransferNetwork(expansionLimit: context.settings.expansionLimit)
     parts = PartFiles(folder: context.keptParts)
     counter = TransferCounter(
       context.bus, perSecond: context.settings.countsPerSecond, on: context.executor.taskExecutor, isAwake: isAwake)
@@ -324,6 +325,7 @@ actor TransferScheduler {
       request: task.newRequest ?? task.request, upload: task.file, configuration: configuration,
       path: context.path(key), network: network, resumableFrom: context.settings.resumableFrom,
       cookies: cookies(of: task, configuration), redirectLimit: context.settings.redirectLimit,
+      space: context.space,
       report: { [context] event in
         switch event {
         case .started: context.record(key, .started, 0)
@@ -352,6 +354,8 @@ actor TransferScheduler {
     case .failed(let fault, _) where fault.next == .never: addEnd(of: key, nil, failure: fault.failure)
     case .failed(let fault, _) where fault.next == .atOnce: handle(.again(key))
     case .failed(let fault, let progressed):
+      // A download with resume data begins at byte 0 without its part.
+      if fault.failure.code == URLError.cannotWriteToFile.rawValue { parts.remove(before: .distantFuture) }
       // An attempt that was requested to stop did not fail.
       let isFailure = stateMachine.transfers[key]?.place == .loading
       handle(.failed(key, progressed: progressed))
@@ -382,12 +386,4 @@ private enum AttemptEnd {
   /// The task had already ended.
   case nothing
   case broken(any Error)
-}
-
-extension TransferFailure {
-  fileprivate func with(resumeData: Data?) -> TransferFailure {
-    TransferFailure(
-      domain: domain, code: code, message: message, cancelledReason: cancelledReason,
-      networkUnavailableReason: networkUnavailableReason, resumeData: resumeData)
-  }
 }

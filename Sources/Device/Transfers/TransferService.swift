@@ -35,6 +35,7 @@ package actor TransferService {
   ///   - underWay: a task that it sets aside fails with -1, and is not loaded or copied.
   ///   - isAwake: whether an owner runs now and can receive the progress of its tasks.
   ///   - container: the folder of an owner, in which its copies are placed.
+  ///   - space: the space of the disk; `nil` for no limit.
   ///   - deliverTo: the destination of an owner's events, by default the owner. Other functions simulate a broken
   ///     build.
   /// - Throws: database errors.
@@ -42,12 +43,12 @@ package actor TransferService {
     folder: String, database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock,
     settings: TransferSettings, families: AppFamilies = AppFamilies(), underWay: UnderWay = UnderWay(),
     isAwake: @escaping @Sendable (Address) async -> Bool = { _ in true },
-    container: @escaping @Sendable (Address) -> String?,
+    container: @escaping @Sendable (Address) -> String?, space: @escaping @Sendable () -> TransferSpace? = { nil },
     deliverTo: @escaping @Sendable (Address) -> Address = { $0 }
   ) throws {
     context = try TransferContext(
       folder: folder, database: database, bus: bus, clock: clock, settings: settings, families: families,
-      underWay: underWay)
+      underWay: underWay, space: space)
     outputs = context.outputs
     processActions = context.processActions
     delivery = try EventDelivery(

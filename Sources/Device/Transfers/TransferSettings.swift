@@ -42,6 +42,8 @@ package struct TransferSettings: Hashable, Sendable {
   package var keepsResumeData = 604_800.0
   /// A task fails with -1007 after this many redirects.
   package var redirectLimit = 16
+  /// An encoded body may become at most this many times as long; 0 for no limit.
+  package var expansionLimit = 200
   /// A body of at most this many bytes is not resumed.
   package var resumableFrom: Int64 = 65_536
   /// How long an owner may take to respond to a challenge before the default handling applies; 0 for no limit.

@@ -59,6 +59,10 @@ extension ClusterConfiguration {
     package var redirectLimit = 16
     /// Maximum number of redirections of a request that a process performs itself. One more ends it with -1007.
     package var inlineRedirectLimit = 20
+    /// An encoded body may become at most this many times as long; 0 for no limit.
+    package var expansionLimit = 200
+    /// How much of the disk downloads leave free, MiB; `nil` for a quarter of it, at most 256 MiB.
+    package var diskReserve: Int?
     /// A body of at most this many KiB is restarted instead of resumed.
     package var resumableFrom = 64
     /// Time to answer a challenge. Then it gets the default handling; 0 for no limit.
@@ -164,8 +168,12 @@ extension ClusterConfiguration.Settings {
     forceQuitCancelsExtensions = try reader.boolean("forceQuitCancelsExtensions") ?? forceQuitCancelsExtensions
     redirectLimit = try reader.integer("redirectLimit") ?? redirectLimit
     resumableFrom = try reader.integer("resumableFrom") ?? resumableFrom
+    expansionLimit = try reader.integer("expansionLimit") ?? expansionLimit
+    diskReserve = try reader.integer("diskReserve") ?? diskReserve
     challengeDeadline = try reader.seconds("challengeDeadline") ?? challengeDeadline
     listsEndedTasks = try reader.boolean("listsEndedTasks") ?? listsEndedTasks
+    guard (0...1 << 20).contains(expansionLimit) else { throw reader.error("expansionLimit", "must be 0 or more") }
+    guard (0...1 << 30).contains(diskReserve ?? 0) else { throw reader.error("diskReserve", "must be a number of MiB") }
     guard redirectLimit >= 0 else { throw reader.error("redirectLimit", "must be 0 or more") }
     guard (0...1 << 20).contains(resumableFrom) else { throw reader.error("resumableFrom", "must be a number of KiB") }
     guard limiterFirst <= limiterMax else { throw reader.error("limiterMax", "is shorter than limiterFirst") }

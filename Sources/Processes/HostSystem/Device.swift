@@ -102,7 +102,8 @@ package actor Device {
       folder: folder.transfers, database: database, bus: bus, clock: clock, settings: TransferSettings(settings),
       families: AppFamilies(apps: configuration.apps.map(\.bundle)), underWay: underWay,
       isAwake: { await launcher.awakeInstance(of: $0) != nil },
-      container: { $0.bundleIdentifier.flatMap(containers.path) }, deliverTo: faults.deliverTo)
+      container: { $0.bundleIdentifier.flatMap(containers.path) },
+      space: { DiskSpace(at: folder.transfers).map { TransferSpace($0, settings) } }, deliverTo: faults.deliverTo)
     self.pushes = try PushService(
       device: device, products: configuration.pushProducts, hasWidgetPushes: configuration.hasWidgetPushes,
       database: database, bus: bus, clock: clock, underWay: underWay)

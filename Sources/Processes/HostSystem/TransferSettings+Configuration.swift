@@ -23,9 +23,18 @@ extension TransferSettings {
     countsPerSecond = Double(settings.countsPerSecond)
     keepsResumeData = settings.keepsResumeData.seconds
     redirectLimit = settings.redirectLimit
+    expansionLimit = settings.expansionLimit
     resumableFrom = Int64(settings.resumableFrom) << 10
     challengeDeadline = settings.challengeDeadline.seconds
     listsEndedTasks = settings.listsEndedTasks
     forceQuitCancelsExtensions = settings.forceQuitCancelsExtensions
+  }
+}
+
+extension TransferSpace {
+  /// The space of a disk, of which downloads leave `diskReserve` of `widgetlab.yaml` free.
+  init(_ space: DiskSpace, _ settings: ClusterConfiguration.Settings) {
+    self.init(
+      folder: space.folder, free: space.free, reserve: settings.diskReserve.map { Int64($0) << 20 } ?? space.reserve)
   }
 }

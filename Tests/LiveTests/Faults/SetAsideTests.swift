@@ -11,7 +11,7 @@ import WidgetLabTesting
 
 /// Stored work that ends the host by a trap, twice in a row. The device goes on without it.
 @Suite(.live, .timeLimit(.live)) struct `Work that is set aside` {
-  @Test(.rule("TRANSFER-68")) func `a task fails with -1, and a later one is loaded`() async throws {
+  @Test(.rule("TRANSFER-67")) func `a task fails with -1, and a later one is loaded`() async throws {
     try await run("a task that traps", at: .hostWithinTask, "task") { fixture in
       try await fixture.expect(TransferProgress.self, "the task failed") {
         $0.step == .failed && $0.detail?.contains("twice in a row") == true
