@@ -68,7 +68,7 @@ package actor Broker {
     let own = try StandingKey.load(.messageBus, in: settings.instance)
     let journal = try JournalWriter(
       folder: URL(filePath: settings.instance.journal), segmentLimit: settings.segmentLimit,
-      limit: settings.journalLimit, isSynchronized: settings.synchronizesJournal)
+      limit: journalLimit, isSynchronized: settings.synchronizesJournal)
     prepare(journal)
     var routing = Routing<PeerID>(
       pid: getpid(), recovered: journal.recovered, standing: try standingKeys(), now: .now)
@@ -103,6 +103,11 @@ package actor Broker {
         "sequence": "\(journal.lastSequence)",
       ])
     return announcement
+  }
+
+  /// The limit of the settings, but at most an eighth of the file system.
+  private var journalLimit: Int {
+    min(settings.journalLimit, DiskSpace(at: settings.instance.journal)?.journalLimit ?? .max)
   }
 
   /// Closes the sockets, then ends the thread; queued frames are still sent for at most 200 ms.
