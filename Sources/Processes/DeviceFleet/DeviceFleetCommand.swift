@@ -9,6 +9,7 @@ import MessageBus
 import Messages
 import PrometheusMetrics
 package import StandingProcesses
+import Stores
 
 /// The command `device-fleet`.
 package struct DeviceFleetCommand: StandingProcessCommand {
@@ -60,13 +61,25 @@ package struct DeviceFleetCommand: StandingProcessCommand {
     try instance.createFleet(name)
     let lock = try FleetLock(name, in: instance)
     let plan = FleetPlan(name: name, seed: seed, devices: devices, profile: day)
-    let database = try FleetDatabase(instance.fleet(name) + "/fleet.sqlite")
+    let file = instance.fleet(name) + "/fleet.sqlite"
+    let advice = DatabaseAdvice(
+      file: file, process: "fleet", content: "the fleet's devices, tokens and figures",
+      removal: "remove \(file)*: the fleet then starts empty, with new devices")
+    let database: FleetDatabase
+    do {
+      database = try FleetDatabase(file)
+    } catch let error as ClusterError {
+      throw ClusterError(error.code, "\(error.message). \(advice.text(shortage: DiskSpace(at: file)?.shortage))")
+    }
     let connection = try await Cluster.connection(as: .fleet, address: .fleet(name), instance: instance)
     let counted = metrics.endpoint.map { _ in FleetMetrics() }
     let service = try FleetService(
       plan: plan, profileName: profile ?? "default day", database: database, bus: connection,
       registrar: try Registrar(plan), logger: logger, metrics: counted
-    ) { reason, isConfiguration in Self.fail(reason, isConfiguration ? .configuration : .io) }
+    ) { reason, isConfiguration in
+      if isConfiguration { Self.fail(reason, .configuration) }
+      Self.fail("\(reason). \(advice.text(shortage: DiskSpace(at: file)?.shortage))", .io)
+    }
     StandingProcess.answerPeers(on: connection) { await service.isReady ? [] : ["tokens"] }
     service.listen()
     connection.onTurnedAway { error in Self.fail("\(error)", .configuration) }

@@ -201,7 +201,7 @@ actor FleetService {
   func broke(_ error: any Error) {
     guard !isBroken else { return }
     isBroken = true
-    fail("cannot write the fleet's database: \(error). Is the disk full? Restart it to continue.", false)
+    fail("cannot write the fleet's database: \(error)", false)
   }
 
   // MARK: The day

@@ -46,7 +46,9 @@ package struct HostCommand: StandingProcessCommand {
     let isBusThere = FileManager.default.fileExists(atPath: folder.busAnnouncement)
     let early = isBusThere ? try await connection(configuration) : nil
     early?.prepare()
-    let database = try openDatabase(folder)
+    let advice = Self.advice(folder)
+    if let loss = advice.loss(since: folder.device(configuration.device.name).path) { logger.warning("\(loss)") }
+    let database = try openDatabase(advice)
     if hasFaultPoints { database.addFaultPoints(StoreFaultPoints.host) }
     let connection: Connection
     if let early { connection = early } else { connection = try await self.connection(configuration) }
@@ -55,7 +57,7 @@ package struct HostCommand: StandingProcessCommand {
       configuration, instance: folder, database: database, bus: connection,
       underWay: try UnderWay(path: folder.host + "/under-way"), faults: faults
     ) { reason in
-      Self.fail("\(reason). Is the disk full? After a restart, the host resumes where it was.", .io)
+      Self.fail("\(reason). \(advice.text(shortage: DiskSpace(at: folder.path)?.shortage))", .io)
     }
     try await device.resume()
     let generation = try await connection.start()
@@ -72,15 +74,20 @@ package struct HostCommand: StandingProcessCommand {
     try await Cluster.connection(as: .host, address: .host(configuration.device.name), instance: options.folder)
   }
 
-  private func openDatabase(_ folder: InstanceFolder) throws -> DatabasePool {
-    let path = folder.host + "/host.sqlite"
+  private static func advice(_ folder: InstanceFolder) -> DatabaseAdvice {
+    DatabaseAdvice(
+      file: folder.host + "/host.sqlite", process: "host", content: "the device's downloads, timelines and placements",
+      removal: "remove the folder \(folder.host): the device then starts empty")
+  }
+
+  private func openDatabase(_ advice: DatabaseAdvice) throws -> DatabasePool {
     do {
-      return try DatabasePool.opening(path)
+      return try DatabasePool.opening(advice.file)
     } catch {
       throw ClusterError(
         .folder,
-        "the device's database \(path) cannot be opened: \(error). If it is damaged, remove the folder "
-          + "\(folder.host): the device then starts empty, without downloads and timelines")
+        "the device's database \(advice.file) cannot be opened: \(error). "
+          + advice.text(shortage: DiskSpace(at: advice.file)?.shortage))
     }
   }
 }

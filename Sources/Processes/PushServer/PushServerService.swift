@@ -47,6 +47,9 @@ struct PushServerService {
     StandingProcess.raiseDescriptorLimit()
     try instance.create()
     try instance.createPushServer()
+    if configuration.database == nil, let loss = advice.loss(since: instance.pushCredentials) {
+      logger.warning("\(loss)")
+    }
     let credentials = try PushCredentials.make(
       in: instance.pushCredentials, serverNames: [configuration.advertise].compactMap(\.self))
     // The database of a push server without replicas.
@@ -96,8 +99,8 @@ struct PushServerService {
     let settings = PushSettings(configuration.rules)
     if let database {
       return try PushDeliveryService(database: database, bus: connection, settings: settings, metrics: metrics) {
-        reason in
-        PushServerCommand.fail("\(reason). Is the disk full? Restart it to continue.", .io)
+        [advice] reason in
+        PushServerCommand.fail("\(reason). \(advice.text(shortage: DiskSpace(at: advice.file)?.shortage))", .io)
       }
     }
     let store = try PostgresPushStore(configuration.database ?? "", address: address, settings: settings)
@@ -109,16 +112,22 @@ struct PushServerService {
   }
 
   private func openDatabase() throws -> DatabasePool {
-    let path = instance.pushServer + "/push.sqlite"
     do {
       // A 200 promises that the notification survives a power failure.
-      return try DatabasePool.opening(path)
+      return try DatabasePool.opening(advice.file)
     } catch {
       throw ClusterError(
         .folder,
-        "cannot open the push server's database \(path): \(error). If it is damaged, remove it: all device tokens "
-          + "become unknown, and devices request new ones")
+        "cannot open the push server's database \(advice.file): \(error). "
+          + advice.text(shortage: DiskSpace(at: advice.file)?.shortage))
     }
+  }
+
+  private var advice: DatabaseAdvice {
+    let file = instance.pushServer + "/push.sqlite"
+    return DatabaseAdvice(
+      file: file, process: "push server", content: "the device tokens, stored notifications and the delivery log",
+      removal: "remove \(file)*: all device tokens become unknown, and devices request new ones")
   }
 
   private func start(
