@@ -61,6 +61,7 @@ package func connect(
   }
   guard isThere else {
     await connection.leave()
+    if let shortage = DiskSpace(at: instance.path)?.shortage { throw ClusterError(.notThere, shortage) }
     throw ClusterError(
       .notThere,
       "the bus of \(instance.path) did not reply within \(limit): is `widgetlab up` running with this instance folder?"

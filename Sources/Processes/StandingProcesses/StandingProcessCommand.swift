@@ -58,7 +58,9 @@ extension StandingProcessCommand {
     LineLogHandler.bootstrap()
     let command = plain(CommandLine.arguments.dropFirst()) ?? parseOrExit()
     do {
-      try await serve(command, Logger(label: name))
+      let logger = Logger(label: name)
+      try await DiskSpace.wait(for: command.options.folder, logger: logger)
+      try await serve(command, logger)
     } catch {
       fail("\(error)", exit(of: error))
     }

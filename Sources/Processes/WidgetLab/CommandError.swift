@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Cluster
 import Foundation
 
 /// The exit codes of every command. `widgetlab --help` prints them.
@@ -53,6 +54,15 @@ struct CommandError: Error, CustomStringConvertible {
     self.what = what
     self.place = place
     self.advice = advice
+  }
+
+  /// The error of a command that fails while the disk of an instance is full; `nil` when it has space.
+  static func noSpace(in folder: String, _ exit: ExitCode) -> CommandError? {
+    DiskSpace(at: folder)?.shortage.map { shortage in
+      CommandError(
+        exit, shortage, at: folder,
+        advice: "remove files or enlarge the file system: a cluster that runs then continues by itself")
+    }
   }
 
   var description: String {

@@ -4,6 +4,7 @@ import ArgumentParser
 import Cluster
 import Foundation
 import Messages
+import Synchronization
 
 /// The options with which every command finds its instance.
 struct InstanceOptions: ParsableArguments {
@@ -19,8 +20,18 @@ struct InstanceOptions: ParsableArguments {
       valueName: "file"))
   var config: String?
 
-  /// The instance's folder, absolute. It may not exist yet.
+  /// The instance's folder, absolute. It may not exist yet. Warns once on standard error when its disk is full.
   func folder() throws -> String {
+    let folder = try path()
+    if let shortage = DiskSpace(at: folder)?.shortage, !Self.hasWarned.exchange(true, ordering: .relaxed) {
+      Output.printError("! \(shortage); the cluster waits until there is more")
+    }
+    return folder
+  }
+
+  private static let hasWarned = Atomic(false)
+
+  private func path() throws -> String {
     let isPath = instance.contains("/") || instance == "." || instance == ".."
     if isPath || isFolder(instance) { return InstanceFolder(instance).path }
     guard !instance.isEmpty, !instance.hasPrefix("-") else {

@@ -65,6 +65,7 @@ struct OperatorSession: Sendable {
         within: limit)
       return OperatorSession(connection: connection, cluster: cluster)
     } catch {
+      if let error = CommandError.noSpace(in: cluster.folder, Exit.unavailable) { throw error }
       throw CommandError(
         Exit.unavailable, "the bus does not reply: \(error)", at: cluster.folder,
         advice: "is `widgetlab up` running? See the bus's log \(cluster.folder)/logs/message-bus.log")

@@ -195,13 +195,15 @@ struct FleetUpCommand: AsyncParsableCommand {
       throw CommandError(Exit.configuration, "\(error)", at: cluster.folder)
     }
     let search = ExecutableSearch(configuration: cluster.configurationPath, named: executables)
-    let log = "\(cluster.folder)/logs/fleet-\(name).log"
+    let log = ProcessLog("\(cluster.folder)/logs/fleet-\(name).log")
     let child = try await SpawnedProcess.start(
       search.standing("device-fleet") ?? "device-fleet", ["--instance", cluster.folder] + arguments, log: log)
     // Waiting for the value of a task cannot be cancelled; waiting for a stream can.
     let (endings, continuation) = AsyncStream.makeStream(of: ChildEnding.self)
     let ending = Task {
-      continuation.yield(await child.ending())
+      let ending = await child.ending()
+      await log.drain()
+      continuation.yield(ending)
       continuation.finish()
     }
     do {
@@ -229,11 +231,11 @@ struct FleetUpCommand: AsyncParsableCommand {
     _ = await ending.value
   }
 
-  private static func ended(_ ending: ChildEnding, _ log: String) -> CommandError {
-    let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
-    let last = text.split(separator: "\n").suffix(3).map { "         \($0)" }.joined(separator: "\n")
+  private static func ended(_ ending: ChildEnding, _ log: ProcessLog) -> CommandError {
+    let last = log.lastLines.suffix(3).map { "         \($0)" }.joined(separator: "\n")
     return CommandError(
-      ending == .exited(code: 78) ? Exit.configuration : Exit.broken, "the fleet has exited (\(ending.text))", at: log,
+      ending == .exited(code: 78) ? Exit.configuration : Exit.broken, "the fleet has exited (\(ending.text))",
+      at: log.path,
       advice: "the last lines of its log:\n\(last)")
   }
 

@@ -226,6 +226,7 @@ struct ClusterLifecycle {
           if let startFailure = await supervisor.startFailure { throw startFailure }
           try await Task.sleep(for: .milliseconds(50))
         }
+        if let error = CommandError.noSpace(in: cluster.folder, Exit.broken) { throw error }
         throw CommandError(
           Exit.broken, "\(what) within \(Self.patience)", at: log,
           advice: "read that log; `widgetlab ps` shows what is running")

@@ -27,9 +27,30 @@ struct SupervisedProcessList: Codable, Sendable {
     return try? JSONDecoder().decode(SupervisedProcessList.self, from: data)
   }
 
-  /// Writes the file atomically.
+  /// Writes the file: atomically, or in place on a full disk, which has no room for another file.
   func write(in instance: String) throws {
-    try Output.jsonData(self, pretty: true).write(
-      to: URL(fileURLWithPath: Self.file(in: instance)), options: .atomic)
+    let path = Self.file(in: instance)
+    let data = try padded()
+    do {
+      try data.write(to: URL(fileURLWithPath: path), options: .atomic)
+    } catch {
+      guard Self.overwrite(path, with: data) else { throw error }
+    }
+  }
+
+  /// The content of the file. Its end is blank, so that a longer list has the same length.
+  func padded() throws -> Data {
+    let data = try Output.jsonData(self, pretty: true)
+    return data + Data(repeating: UInt8(ascii: " "), count: 4096 - data.count % 4096)
+  }
+
+  /// - Returns: `false` when the file has another length; it is not changed then.
+  static func overwrite(_ path: String, with data: Data) -> Bool {
+    let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_size == data.count else { return false }
+    return data.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) } == data.count
   }
 }

@@ -17,6 +17,7 @@ actor Supervisor {
 
   private struct Held {
     let process: SupervisedProcess
+    let log: ProcessLog
     var record: SupervisedProcessList.Record
     var backOff = RestartDelay()
     var exitsBeforeReady = 0
@@ -58,7 +59,7 @@ actor Supervisor {
     let index = held.count
     let record = SupervisedProcessList.Record(
       name: process.name, pid: nil, generation: 0, executable: process.executable)
-    held.append(Held(process: process, record: record))
+    held.append(Held(process: process, log: ProcessLog("\(logs)/\(process.name).log"), record: record))
     let child = try await start(index)
     held[index].task = Task { await supervise(index, child) }
   }
@@ -99,7 +100,7 @@ actor Supervisor {
   private func start(_ index: Int) async throws -> SpawnedProcess {
     let process = held[index].process
     let child = try await SpawnedProcess.start(
-      process.executable, process.arguments(), log: "\(logs)/\(process.name).log")
+      process.executable, process.arguments(), log: held[index].log)
     held[index].child = child
     held[index].record.pid = child.pid
     held[index].record.generation += 1
@@ -114,6 +115,7 @@ actor Supervisor {
       let clock = ContinuousClock()
       let start = clock.now
       let ending = await child.ending()
+      await held[index].log.drain()
       let pause = recordExit(index, ending, after: clock.now - start)
       guard !isStopping else { return }
       held[index].whileDown?()
@@ -159,17 +161,20 @@ actor Supervisor {
       held[index].exitsBeforeReady += 1
       if held[index].exitsBeforeReady >= 3 { startFailure = cannotStart(index, ending) }
     }
-    report(.exited(name: held[index].process.name, pid: pid, ending: ending, again: pause))
+    // A process that exits with a fault writes the reason last.
+    let isFault = if case .exited(let code) = childEnding { code != 0 } else { false }
+    let reason = isFault ? held[index].log.lastLines.last : nil
+    let text = reason.map { "\(ending), \($0)" } ?? ending
+    report(.exited(name: held[index].process.name, pid: pid, ending: text, again: pause))
     return pause
   }
 
   private func cannotStart(_ index: Int, _ ending: String) -> CommandError {
     let name = held[index].process.name
-    let log = "\(logs)/\(name).log"
-    let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
-    let last = text.split(separator: "\n").suffix(6).map { "         \($0)" }.joined(separator: "\n")
+    let log = held[index].log
+    let last = log.lastLines.suffix(6).map { "         \($0)" }.joined(separator: "\n")
     return CommandError(
-      Exit.broken, "\(name) keeps exiting (\(ending))", at: log,
+      Exit.broken, "\(name) keeps exiting (\(ending))", at: log.path,
       advice: "the last lines of its log:\n\(last)")
   }
 
@@ -188,6 +193,7 @@ actor Supervisor {
       // Cancelled and awaited at the end of this scope.
       async let _ = child.kill(after: .seconds(3))
       await held[index].task?.value
+      await held[index].log.drain()
     }
   }
 

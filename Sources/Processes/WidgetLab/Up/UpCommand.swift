@@ -19,7 +19,7 @@ struct UpCommand: AsyncParsableCommand {
       everything in reverse order and leave nothing behind; a second Ctrl-C kills at once. When this process itself is \
       killed, all of them are killed with it.
 
-      The standard error of the processes is in <instance>/logs.
+      The output of the processes is in <instance>/logs: at 10 MiB, NAME.log becomes NAME.log.1.
 
       EXECUTABLES
       Nothing is started when an executable cannot be started: it does not exist, is not executable, is built for \
@@ -74,6 +74,7 @@ struct UpCommand: AsyncParsableCommand {
     try validate(cluster)
     let search = ExecutableSearch(configuration: cluster.configurationPath, named: executables)
     try await ExecutableCheck(cluster: cluster, search: search).run()
+    if let error = CommandError.noSpace(in: cluster.folder, Exit.broken) { throw error }
     do {
       try cluster.instance.create()
     } catch {
