@@ -86,6 +86,9 @@ import Testing
     #expect(first?.bytes == 0)
     #expect(first?.detail?.hasPrefix("no space left on the disk: /instance has 1123 KiB free") == true)
     #expect(first?.detail?.hasSuffix("(-3003); again in 1 s") == true)
+    let report = try await service.list(ListSessions(), clock: fixture.clockState).tasks.first
+    #expect(report?.waitsFor?.contains("the next attempt, ") == true)
+    #expect(report?.waitsFor?.hasSuffix("195 KiB are needed (-3003)") == true)
     fixture.clock.advance(by: 1)
     #expect(await fixture.recorded(.retrying, 2)?.detail?.hasSuffix("again in 2 s") == true)
     fixture.server.behave { $0.bytes = figures(60_000) }

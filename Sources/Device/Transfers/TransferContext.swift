@@ -30,6 +30,8 @@ final class TransferContext: Sendable {
   let space: @Sendable () -> TransferSpace?
   private let folder: String
   private let over = Atomic(false)
+  /// Why the last attempt of a task failed, since this host runs.
+  let failures = Mutex<[TaskKey: String]>([:])
   /// The folders of sessions: a name takes two digests.
   private let folders = Mutex<[SessionKey: String]>([:])
 

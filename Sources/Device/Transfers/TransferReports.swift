@@ -2,6 +2,7 @@
 
 import Foundation
 import Messages
+import Synchronization
 
 /// Reports about the sessions of a device, from both state machines at one moment.
 struct TransferReports {
@@ -85,6 +86,12 @@ struct TransferReports {
     return session.sendsLaunchEvents ? "its owner to run" : "the owner's next launch: sessionSendsLaunchEvents is false"
   }
 
+  /// What a task waits for, with the reason why it must be tried again.
+  private func description(_ wait: LoadingStateMachine.WaitReason, of key: TaskKey) -> String {
+    guard case .retry = wait, let reason = context.failures.withLock({ $0[key] }) else { return wait.description }
+    return "\(wait): \(reason)"
+  }
+
   private func report(of task: StoredTask) -> TaskReport {
     let transfer = task.hasEnded ? nil : loading.transfers[task.key]
     let wait = transfer?.wait
@@ -96,7 +103,7 @@ struct TransferReports {
     snapshot.currentRequest?.body = nil
     return TaskReport(
       owner: task.key.session.owner, session: task.key.session.identifier, task: snapshot, state: state,
-      waitsFor: wait?.description,
+      waitsFor: wait.map { description($0, of: task.key) },
       nextTry: wait == .limiter ? loading.limitedUntil(task.key.session.owner) : wait?.instant,
       attempts: transfer?.attempts ?? task.attempts, response: task.response,
       failure: task.failure?.with(resumeData: nil))

@@ -6,6 +6,7 @@ import Foundation
 import MessageBus
 import Messages
 import OwnedTasks
+import Synchronization
 import Timekeeping
 
 /// Loads the tasks of sessions, as `LoadingStateMachine` decides, and records their ends.
@@ -272,6 +273,7 @@ actor TransferScheduler {
       context.record(end.key, step, end.bytes, detail, end.result?.sha256)
     }
     withdrawQuestion(about: end.key)
+    context.failures.withLock { _ = $0.removeValue(forKey: end.key) }
   }
 
   /// The data for `downloadTask(withResumeData:)`. The part file is kept for it.
@@ -368,6 +370,7 @@ actor TransferScheduler {
 
   private func recordFailure(of key: TaskKey, _ reason: String) {
     guard let transfer = stateMachine.transfers[key], let next = transfer.notBefore else { return }
+    context.failures.withLock { $0[key] = reason }
     do {
       try context.store.setFailures(of: transfer)
     } catch {

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Foundation
+import GRDB
 import Hummingbird
 import Logging
 import NIOCore
@@ -65,7 +66,7 @@ struct ProviderServer: AsyncParsableCommand {
   func run() async throws {
     var logger = Logger(label: "provider-server")
     logger.logLevel = .notice
-    let storage = try Storage(file: databaseFile)
+    let storage = try openStorage()
     let sender = try apns.client().map { PushSender(storage, to: $0, retrying: apns.retries, logger: logger) }
     if sender == nil { logger.notice("no pushes are sent: --apns-url is not given") }
     let server = Application(
@@ -83,6 +84,26 @@ struct ProviderServer: AsyncParsableCommand {
       logger.notice("stopped; the responses still in progress were aborted")
     }
   }
+
+  private func openStorage() throws -> Storage {
+    do {
+      return try Storage(file: databaseFile)
+    } catch let error as DatabaseError {
+      let file = databaseFile ?? ""
+      let advice =
+        switch error.resultCode {
+        case .SQLITE_FULL: "There is no space left on its disk. Nothing is lost."
+        case .SQLITE_READONLY, .SQLITE_CANTOPEN: "Make it writable for this user. Nothing is lost."
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+          "It is damaged: put back a copy of it, or remove \(file)*. Without it the server has no drinks, subscriptions "
+            + "and pushes; apps subscribe again when their tokens are sent again."
+        default: "The disk may have an error: see the kernel's log."
+        }
+      throw UnusableDatabase(description: "the database \(file) cannot be used: \(error). \(advice)")
+    }
+  }
+
+  private struct UnusableDatabase: Error, CustomStringConvertible { let description: String }
 
   private var databaseFile: String? {
     database ?? announce.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path + "/provider-server.sqlite" }

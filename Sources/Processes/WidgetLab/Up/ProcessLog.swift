@@ -52,6 +52,8 @@ final class ProcessLog: Sendable {
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let output = ends[0]
     _ = fcntl(output, F_SETFL, O_NONBLOCK)
+    // F_SETPIPE_SZ of fcntl.h: a process that writes much does not wait while this one is stopped.
+    _ = fcntl(output, 1031, 1 << 20)
     _ = outputs.withLock { $0.insert(output) }
     // Its handlers run on the queue, one after another. It exists until it is cancelled.
     nonisolated(unsafe) let source = DispatchSource.makeReadSource(fileDescriptor: output, queue: queue)
