@@ -83,6 +83,15 @@ import Testing
       #expect(advice.loss(since: folder)?.contains("does not exist, and") == true)
       try Data().write(to: URL(fileURLWithPath: advice.file))
       #expect(advice.loss(since: folder)?.hasSuffix("exists: the host starts without the downloads") == true)
+      // The first page is written with the mode of the log, the tables are in the log.
+      let database = try DatabasePool.opening(advice.file)
+      try database.write { try $0.execute(sql: "CREATE TABLE lines (text TEXT)") }
+      #expect(advice.loss(since: folder) == nil)
+      let first = try Data(contentsOf: URL(fileURLWithPath: advice.file))
+      try database.close()
+      for ending in ["-wal", "-shm"] { unlink(advice.file + ending) }
+      try first.write(to: URL(fileURLWithPath: advice.file))
+      #expect(advice.loss(since: folder)?.contains("is empty") == true)
     }
   }
 }

@@ -49,7 +49,10 @@ package struct DatabaseAdvice: Sendable {
   ///
   /// - Parameter trace: the path of what exists since the first start of the process.
   package func loss(since trace: String) -> String? {
-    guard size(file) == 0, FileManager.default.fileExists(atPath: trace) else { return nil }
+    // A database of one page has no table, unless the tables are in its log.
+    guard size(file) <= 4096, size(file + "-wal") == 0, FileManager.default.fileExists(atPath: trace) else {
+      return nil
+    }
     let state = FileManager.default.fileExists(atPath: file) ? "is empty" : "does not exist"
     return "the database \(file) \(state), and \(trace) exists: the \(process) starts without \(content)"
   }

@@ -2,6 +2,7 @@
 
 import Archive
 import ArgumentParser
+import Cluster
 import Foundation
 import JournalAnalysis
 import MessageBus
@@ -70,7 +71,8 @@ struct ProcessReport: Encodable, Sendable {
     var bus: BusStatus.Reply?
     var device: DeviceStatus.Reply?
     var children: [ChildProcess] = []
-    var hostError = "unknown: the bus is down"
+    let isFull = DiskSpace(at: cluster.folder)?.shortage != nil
+    var hostError = isFull ? "unknown: no space left on the disk" : "unknown: the bus is down"
     do {
       let session: OperatorSession
       if let shared {
@@ -82,7 +84,7 @@ struct ProcessReport: Encodable, Sendable {
       do {
         device = try await session.connection.request(DeviceStatus(), to: cluster.host, within: .seconds(2))
       } catch {
-        hostError = "does not reply: \(error.code.rawValue)"
+        hostError = "does not reply: \(isFull ? "no space left on the disk" : error.code.rawValue)"
       }
       for agent in cluster.agents {
         let reply = try? await session.connection.request(ListProcesses(), to: agent, within: .seconds(2))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FidelityRules
 import Foundation
 import Messages
 import Testing
@@ -48,6 +49,27 @@ import WidgetLabTesting
     print(
       "\(Self.size >> 20) MiB: loaded in \(loaded - began), handed over in \(handedOver - loaded); most memory, MiB: "
         + "\(most)")
+  }
+
+  @Test(.rule("TRANSFER-62"))
+  func `a download that would take the reserve of the disk is retried, and the device goes on`() async throws {
+    // The reserve is larger than any disk.
+    try await BulkFixture.run(
+      "reserve of the disk", count: 1, path: "/figures?size=100000", settings: ["diskReserve: 1073741824"]
+    ) { fixture in
+      try fixture.letGo()
+      let host = fixture.cluster.pid(of: "host")
+      try await fixture.cluster.run("reload", LiveFixture.kind)
+      let retry = try await fixture.journal.waitFor("the download is retried") {
+        $0.reading(TransferProgress.self)?.step == .retrying
+      }
+      let notice = try #require(retry.reading(TransferProgress.self))
+      #expect(notice.bytes == 0)
+      #expect(notice.detail?.hasPrefix("no space left on the disk: ") == true, "\(notice)")
+      #expect(notice.detail?.contains("are needed (-3003); again in ") == true, "\(notice)")
+      try await fixture.cluster.run("ping", "host")
+      #expect(fixture.cluster.pid(of: "host") == host)
+    }
   }
 
   /// Checks that `didWriteData` reports the whole file, in several calls with growing counts.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CoreFoundation
 import Dispatch
 import Foundation
 import Glibc
@@ -55,7 +56,7 @@ final class ProcessLog: Sendable {
     // F_SETPIPE_SZ of fcntl.h: a process that writes much does not wait while this one is stopped.
     _ = fcntl(output, 1031, 1 << 20)
     _ = outputs.withLock { $0.insert(output) }
-    // Its handlers run on the queue, one after another. It exists until it is cancelled.
+    // Its handlers run on the queue, in order. It exists until it is cancelled.
     nonisolated(unsafe) let source = DispatchSource.makeReadSource(fileDescriptor: output, queue: queue)
     source.setEventHandler { [weak self] in
       if self?.read(output) != true { source.cancel() }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CoreFoundation
 import Foundation
 
 /// `processes.json` of an instance: the processes that `up` started. `up` keeps it current for `ps` and `kill`.
