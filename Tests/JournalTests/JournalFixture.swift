@@ -27,7 +27,10 @@ final class JournalFixture {
   }
 
   func begin(_ writer: JournalWriter, knowing registrations: [Registration] = []) throws {
-    let started = BusStarted(pid: 1, generation: writer.recovered.busGeneration + 1, registrations: registrations)
+    let isFirst = writer.lastSequence == writer.recovered.lastSequence
+    let started = BusStarted(
+      pid: 1, generation: writer.recovered.busGeneration + 1, registrations: registrations,
+      lostFrom: isFirst ? writer.recovered.lostFrom : nil)
     try writer.startSegment(with: try frame(started, writer.lastSequence + 1))
   }
 

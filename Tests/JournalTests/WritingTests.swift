@@ -133,13 +133,6 @@ import Testing
     }
     #expect(error?.code == .notWritable)
   }
-
-  @Test func `a writer fails when a file in its folder is not a segment`() throws {
-    _ = try fixture.begunWriter()
-    try fixture.put(Array("hello, world, hello".utf8), "00000000000000000009.journal")
-    let error = #expect(throws: JournalError.self) { try fixture.writer() }
-    #expect(error?.code == .notAJournal)
-  }
 }
 
 @Suite struct `Journal recovery` {

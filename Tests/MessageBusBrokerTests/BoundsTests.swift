@@ -209,4 +209,30 @@ extension QuietTests {
       #expect(try BodyCoding.decode(RegisterInstance.Reply.self, from: reply.body).generation == 3)
     }
   }
+
+  @Test func `after the loss of the journal's end every address gets a higher generation than it may have had`() throws
+  {
+    var recovered = JournalRecovery()
+    for address in [host, widget] {
+      recovered.registrations[address] = Registration(address: address, generation: 2, incarnation: UUID())
+    }
+    (recovered.busGeneration, recovered.droppedGeneration) = (100, 100)
+    (recovered.lastSequence, recovered.lostFrom) = (5000, 41)
+    var fixture = RoutingFixture(recovered: recovered)
+    fixture.perform([.record(fixture.routing.started())])
+    let started = try fixture.lastBody(BusStarted.self)
+    #expect(started.generation == 101 && started.lostFrom == 41 && started.droppedGeneration == 100)
+    #expect(fixture.last.first?.header.sequence == 5001)
+    for (line, address, key) in [(1, host, hostKey), (2, agent, agentKey)] {
+      try fixture.hello(address, on: line, key: key)
+      #expect(fixture.routing.registrations[address]?.generation == 101)
+    }
+    // The instance was lost with the journal, and ends now.
+    try retire(widget, 7, &fixture)
+    try fixture.register()
+    #expect(fixture.routing.registrations[widget]?.generation == 101)
+    #expect(fixture.routing.highestGeneration == 101)
+    fixture.perform([.record(fixture.routing.started())])
+    #expect(try fixture.lastBody(BusStarted.self).lostFrom == nil, "the loss is recorded once")
+  }
 }

@@ -4,8 +4,9 @@ package import Messages
 
 /// A forward-only position in the journal: returns the envelopes in order, and nil when no further one is written yet.
 ///
-/// It continues across segment ends and restarts of the broker, and never repeats or skips a sequence number. If the
-/// oldest segments were removed, it starts at the first that is left. An incomplete record at the end of the newest
+/// It continues across segment ends and restarts of the broker, and never repeats a sequence number. It skips only those
+/// that the broker has reported as lost (`BusStarted.lostFrom`). If the oldest segments were removed, it starts at the
+/// first that is left. An incomplete record at the end of the newest
 /// segment is being written, or was torn when the broker was killed; it is skipped once a newer segment begins with the
 /// following number. The cursor only reads, so a read-only or copied folder is sufficient.
 package struct JournalCursor: Sendable {
@@ -102,6 +103,7 @@ package struct JournalCursor: Sendable {
     let segments = try folder.segments()
     guard let next = segments.first(where: { $0 > segment }) else { return nil }
     if let envelope = try inSegment() { return envelope }
+    if next != lastSequence + 1, try isKnownLoss(before: next) { lastSequence = next - 1 }
     guard next == lastSequence + 1 else {
       guard segments.first != next else { throw trimmed(next) }
       let missing = "\(lastSequence + 1) to \(next - 1)"
@@ -112,6 +114,12 @@ package struct JournalCursor: Sendable {
     }
     guard try enter(next) else { return nil }
     return try inSegment()
+  }
+
+  /// Whether the broker that began a segment had lost the end of the journal, from the next number on or earlier.
+  private func isKnownLoss(before next: UInt64) throws(JournalError) -> Bool {
+    guard let lost = try folder.firstEnvelope(ofSegment: next)?.lostFrom else { return false }
+    return lost <= lastSequence + 1
   }
 
   /// This segment and those up to `next` were removed while they were being read.
@@ -162,6 +170,14 @@ package struct JournalCursor: Sendable {
     buffer = try file.read(max(Self.chunk, Wire.frameLimit + SegmentLayout.recordHeadLength), at: offset)
     bufferOffset = offset
     position = 0
+  }
+}
+
+extension Envelope {
+  /// The first number that was lost with the end of the journal, if this begins a segment after such a loss.
+  var lostFrom: UInt64? {
+    guard header.kind == BusStarted.kind, header.source == .messageBus else { return nil }
+    return (try? BodyCoding.decode(BusStarted.self, from: body))?.lostFrom
   }
 }
 

@@ -38,6 +38,29 @@ package final class JournalPages: Sendable {
     return nil
   }
 
+  /// The first number from a number on that a segment can have: those that were lost with the end of the journal are in no
+  /// segment.
+  ///
+  /// - Throws: `notReadable`, `notAJournal`.
+  package func first(from sequence: UInt64) throws(JournalError) -> UInt64 {
+    let segments = try folder.segments()
+    guard let place = segments.lastIndex(where: { $0 <= sequence }), place + 1 < segments.count,
+      let segment = try segment(segments[place], isNewest: false), segment.index.last < sequence
+    else { return sequence }
+    return segments[place + 1]
+  }
+
+  /// The last number up to a number that a segment can have.
+  ///
+  /// - Throws: `notReadable`, `notAJournal`.
+  package func last(upTo sequence: UInt64) throws(JournalError) -> UInt64 {
+    let segments = try folder.segments()
+    guard let first = segments.last(where: { $0 <= sequence }),
+      let segment = try segment(first, isNewest: first == segments.last)
+    else { return sequence }
+    return min(sequence, segment.index.last)
+  }
+
   /// Returns the envelopes with numbers in a range, in order.
   ///
   /// - Throws: `notReadable`, `notAJournal`.

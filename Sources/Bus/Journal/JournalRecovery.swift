@@ -5,7 +5,7 @@ package import Messages
 
 /// The state that a new broker restores from the journal of its predecessors.
 package struct JournalRecovery: Hashable, Sendable {
-  /// The highest number ever written; 0 for an empty journal.
+  /// The highest number that may have been given; 0 for a new journal.
   package var lastSequence: UInt64 = 0
   /// The generation of the last broker; 0 when there was none.
   package var busGeneration: UInt32 = 0
@@ -17,8 +17,14 @@ package struct JournalRecovery: Hashable, Sendable {
   /// of the same address replaced.
   package var formerKeys: [String] = []
 
-  /// The highest generation of a registration that a broker has dropped.
+  /// The highest generation of a registration that is not known any more: a broker has dropped it, or it was lost.
   package var droppedGeneration: UInt32 = 0
+  /// The first number that was lost with the end of the journal; nil when nothing was lost.
+  package var lostFrom: UInt64?
+  /// The highest generation of any address, the bus included.
+  package var highestGeneration: UInt32 {
+    registrations.values.reduce(max(busGeneration, droppedGeneration)) { max($0, $1.generation) }
+  }
 
   package init() {}
 
@@ -41,6 +47,14 @@ package struct JournalRecovery: Hashable, Sendable {
     }
     for address in recovery.registrations.keys { recovery.registrations[address]?.isConnected = false }
     return recovery
+  }
+
+  /// The end of the journal is lost: continues with numbers and generations above all that may have been given.
+  mutating func lost(sequence: UInt64, generation: UInt32) {
+    lostFrom = lastSequence + 1
+    lastSequence = max(lastSequence, sequence)
+    busGeneration = max(busGeneration, generation)
+    droppedGeneration = max(droppedGeneration, generation)
   }
 
   /// Applies one record.

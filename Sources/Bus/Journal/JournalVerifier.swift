@@ -12,6 +12,8 @@ package struct JournalVerifier: Sendable {
     package enum Kind: String, Sendable, Codable {
       /// Numbers that no segment contains.
       case gap
+      /// The end of the journal, which a power failure has taken. The broker has reported it.
+      case lost
       /// A number that occurred before.
       case repeated
       /// Corrupted bytes followed by valid ones.
@@ -20,11 +22,13 @@ package struct JournalVerifier: Sendable {
       case tornEnd = "torn-end"
       /// A segment whose broker ended before it wrote the first record. Readers ignore it. Repairable.
       case draft
+      /// A file named like a segment without content, left by a power failure. Repairable.
+      case empty
       /// A file named like a segment that lacks the segment head.
       case notAJournal = "not-a-journal"
 
       /// Whether `repair` removes it. Nothing that ever was in the journal is lost by that.
-      package var isRepairable: Bool { self == .tornEnd || self == .draft }
+      package var isRepairable: Bool { self == .tornEnd || self == .draft || self == .empty }
     }
 
     package let kind: Kind
@@ -69,7 +73,7 @@ package struct JournalVerifier: Sendable {
         file = try folder.open(segment)
       } catch {
         guard error.code == .notAJournal else { throw error }
-        pass.foundNoJournal(segment, error)
+        pass.foundNoJournal(segment, error, isEmpty: folder.length(ofSegment: segment) == 0)
         continue
       }
       guard let file else {
@@ -87,8 +91,8 @@ package struct JournalVerifier: Sendable {
     return pass.report
   }
 
-  /// Truncates torn ends and removes drafts. Files that a running broker is writing are not touched. Other findings are
-  /// not repaired either: their readable part stays readable, and the rest cannot be restored.
+  /// Truncates torn ends, and removes drafts and empty files. Files that a running broker is writing are not touched.
+  /// Other findings are not repaired either: their readable part stays readable, and the rest cannot be restored.
   ///
   /// - Returns: the findings that were repaired.
   /// - Throws: `notReadable`, `notWritable`; repairs made before the error stay.
@@ -98,7 +102,7 @@ package struct JournalVerifier: Sendable {
     for finding in try verify().findings where finding.kind.isRepairable {
       let path = folder.path(ofName: finding.segment)
       guard let file = try SegmentFile.writable(path), file.lock() else { continue }
-      if finding.kind == .draft {
+      if finding.kind != .tornEnd {
         guard unlink(path) == 0 else { throw .last(.notWritable, path, "unlink") }
       } else {
         guard ftruncate(file.descriptor, off_t(finding.offset)) == 0 else {
@@ -124,9 +128,10 @@ private struct Pass {
       JournalVerifier.Finding(kind: kind, segment: segment, offset: offset, sequence: sequence, text: text))
   }
 
-  mutating func foundNoJournal(_ segment: UInt64, _ error: JournalError) {
+  mutating func foundNoJournal(_ segment: UInt64, _ error: JournalError, isEmpty: Bool) {
     report.segments += 1
-    found(.notAJournal, SegmentLayout.name(firstSequence: segment), 0, segment, error.message)
+    let text = isEmpty ? "a segment without content" : error.message
+    found(isEmpty ? .empty : .notAJournal, SegmentLayout.name(firstSequence: segment), 0, segment, text)
     expected = nil
   }
 
@@ -141,6 +146,7 @@ private struct Pass {
       case .record(let frame, let offset):
         do {
           let sequence = try EnvelopeHeader(decoding: frame).sequence
+          if damage == nil, sequence > expected ?? sequence { skipLoss(frame, name, offset) }
           count(sequence, name, offset, after: damage)
           damage = nil
         } catch {
@@ -163,6 +169,16 @@ private struct Pass {
     let lost = following.map { $0 > next ? ": \(numbers(next, $0 - 1)) cannot be read" : "" } ?? ""
     found(.damaged, name, damage.offset, next, damage.text + lost)
     expected = following.map { max($0, next) } ?? next
+  }
+
+  /// The broker that wrote this record has reported that the numbers before it were lost.
+  private mutating func skipLoss(_ frame: [UInt8], _ segment: String, _ offset: Int) {
+    guard let envelope = try? Envelope(decoding: frame), let next = expected, let lost = envelope.lostFrom, lost <= next
+    else { return }
+    let text =
+      "the end of the journal before this segment, from envelope \(next) on, was lost; the numbers are not used again"
+    found(.lost, segment, offset, next, text)
+    expected = envelope.header.sequence
   }
 
   private mutating func count(

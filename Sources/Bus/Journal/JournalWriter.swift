@@ -32,8 +32,13 @@ package final class JournalWriter {
     try file.write(bytes, at: offset)
   }
 
+  /// What was given, outside of the journal; nil where a journal has no broker.
+  private let numbers: NumberFile?
+
   /// The state restored from the folder.
   package let recovered: JournalRecovery
+  /// The files that were renamed, since they were named like segments and had no head: a power failure leaves such a file.
+  package let setAside: [String]
   /// The number of the last envelope written.
   package private(set) var lastSequence: UInt64
 
@@ -44,9 +49,11 @@ package final class JournalWriter {
   ///   - segmentLimit: in bytes; a segment that has reached it `isFull`. At most a quarter of `limit`.
   ///   - limit: in bytes; `excess` keeps the whole journal below it.
   ///   - isSynchronized: whether each batch is on the disk when `append` returns.
-  /// - Throws: `notWritable`, `notReadable`, `notAJournal`.
+  ///   - numbers: the file, outside of the folder, by which no number is given twice when the end of the journal is lost.
+  /// - Throws: `notWritable`, `notReadable`.
   package init(
-    folder: URL, segmentLimit: Int = defaultSegmentLimit, limit: Int = defaultLimit, isSynchronized: Bool = false
+    folder: URL, segmentLimit: Int = defaultSegmentLimit, limit: Int = defaultLimit, isSynchronized: Bool = false,
+    numbers: String? = nil
   ) throws(JournalError) {
     self.folder = SegmentFolder(folder)
     self.limit = limit
@@ -59,13 +66,18 @@ package final class JournalWriter {
     }
     // Remove the drafts of a broker that was killed.
     for draft in try self.folder.drafts() { unlink("\(self.folder.path)/\(draft)") }
-    if isSynchronized { try Self.cutHole(in: self.folder) }
-    self.recovered = try JournalRecovery.read(folder: folder)
+    setAside = try self.folder.setAside()
+    self.numbers = try numbers.map { path throws(JournalError) in try NumberFile(path) }
+    if isSynchronized || self.numbers?.mayHaveLostEnd == true { try Self.cutHole(in: self.folder) }
+    var recovered = try JournalRecovery.read(folder: folder)
+    try self.numbers?.begin(correcting: &recovered, isSynchronized: isSynchronized)
+    self.recovered = recovered
     self.lastSequence = recovered.lastSequence
   }
 
-  /// Cuts the last segment at a hole. A power failure leaves one when the disk has a later part of the last batch, and not
-  /// an earlier one. No envelope of that batch was forwarded, because the batch did not wait for the disk to the end.
+  /// Cuts the last segment at a hole. A power failure leaves one when the disk has a later part, and not an earlier one. Of a
+  /// synchronised journal that is the last batch: no envelope of it was forwarded, because the batch did not wait for the
+  /// disk to the end. Otherwise the end of the journal is lost from there on.
   private static func cutHole(in folder: SegmentFolder) throws(JournalError) {
     guard let last = try folder.segments().last, let file = try SegmentFile.writable(folder.path(ofSegment: last))
     else {
@@ -89,6 +101,7 @@ package final class JournalWriter {
   /// - Throws: `notWritable`; the previous segment, if any, stays current.
   package func startSegment(with frame: [UInt8]) throws(JournalError) {
     let first = lastSequence + 1
+    try numbers?.reserve(sequence: first, generation: 0)
     var bytes = SegmentLayout.head(firstSequence: first)
     SegmentLayout.appendRecord(frame, to: &bytes)
     let path = folder.path(ofSegment: first)
@@ -107,6 +120,7 @@ package final class JournalWriter {
     file = next
     length = bytes.count
     lastSequence = first
+    numbers?.note(last: first)
     FaultPoint.busAfterSegment.reached()
   }
 
@@ -126,9 +140,10 @@ package final class JournalWriter {
 
   /// Appends the added frames with one write, or drops them. Their numbers follow the last one without a gap.
   ///
+  /// - Parameter generation: the highest generation that they give.
   /// - Throws: `notWritable`, such as for a full disk: the journal then ends with the last whole record before the
   ///   batch, and no frame of it may be forwarded.
-  package func append() throws(JournalError) {
+  package func append(givingUpTo generation: UInt32 = 0) throws(JournalError) {
     guard bufferedCount > 0 else { return }
     defer {
       buffer.removeAll(keepingCapacity: true)
@@ -139,6 +154,7 @@ package final class JournalWriter {
       if let code = FaultPoint.busBeforeJournal.failure() {
         throw JournalError(.notWritable, file.path, injected: code)
       }
+      try numbers?.reserve(sequence: lastSequence + UInt64(bufferedCount), generation: generation)
       try write(file, buffer, length)
       if isSynchronized { try file.synchronize() }
     } catch {
@@ -147,7 +163,17 @@ package final class JournalWriter {
     }
     length += buffer.count
     lastSequence += UInt64(bufferedCount)
+    numbers?.note(last: lastSequence)
     FaultPoint.busAfterJournal.reached()
+  }
+
+  /// Waits until the journal is on the disk, at the end of the broker, so that the next one need not expect a loss.
+  ///
+  /// - Throws: `notWritable`.
+  package func close() throws(JournalError) {
+    try file?.synchronize()
+    try folder.synchronize()
+    numbers?.noteEnd()
   }
 
   /// The oldest segments to remove so that the journal stays below its limit when the current segment is full; nil when

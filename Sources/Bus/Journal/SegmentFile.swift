@@ -171,11 +171,32 @@ struct SegmentFolder: Sendable {
   }
 
   /// Waits until the names of the segments are on the disk.
-  func synchronize() throws(JournalError) {
+  func synchronize() throws(JournalError) { try Self.synchronize(path) }
+
+  /// Waits until the names in a folder are on the disk.
+  static func synchronize(_ path: String) throws(JournalError) {
     let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .last(.notWritable, path, "open") }
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 else { throw .last(.notWritable, path, "fsync") }
+  }
+
+  /// Renames the files that are named like a segment and do not begin with its head.
+  ///
+  /// - Returns: the new paths.
+  func setAside() throws(JournalError) -> [String] {
+    var renamed: [String] = []
+    for first in try segments() {
+      do {
+        _ = try open(first)
+      } catch {
+        guard error.code == .notAJournal else { throw error }
+        let path = path(ofSegment: first)
+        guard rename(path, path + SegmentLayout.asideSuffix) == 0 else { throw .last(.notWritable, path, "rename") }
+        renamed.append(path + SegmentLayout.asideSuffix)
+      }
+    }
+    return renamed
   }
 
   func path(ofSegment first: UInt64) -> String { path(ofName: SegmentLayout.name(firstSequence: first)) }

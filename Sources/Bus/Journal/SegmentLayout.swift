@@ -21,6 +21,8 @@ package enum SegmentLayout {
   static let suffix = ".journal"
   /// The suffix of a segment without its first record.
   static let draftSuffix = ".journal.draft"
+  /// Is appended to the name of a file that is named like a segment and is none.
+  static let asideSuffix = ".damaged"
 
   static func head(firstSequence: UInt64) -> [UInt8] {
     magic + bytes(version) + bytes(firstSequence)

@@ -188,11 +188,15 @@ package struct BusStarted: Notice {
   package let keys: [StandingKeyFacts]
   /// The last revoked keys, the latest at the end.
   package let revoked: [String]
-  /// The highest generation of a registration that the broker has dropped, because its process instance had ended.
+  /// The highest generation of a registration that the broker does not know any more: it dropped it, because its process
+  /// instance had ended, or it was lost with the end of the journal.
   package let droppedGeneration: UInt32
+  /// The first number that was lost with the end of the journal: from it to the number before this record, envelopes may
+  /// have been sent that are in no segment. `nil` when nothing was lost.
+  package let lostFrom: UInt64?
   package init(
     pid: Int32, generation: UInt32, registrations: [Registration], keys: [StandingKeyFacts] = [],
-    revoked: [String] = [], droppedGeneration: UInt32 = 0
+    revoked: [String] = [], droppedGeneration: UInt32 = 0, lostFrom: UInt64? = nil
   ) {
     self.pid = pid
     self.generation = generation
@@ -200,6 +204,7 @@ package struct BusStarted: Notice {
     self.keys = keys
     self.revoked = revoked
     self.droppedGeneration = droppedGeneration
+    self.lostFrom = lostFrom
   }
 
   package init(from decoder: any Decoder) throws {
@@ -211,6 +216,7 @@ package struct BusStarted: Notice {
     keys = try container.decodeIfPresent([StandingKeyFacts].self, forKey: .keys) ?? []
     revoked = try container.decodeIfPresent([String].self, forKey: .revoked) ?? []
     droppedGeneration = try container.decodeIfPresent(UInt32.self, forKey: .droppedGeneration) ?? 0
+    lostFrom = try container.decodeIfPresent(UInt64.self, forKey: .lostFrom)
   }
 }
 

@@ -72,9 +72,9 @@ package final class ConsoleJournal: Sendable {
     var hasFound = false
     // A folder that cannot be read now is read at the next announcement.
     while let bounds = try? pages.bounds(), bounds.upperBound > feed.last, !Task.isCancelled {
-      let first = max(feed.last + 1, bounds.lowerBound)
+      guard let first = try? pages.first(from: max(feed.last + 1, bounds.lowerBound)) else { break }
       let last = min(bounds.upperBound, first + 511)
-      guard let new = try? pages.read(first...last), !new.isEmpty else { break }
+      guard first <= last, let new = try? pages.read(first...last), !new.isEmpty else { break }
       feed.publish(new)
       hasFound = true
     }
@@ -117,7 +117,9 @@ extension ConsoleJournal.Contents {
       return true
     }
     guard let bounds = try? pages.bounds(), bounds.upperBound > position else { return await cannotRead() }
-    let first = max(position + 1, bounds.lowerBound)
+    guard let first = try? pages.first(from: max(position + 1, bounds.lowerBound)), first <= bounds.upperBound else {
+      return await cannotRead()
+    }
     let last = min(bounds.upperBound, first + 255)
     guard let new = try? pages.read(first...last) else { return await cannotRead() }
     feed.publish(await analyst.handle(new, upTo: last))

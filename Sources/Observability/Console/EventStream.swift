@@ -96,6 +96,7 @@ struct EventStream {
 
   private func following(_ first: UInt64, limit: Int) throws -> [LiveFeed.Entry] {
     if let entries = journal.feed.entries(from: first, limit: limit) { return entries }
+    let first = try journal.pages.first(from: first)
     return try journal.pages.read(first...first + UInt64(limit - 1)).map {
       LiveFeed.Entry(envelope: $0, row: MessageRow($0).json)
     }

@@ -84,6 +84,7 @@ struct MessageReader: Sendable {
     mutating func backward(from start: UInt64, _ limit: Int) throws {
       var (high, missing) = (start, limit)
       while missing > 0 {
+        high = max(try pages.last(upTo: high), bounds.lowerBound)
         let low = high - bounds.lowerBound < size(missing) ? bounds.lowerBound : high - size(missing) + 1
         let found = try pages.read(low...high).filter { filter?.matches($0) ?? true }
         let used = found.suffix(missing)
@@ -103,6 +104,7 @@ struct MessageReader: Sendable {
     mutating func forward(from start: UInt64, _ limit: Int) throws {
       var (low, missing) = (start, limit)
       while missing > 0 {
+        low = min(try pages.first(from: low), bounds.upperBound)
         let high = bounds.upperBound - low < size(missing) ? bounds.upperBound : low + size(missing) - 1
         let found = try pages.read(low...high).filter { filter?.matches($0) ?? true }
         let used = found.prefix(missing)

@@ -10,11 +10,13 @@ import Foundation
 /// keys/<holder>/   the standing key of one holder, mode 0600
 /// known/           the public halves of the keys that the broker accepts
 /// bus/bus.json     where the broker listens
+/// bus/numbers      the numbers and generations that brokers may have given
 /// journal/         the segments of the journal
 /// device/<name>/   containers, bundles, app groups, keychain, transfers and clock of a device
 /// host/            the host's database, inaccessible to the author's code
 /// logs/            standard error of the standing processes
 /// provider.json    where the provider server listens
+/// ports.json       the ports that provider and push server had first, and keep
 /// push-server/     the push server's database and credentials
 /// push-server.json where the push server listens, and the credentials that a provider needs
 /// fleet/<name>/    the database and the announcement of a fleet
@@ -35,6 +37,8 @@ package struct InstanceFolder: Sendable, Hashable {
   package var known: String { path + "/known" }
   package var bus: String { path + "/bus" }
   package var busAnnouncement: String { bus + "/bus.json" }
+  /// The numbers and generations that brokers may have given.
+  package var busNumbers: String { bus + "/numbers" }
   package var journal: String { path + "/journal" }
   package var host: String { path + "/host" }
   package var logs: String { path + "/logs" }

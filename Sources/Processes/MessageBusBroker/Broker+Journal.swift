@@ -95,7 +95,7 @@ extension Broker {
       count += 1
       bytes += frame.count
     }
-    try journal.append()
+    try journal.append(givingUpTo: routing?.highestGeneration ?? 0)
     guard let metrics, let began else { return }
     metrics.appends.observe(ContinuousClock.now - began)
     metrics.batches.add()

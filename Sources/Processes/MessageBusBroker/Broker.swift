@@ -68,7 +68,8 @@ package actor Broker {
     let own = try StandingKey.load(.messageBus, in: settings.instance)
     let journal = try JournalWriter(
       folder: URL(filePath: settings.instance.journal), segmentLimit: settings.segmentLimit,
-      limit: journalLimit, isSynchronized: settings.synchronizesJournal)
+      limit: journalLimit, isSynchronized: settings.synchronizesJournal, numbers: settings.instance.busNumbers)
+    report(journal)
     prepare(journal)
     var routing = Routing<PeerID>(
       pid: getpid(), recovered: journal.recovered, standing: try standingKeys(), now: .now)
@@ -118,6 +119,19 @@ package actor Broker {
     await unlock()
   }
 
+  /// Logs what was damaged or lost before this broker.
+  private func report(_ journal: JournalWriter) {
+    for path in journal.setAside {
+      logger.warning(
+        "a file in the journal had no head of a segment and was renamed: it may be removed",
+        metadata: ["file": "\(path)"])
+    }
+    guard let lost = journal.recovered.lostFrom else { return }
+    logger.warning(
+      "the end of the journal was lost: the numbers and generations that it may have contained are not used again",
+      metadata: ["from": "\(lost)", "to": "\(journal.recovered.lastSequence)"])
+  }
+
   private func close() {
     router?.close(linger: .milliseconds(200))
     tap?.close(linger: .zero)
@@ -126,6 +140,11 @@ package actor Broker {
   }
 
   private func unlock() {
+    do {
+      try journal?.close()
+    } catch {
+      logger.warning("the journal may not be on the disk", metadata: ["error": "\(error)"])
+    }
     journal = nil
     lock = nil
   }
@@ -173,7 +192,7 @@ package actor Broker {
       decide { $0.turnAway("no-key", "", request.address) }
       return .refuse("a key is required")
     }
-    if routing?.keys[key] == nil { scanKeys() }
+    let isScanned = routing?.keys[key] == nil && scanKeys()
     var admission = Routing<PeerID>.Admission.unknown
     decide {
       let (found, actions) = $0.authenticate(key, isTap: request.domain == "tap", peerAddress: request.address)
@@ -183,18 +202,24 @@ package actor Broker {
     if admission != .admitted { metrics?.rejectedKeys.add() }
     return switch admission {
     case .admitted: .admit(userID: key)
+    // The key of an instance that was lost with the end of the journal: the process ends, and its agent reports that.
+    case .unknown where isScanned && journal?.recovered.lostFrom != nil: .refuse("this key was lost")
     case .unknown: .tryAgain("unknown key")
     case .refused: .refuse("this key is not permitted here")
     }
   }
 
   /// Reads the key files again, at most once a second: a key may have been added.
-  private func scanKeys() {
-    guard ContinuousClock.now - lastKeyScan >= .seconds(1) else { return }
+  ///
+  /// - Returns: whether they were read.
+  private func scanKeys() -> Bool {
+    guard ContinuousClock.now - lastKeyScan >= .seconds(1) else { return false }
     do {
       routing?.setStanding(try standingKeys())
+      return true
     } catch {
       logger.warning("the standing keys could not be read again", metadata: ["error": "\(error)"])
+      return false
     }
   }
 

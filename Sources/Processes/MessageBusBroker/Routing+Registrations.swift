@@ -32,8 +32,7 @@ extension Routing {
     return true
   }
 
-  /// Drops one registration of a process instance that has ended. A later instance of its address gets a higher
-  /// generation than all that were dropped, so address and generation identify one process instance for ever.
+  /// Drops one registration of a process instance that has ended.
   private mutating func dropRetired() -> Bool {
     guard let index = retired.firstIndex(where: { line(of: $0) == nil }) else { return false }
     let address = retired.remove(at: index)
@@ -42,9 +41,18 @@ extension Routing {
     return true
   }
 
-  /// Whether a process instance can have been retired and dropped. An agent repeats a request whose reply was lost.
+  /// Gives the next generation of an address: higher than those before it, also those that are not known any more, so that
+  /// address and generation identify one process instance for ever.
+  mutating func nextGeneration(after former: Registration?) -> UInt32 {
+    let next = max(former?.generation ?? 0, droppedGeneration) + 1
+    highestGeneration = max(highestGeneration, next)
+    return next
+  }
+
+  /// Whether a process instance can have been retired and dropped, or was lost. An agent repeats a request whose reply was
+  /// lost.
   func wasDropped(_ address: Address, _ generation: UInt32) -> Bool {
-    registrations[address] == nil && generation <= droppedGeneration
+    generation <= droppedGeneration && generation > registrations[address]?.generation ?? 0
   }
 
   /// The first record of a segment, with the whole state.
@@ -56,7 +64,7 @@ extension Routing {
     record(
       BusStarted(
         pid: pid, generation: generation, registrations: known, keys: registered, revoked: revoked,
-        droppedGeneration: droppedGeneration),
+        droppedGeneration: droppedGeneration, lostFrom: lostFrom.take()),
       to: .journal)
     guard case .record(let frame)? = takeActions().first else {
       preconditionFailure("too many addresses for one record: \(known.count)")

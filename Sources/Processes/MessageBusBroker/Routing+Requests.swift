@@ -25,7 +25,7 @@ extension Routing {
     case .instance(_, let generation):
       registration.generation = generation
     case .standing:
-      if registration.incarnation != hello.incarnation { registration.generation += 1 }
+      if registration.incarnation != hello.incarnation { registration.generation = nextGeneration(after: before) }
     }
     let isSame = before?.incarnation == hello.incarnation
     let isAgain = isSame && self.line(of: address) == line
@@ -105,7 +105,7 @@ extension Routing {
     }
     if let former = before?.publicKey { keys.revoke(former) }
     let registration = Registration(
-      address: address, generation: (before?.generation ?? droppedGeneration) + 1, publicKey: request.publicKey)
+      address: address, generation: nextGeneration(after: before), publicKey: request.publicKey)
     registrations[address] = registration
     retired.removeAll { $0 == address }
     keys.admit(request.publicKey, address, generation: registration.generation)

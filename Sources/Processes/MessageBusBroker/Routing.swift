@@ -33,8 +33,12 @@ struct Routing<Line: Hashable & Sendable> {
   var registrations: [Address: Registration]
   /// The addresses of retired process instances, in the order in which they were retired.
   var retired: [Address] = []
-  /// The highest generation of a registration that was dropped.
+  /// The highest generation of a registration that was dropped or lost.
   var droppedGeneration: UInt32
+  /// The highest generation that was given.
+  var highestGeneration: UInt32
+  /// The first number that was lost with the end of the journal, until that is recorded.
+  var lostFrom: UInt64?
   var peers: [Line: Peer] = [:] { didSet { routes.forgetAll() } }
   private(set) var lines: [Address: Line] = [:] { didSet { routes.forgetAll() } }
   /// The routes of the last envelopes. They depend on `peers`, `lines` and `replicas`, and on interest, which ends only
@@ -65,6 +69,8 @@ struct Routing<Line: Hashable & Sendable> {
     }
     for key in recovered.formerKeys { keys.revoke(key) }
     self.droppedGeneration = recovered.droppedGeneration
+    self.highestGeneration = max(generation, recovered.highestGeneration)
+    self.lostFrom = recovered.lostFrom
     admitRecovered()
     for key in recovered.standingKeys.values { keys.register(key) }
     // Grace periods of the last broker are over: a holder of a previous key finds the next one in the same file.

@@ -21,14 +21,16 @@ struct JournalVerifyCommand: AsyncParsableCommand {
 
       FINDINGS
         gap            sequence numbers that are in no segment
+        lost           the end of the journal was lost before the bus started; numbers are skipped there
         repeated       a sequence number that occurred before
         damaged        bytes that differ from what was written, before intact records
         torn-end       an incomplete record, left by a broker that was killed
         draft          a segment that a broker created and never used
+        empty          a segment without content, left by a power failure
         not-a-journal  a file with a segment's name but without its header
 
-      --repair truncates torn ends and removes drafts; no complete record is lost. Exit code 0 when no findings \
-      remain. Other findings are not repaired; `widgetlab tail` reads as much of them as it can.
+      --repair truncates torn ends, and removes drafts and empty segments; no complete record is lost. Exit code 0 \
+      when no findings remain. Other findings are not repaired; `widgetlab tail` reads as much of them as it can.
 
       EXAMPLES
         widgetlab journal verify
@@ -84,7 +86,7 @@ struct JournalVerifyCommand: AsyncParsableCommand {
     let mendable = outcome.findings.contains(where: \.kind.isRepairable)
     return mended + outcome.findings.map(line)
       + ["\(outcome.folder): \(outcome.segments) segments, \(outcome.envelopes) envelopes\(range): \(verdict)"]
-      + (mendable ? ["`widgetlab journal verify --repair` repairs torn ends and drafts"] : [])
+      + (mendable ? ["`widgetlab journal verify --repair` repairs torn ends, drafts and empty segments"] : [])
   }
 
   private static func line(_ finding: JournalVerifier.Finding) -> String {

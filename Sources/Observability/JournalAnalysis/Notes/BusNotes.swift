@@ -56,6 +56,7 @@ enum BusNotes {
   private static let broker: [NoteEntry] = [
     .note(BusStarted.self, mark: { _ in .launch }, about: { _ in .messageBus }) {
       "message-bus generation \($0.generation) pid \($0.pid), \($0.registrations.count) addresses"
+        + ($0.lostFrom.map { ", the end of the journal from #\($0) on was lost" } ?? "")
     },
     .constant(BusStatus.self),
     .note(BusStrained.self, mark: { $0.isOver ? .none : .refused }) { strained in
