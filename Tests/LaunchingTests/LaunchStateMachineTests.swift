@@ -364,7 +364,7 @@ private let origin = LaunchFixture.origin
     _ = fixture.handle(.ready(widget, generation: 1))
     let actions = fixture.handle(.exited(widget, first, .signalled(signal: SIGKILL)))
     #expect(actions.last == .spawn(widget, reason: "timeline"))
-    #expect(fixture.handle(.spawned(widget, first)) == [])
+    #expect(fixture.handle(.spawned(widget, first)) == [.list(agent: agent)])
     let refused = BusError(.alreadyRunning, "the process is running")
     #expect(fixture.handle(.spawnFailed(widget, refused)) == [.list(agent: agent)])
     #expect(fixture.process?.state == .absent)

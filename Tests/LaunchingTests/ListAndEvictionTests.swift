@@ -35,10 +35,41 @@ private let first = LaunchFixture.first
     _ = fixture.handle(.wanted(widget, Assertion("events a")))
     #expect(fixture.process?.state == .launching)
     let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: false)
-    #expect(fixture.handle(.agentReported(agent, incarnation: fixture.incarnation, children: [child])) == [])
+    let report = LaunchStateMachine.Event.agentReported(agent, incarnation: fixture.incarnation, children: [child])
+    #expect(fixture.handle(report) == [.list(agent: agent)])
+    #expect(fixture.handle(.agentReported(agent, incarnation: fixture.incarnation, children: [])) == [])
     // The launch still waits for its reply.
     #expect(fixture.handle(.spawnFailed(widget, BusError(.notStarted, "no"))) == [.list(agent: agent)])
     #expect(fixture.process?.state == .absent)
+  }
+
+  @Test(arguments: [1, 2, 3] as [UInt32])
+  func `an instance that its agent lists twice runs, also with a generation that was given before`(
+    generation: UInt32
+  ) {
+    var fixture = LaunchFixture()
+    _ = fixture.handle(.exited(widget, ProcessInstance(generation: 3, pid: 103), .signalled(signal: SIGKILL)))
+    _ = fixture.handle(.wanted(widget, Assertion("events a")))
+    #expect(
+      fixture.handle(.spawnFailed(widget, BusError(.closed, "no reply", isDefinite: false))) == [.list(agent: agent)])
+    #expect(fixture.handle(.ready(widget, generation: generation)) == [])
+    let child = ChildProcess(address: widget, generation: generation, pid: 201, isStopped: false)
+    let report = LaunchStateMachine.Event.agentReported(agent, incarnation: fixture.incarnation, children: [child])
+    #expect(fixture.handle(report) == [.list(agent: agent)])
+    let instance = ProcessInstance(generation: generation, pid: 201)
+    #expect(fixture.handle(report) == [.output(.awake(widget, instance, woken: true))])
+    #expect(fixture.process?.state == .running)
+    let actions = fixture.handle(.exited(widget, instance, .signalled(signal: SIGKILL)))
+    #expect(actions.first == .output(.ended(widget, instance, .signalled(signal: SIGKILL))))
+  }
+
+  @Test func `an instance that was just spawned runs, also with a generation that was given before`() {
+    var fixture = LaunchFixture()
+    _ = fixture.handle(.exited(widget, ProcessInstance(generation: 3, pid: 103), .signalled(signal: SIGKILL)))
+    _ = fixture.handle(.wanted(widget, Assertion("events a")))
+    #expect(fixture.handle(.ready(widget, generation: 2)) == [])
+    let instance = ProcessInstance(generation: 2, pid: 201)
+    #expect(fixture.handle(.spawned(widget, instance)) == [.output(.awake(widget, instance, woken: true))])
   }
 
   @Test(.rule("SETTING-04"))

@@ -15,10 +15,8 @@ extension LaunchStateMachine {
     reportedAgents.insert(agent)
     var actions: [Action] = []
     for address in agents.keys.filter({ agents[$0] == agent }).sorted(by: { $0.text < $1.text }) {
-      // A list that is older than an exit still has the instance that ended.
-      let last = processes[address]?.lastGeneration ?? 0
-      if let child = children.first(where: { $0.address == address && $0.generation > last }) {
-        actions += reportedPresent(address, child, now)
+      if let child = children.first(where: { $0.address == address }) {
+        actions += reported(address, child, isSame, now)
       } else {
         actions += reportedAbsent(address, isSame, now)
       }
@@ -26,6 +24,34 @@ extension LaunchStateMachine {
     }
     return actions
   }
+
+  private mutating func reported(
+    _ address: Address, _ child: ChildProcess, _ isSameAgent: Bool, _ now: Date
+  ) -> [Action] {
+    guard let process = processes[address] else { return [] }
+    if child.generation > process.lastGeneration { return reportedPresent(address, child, now) }
+    // A list that is older than an exit still has the instance that ended.
+    guard process.instance == nil else { return reportedAbsent(address, isSameAgent, now) }
+    let instance = ProcessInstance(generation: child.generation, pid: child.pid)
+    // A second list, requested after the first one, proves that the instance runs. Its generation was given twice: the bus
+    // has lost what it had counted.
+    guard process.listed == instance else {
+      processes[address]?.listed = instance
+      return list(for: address)
+    }
+    believe(instance, at: address)
+    return reportedPresent(address, child, now)
+  }
+
+  /// An instance runs: those that ended before it are not newer, whatever their generations are.
+  mutating func believe(_ instance: ProcessInstance, at address: Address) {
+    guard let process = processes[address], instance.generation <= process.lastGeneration else { return }
+    processes[address]?.lastGeneration = max(instance.generation, 1) - 1
+    processes[address]?.listed = nil
+  }
+
+  /// Requests the list of children.
+  func list(for address: Address) -> [Action] { agents[address].map { [.list(agent: $0)] } ?? [] }
 
   private mutating func reportedPresent(_ address: Address, _ child: ChildProcess, _ now: Date) -> [Action] {
     let instance = ProcessInstance(generation: child.generation, pid: child.pid)

@@ -19,6 +19,8 @@ extension LaunchStateMachine {
     package internal(set) var lastEnding: Ending?
     /// The highest generation that has ended. Exits of older generations are ignored.
     package internal(set) var lastGeneration: UInt32 = 0
+    /// An instance that the agent has listed although it is not newer than one that ended. Not kept over a host restart.
+    var listed: ProcessInstance?
     /// The generation that sent `ready`, even when the agent has not reported the instance yet.
     package internal(set) var readyGeneration: UInt32?
     /// The user force-quit the app. It is not launched until the user opens it, or touches a button, toggle or control

@@ -86,8 +86,11 @@ package struct LaunchStateMachine: Sendable {
       return decide(address, now)
     case .ready(let address, let generation): return ready(address, generation, now)
     case .spawned(let address, let instance):
-      // Ignore a reply that arrives after the instance's end: another spawn is in progress.
-      guard let process = processes[address], instance.generation > process.lastGeneration else { return [] }
+      guard let process = processes[address] else { return [] }
+      // A reply that arrives after the instance's end: another spawn is in progress. Or the generation was given before,
+      // and the list has the instance.
+      if instance.generation == process.lastGeneration { return process.state == .launching ? list(for: address) : [] }
+      believe(instance, at: address)
       processes[address]?.isAsking = false
       return adopt(address, instance, now) + decide(address, now)
     case .spawnFailed(let address, let error): return spawnFailed(address, error, now)
@@ -201,12 +204,17 @@ package struct LaunchStateMachine: Sendable {
   }
 
   private mutating func ready(_ address: Address, _ generation: UInt32, _ now: Date) -> [Action] {
-    guard var process = processes[address], generation > process.lastGeneration else { return [] }
+    guard var process = processes[address] else { return [] }
+    guard generation > process.lastGeneration else {
+      // An instance that is not newer than one that ended counts only when the agent reports it.
+      if (process.readyGeneration ?? 0) <= process.lastGeneration { processes[address]?.readyGeneration = generation }
+      return []
+    }
     process.readyGeneration = generation
     defer { processes[address] = process }
     guard let instance = process.instance, instance.generation == generation else {
       // A spawn that timed out was carried out after all. While one is in progress, its reply reports the instance.
-      return process.isAsking ? [] : agents[address].map { [.list(agent: $0)] } ?? []
+      return process.isAsking ? [] : list(for: address)
     }
     guard process.state == .launching else { return [] }
     process.state = .running
@@ -242,6 +250,7 @@ package struct LaunchStateMachine: Sendable {
     _ address: Address, _ instance: ProcessInstance, _ cause: Ending, report: String? = nil, _ now: Date
   ) -> [Action] {
     guard var process = processes[address], instance.generation > process.lastGeneration else { return [] }
+    process.listed = nil
     let wasEvicted = process.state == .dying && process.instance?.generation == instance.generation
     let ending = wasEvicted && cause == .signalled(signal: SIGKILL) ? .evicted(why: process.why) : cause
     process.lastGeneration = instance.generation
