@@ -58,7 +58,7 @@ struct ClusterLifecycle {
     let pushServer = try await startPushServer()
     var provider: ProviderAnnouncement?
     if let configured = cluster.configuration.provider {
-      try await supervisor.keep(server(configured))
+      try await supervisor.keep(server(configured, port: try await keptPort(of: "provider")))
       provider = try await step("the provider did not announce itself", "provider") {
         try await announced(by: "provider") {
           try ProviderAnnouncement.read(in: cluster.instance)
@@ -79,7 +79,12 @@ struct ClusterLifecycle {
   /// The provider needs the push server's URL, so the push server is started first and chooses a free port.
   func startPushServer() async throws -> PushServerAnnouncement? {
     guard let configured = cluster.configuration.pushServer else { return nil }
-    for address in cluster.pushServers { try await supervisor.keep(pushServer(configured, address)) }
+    for address in cluster.pushServers {
+      let name = ClusterFacts.standingName(of: address)
+      let development = configured.developmentPort == 0 ? try await keptPort(of: "\(name) development") : nil
+      let production = configured.productionPort == 0 ? try await keptPort(of: "\(name) production") : nil
+      try await supervisor.keep(pushServer(configured, address, development, production))
+    }
     let name = cluster.pushServers.first.map(ClusterFacts.standingName) ?? "push-server"
     return try await step("the push server did not announce itself", name) {
       try await announced(by: name) {
@@ -106,8 +111,9 @@ struct ClusterLifecycle {
     }
   }
 
-  /// Removes the files that mark this instance as running.
+  /// Removes the files that mark this instance as running, and keeps the ports that they have.
   func removeAnnouncements() {
+    keepPorts()
     let instance = cluster.instance
     let files =
       [
@@ -144,7 +150,9 @@ struct ClusterLifecycle {
   }
 
   /// A restarted push server keeps its ports, since providers use them.
-  private func pushServer(_ configured: ClusterConfiguration.PushServer, _ address: Address) -> SupervisedProcess {
+  private func pushServer(
+    _ configured: ClusterConfiguration.PushServer, _ address: Address, _ development: UInt16?, _ production: UInt16?
+  ) -> SupervisedProcess {
     let (instance, bound, configuration) = (cluster.instance, bound, cluster.configurationPath)
     let executable =
       ExecutableCheck(cluster: cluster, search: search).path(ofPushServer: configured.executable)
@@ -157,9 +165,12 @@ struct ClusterLifecycle {
         } else {
           try? PushServerAnnouncement.read(in: instance)
         }
-      let ports = [("--development-port", earlier?.development), ("--production-port", earlier?.production)]
-      let kept = ports.flatMap { option, url in
-        url.flatMap { URL(string: $0)?.port }.map { [option, "\($0)"] } ?? []
+      let ports = [
+        ("--development-port", earlier?.development, development),
+        ("--production-port", earlier?.production, production),
+      ]
+      let kept = ports.flatMap { option, url, port in
+        (url.flatMap { URL(string: $0)?.port } ?? port.map(Int.init)).map { [option, "\($0)"] } ?? []
       }
       let name = replica.map { ["--replica", $0] } ?? []
       return ["--instance", instance.path, "--config", configuration] + name + kept + bound
@@ -167,7 +178,7 @@ struct ClusterLifecycle {
   }
 
   /// A restarted provider keeps its port, since stored URLs contain it.
-  private func server(_ provider: ClusterConfiguration.Provider) throws -> SupervisedProcess {
+  private func server(_ provider: ClusterConfiguration.Provider, port kept: UInt16?) throws -> SupervisedProcess {
     let instance = cluster.instance
     let arguments: [String]
     do {
@@ -176,9 +187,10 @@ struct ClusterLifecycle {
       throw CommandError(Exit.configuration, "the provider's arguments: \(error)", at: cluster.configurationPath)
     }
     let executable = search.authored(provider.executable) ?? provider.executable
+    let isConfigured = arguments.contains { $0 == "--port" || $0.hasPrefix("--port=") }
     return SupervisedProcess(name: "provider", executable: executable) {
       let earlier = (try? ProviderAnnouncement.read(in: instance)).flatMap { URL(string: $0.url)?.port }
-      let port = earlier.map { ["--port", "\($0)"] } ?? []
+      let port = (earlier ?? (isConfigured ? nil : kept.map(Int.init))).map { ["--port", "\($0)"] } ?? []
       return ["--announce", instance.providerAnnouncement, "--die-with-parent"] + arguments + port
     }
   }

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Cluster
+import Foundation
+import Glibc
+import Messages
+
+/// The ports at which the servers of an instance first listened, in `ports.json`. Stored downloads and the configuration of
+/// backends contain them, so each later start uses them again.
+struct ServerPorts: Codable, Equatable {
+  /// By the name of the server, such as `provider`; for a push server by environment, such as `push-server development`.
+  var ports: [String: UInt16] = [:]
+
+  static func file(in instance: InstanceFolder) -> String { instance.path + "/ports.json" }
+
+  /// Reads the file. A missing or damaged one has no ports: free ones are chosen.
+  static func read(in instance: InstanceFolder) -> ServerPorts {
+    ((try? JSONFile.read(ServerPorts.self, at: file(in: instance))) ?? nil) ?? ServerPorts()
+  }
+
+  /// Keeps the port of a URL, unless the server has one already: one that was used only because that was in use does not
+  /// replace it.
+  mutating func keep(_ url: String?, of name: String) {
+    guard ports[name] == nil, let port = url.flatMap({ URL(string: $0)?.port }).flatMap(UInt16.init(exactly:)) else {
+      return
+    }
+    ports[name] = port
+  }
+
+  /// Whether a server can listen at a port of this machine.
+  static func isFree(_ port: UInt16) -> Bool {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return true }
+    defer { close(descriptor) }
+    var reuse: Int32 = 1
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<Int32>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+  }
+}
+
+extension ClusterLifecycle {
+  /// The announcement files of the push servers, by the name of the process.
+  private var pushServerFiles: [(name: String, file: String)] {
+    cluster.pushServers.map { address in
+      let file = address.replica.map(cluster.instance.pushServerAnnouncement) ?? cluster.instance.pushServerAnnouncement
+      return (ClusterFacts.standingName(of: address), file)
+    }
+  }
+
+  /// Keeps the ports in the announcements, before these are removed.
+  func keepPorts() {
+    let instance = cluster.instance
+    let before = ServerPorts.read(in: instance)
+    var ports = before
+    ports.keep((try? ProviderAnnouncement.read(in: instance))?.url, of: "provider")
+    for (name, file) in pushServerFiles {
+      let announcement = try? PushServerAnnouncement.read(at: file)
+      ports.keep(announcement?.development, of: "\(name) development")
+      ports.keep(announcement?.production, of: "\(name) production")
+    }
+    guard ports != before else { return }
+    do {
+      try JSONFile.write(ports, to: ServerPorts.file(in: instance))
+    } catch {
+      Output.printError("widgetlab: the next `widgetlab up` will choose other ports: \(error)")
+    }
+  }
+
+  /// The port of an earlier start; `nil` before the first one, and when another process has the port, which is printed.
+  func keptPort(of server: String) async throws -> UInt16? {
+    guard let port = ServerPorts.read(in: cluster.instance).ports[server] else { return nil }
+    // The processes of an `up` that was killed end with it, a moment later.
+    for _ in 0..<40 {
+      if ServerPorts.isFree(port) { return port }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    Output.printError(
+      "! port \(port) of \(server) is in use by another process: a free port is used until the next `widgetlab up`. "
+        + "Downloads that were accepted with port \(port) wait; to end them, stop that process and start again")
+    return nil
+  }
+}
