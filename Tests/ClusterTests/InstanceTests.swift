@@ -32,6 +32,18 @@ import Testing
     }
   }
 
+  @Test(arguments: ["", "{", "{}"]) func `a damaged public half of a key is written again`(content: String) async throws {
+    let configuration = try #require(configuration)
+    try await withInstance { instance in
+      try StandingKey.makeAll(for: configuration, in: instance)
+      let first = try StandingKey.loadAllPublic(in: instance)
+      let path = instance.known + "/host.json"
+      try Data(content.utf8).write(to: URL(fileURLWithPath: path))
+      try StandingKey.makeAll(for: configuration, in: instance)
+      #expect(try StandingKey.loadAllPublic(in: instance) == first)
+    }
+  }
+
   @Test func `standing keys are created once and match the addresses of their holders`() async throws {
     let configuration = try #require(configuration)
     try await withInstance { instance in

@@ -99,7 +99,8 @@ package struct StandingKey: Codable, Sendable, Hashable {
         "\(path) belongs to \(present.pattern), but the configuration expects \(pattern): use another instance folder, "
           + "or remove the file")
     }
-    guard name != .messageBus, try known(name, in: instance) != present.facts else { return }
+    // A damaged file of the public half is replaced, too.
+    guard name != .messageBus, (try? known(name, in: instance)) != present.facts else { return }
     try JSONFile.write(present.facts, to: instance.knownKey(of: name))
   }
 
