@@ -271,6 +271,7 @@ let package = Package(
     module("OwnedTasks", in: "Model"),
     module("PrometheusMetrics", in: "Model", ["CPlatform"]),
     module("ProcessActions", in: "Model", ["Messages"]),
+    module("ShownText", in: "Model"),
     module("Timekeeping", in: "Model", ["CPlatform", "OwnedTasks"]),
     module("DefaultsLog", in: "Model", ["Messages"]),
     module("CookieFiles", in: "Model", ["DefaultsLog", "HTTPRules"]),
@@ -379,12 +380,14 @@ let package = Package(
     module(
       "Timelines", in: "Device",
       [
-        "Archive", "FaultPoints", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping",
-        crypto, grdb,
+        "Archive", "FaultPoints", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "ShownText", "Stores",
+        "Timekeeping", crypto, grdb,
       ]),
     module(
       "Activities", in: "Device",
-      ["Archive", "LiveActivities", "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb]),
+      [
+        "Archive", "LiveActivities", "MessageBus", "Messages", "OwnedTasks", "ShownText", "Stores", "Timekeeping", grdb,
+      ]),
     module("Apps", in: "Device", ["MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Timekeeping"]),
     module("Conditions", in: "Device", ["Archive", "MessageBus", "Messages", "OwnedTasks", "Timekeeping"]),
     module(
@@ -398,12 +401,12 @@ let package = Package(
       ]),
 
     // APNs: Apple's push servers. APNs and PushDelivery do not use sockets, APNsServer does not use a database.
-    module("APNs", in: "APNs", ["Messages", asn1, crypto, x509]),
+    module("APNs", in: "APNs", ["Messages", "ShownText", asn1, crypto, x509]),
     module(
       "PushDelivery", in: "APNs",
       [
-        "FaultPoints", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "PrometheusMetrics", "Stores",
-        "Timekeeping", grdb, grdbSQLite, heap,
+        "FaultPoints", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "PrometheusMetrics", "ShownText",
+        "Stores", "Timekeeping", grdb, grdbSQLite, heap,
       ]),
     // The store that several push servers share. Only this target uses libpq, and only the push server uses this target.
     .systemLibrary(
@@ -413,10 +416,12 @@ let package = Package(
     module(
       "PostgresStore", in: "APNs",
       ["CLazyPostgres", "CPostgres", "FaultPoints", "Messages", "PushDelivery", "Timekeeping"]),
-    module("APNsServer", in: "APNs", ["APNs", "Messages", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
+    module(
+      "APNsServer", in: "APNs",
+      ["APNs", "Messages", "ShownText", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Observability: analysis of the journal, without connections and terminals.
-    module("JournalAnalysis", in: "Observability", ["Archive", "Journal", "Messages"]),
+    module("JournalAnalysis", in: "Observability", ["Archive", "Journal", "Messages", "ShownText"]),
     module("ReportPages", in: "Observability"),
     module("FleetReports", in: "Observability", ["Messages", "ReportPages"]),
     module("ChaosCampaign", in: "Observability", ["FaultPoints", "JournalAnalysis", "Messages", "ReportPages"]),
@@ -425,8 +430,8 @@ let package = Package(
     module(
       "Console", in: "Observability",
       [
-        "Archive", "CConsolePage", "Journal", "JournalAnalysis", "Messages", "OwnedTasks", crypto, hummingbird,
-        hummingbirdCore, lifecycle, logging, nioCore,
+        "Archive", "CConsolePage", "Journal", "JournalAnalysis", "Messages", "OwnedTasks", "ShownText", crypto,
+        hummingbird, hummingbirdCore, lifecycle, logging, nioCore,
       ],
       exclude: ["Resources"]),
 
@@ -437,13 +442,13 @@ let package = Package(
     module(
       "Cluster", in: "Processes",
       [
-        "Archive", "CPlatform", "FaultPoints", "MessageBus", "Messages", "PrometheusMetrics", "ZeroMQ", logging,
-        unixSignals, yams,
+        "Archive", "CPlatform", "FaultPoints", "MessageBus", "Messages", "PrometheusMetrics", "ShownText", "ZeroMQ",
+        logging, unixSignals, yams,
       ]),
     // StandingProcesses is what the commands of broker, agent, host and push server share.
     module(
       "StandingProcesses", in: "Processes",
-      ["Cluster", "FaultPoints", "Messages", "PrometheusMetrics", arguments, logging]),
+      ["Cluster", "FaultPoints", "Messages", "PrometheusMetrics", "ShownText", arguments, logging]),
     module(
       "MessageBusBroker", in: "Processes",
       [
@@ -492,7 +497,7 @@ let package = Package(
       [
         "APNs", "Archive", "AuthorProjects", "ChaosCampaign", "ChildProcesses", "Cluster", "Console", "FaultPoints",
         "FleetReports", "Journal", "JournalAnalysis", "Layout", "MessageBus", "Messages", "OwnedTasks", "Pictures",
-        "PrometheusMetrics", "ReportPages", arguments, crypto,
+        "PrometheusMetrics", "ReportPages", "ShownText", arguments, crypto,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
     // The executables that the demo starts, and that of a fleet. SwiftPM links the executables that a target depends on before it compiles
@@ -663,6 +668,7 @@ let package = Package(
         grdb,
       ]),
     tests("ClusterTests", ["Archive", "Cluster", "FidelityRules", "Messages", logging]),
+    tests("ShownTextTests", ["ShownText"]),
     tests(
       "WidgetLabTests",
       [

@@ -17,4 +17,14 @@ struct LogTests {
       handler.line(event, at: Date(timeIntervalSince1970: 0.5))
         == "1970-01-01T00:00:00.500Z warning process-agent: first\\nsecond a=1 b=\"two words\"\n")
   }
+
+  @Test func `control characters of a message and of its metadata are escaped`() {
+    let event = LogEvent(
+      level: .notice, message: "path \u{1b}]0;T\u{7}\u{9b}2J\u{202e}", error: nil,
+      metadata: ["a": "x\ny\u{1b}[2J", "b": "\u{7f}"], source: "", file: "", function: "", line: 1)
+    #expect(
+      LineLogHandler(label: "p").line(event, at: Date(timeIntervalSince1970: 0.5))
+        == #"1970-01-01T00:00:00.500Z notice p: path \u{1b}]0;T\u{7}\u{9b}2J\u{202e} a="x\ny\u{1b}[2J" b="\u{7f}""#
+        + "\n")
+  }
 }

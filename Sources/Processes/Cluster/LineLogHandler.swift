@@ -3,8 +3,10 @@
 import Foundation
 import Glibc
 package import Logging
+import ShownText
 
-/// Log lines on standard error: time (UTC), level, process, message, metadata as `key=value`, sorted.
+/// Log lines on standard error: time (UTC), level, process, message, metadata as `key=value`, sorted. Control characters
+/// are escaped: the texts of a line may come from outside.
 ///
 /// `2026-11-21T03:20:15.123Z notice process-agent: spawned address=device/iphone/app/com.example.A pid=4711`
 package struct LineLogHandler: LogHandler {
@@ -42,15 +44,12 @@ package struct LineLogHandler: LogHandler {
     let all = metadata.merging(metadataProvider?.get() ?? [:]) { $1 }.merging(event.metadata ?? [:]) { $1 }
     let details = all.sorted { $0.key < $1.key }.map { " \($0.key)=\(quoted($0.value.description))" }.joined()
     let time = date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    return "\(time) \(event.level) \(label): \(escaped(event.message.description))\(details)\n"
+    return "\(time) \(event.level) \(label): \(event.message.description.escapingControls)\(details)\n"
   }
 
   private func quoted(_ value: String) -> String {
-    value.isEmpty || value.contains(where: { $0 == " " || $0 == "\"" || $0.isNewline })
-      ? "\"\(escaped(value.replacing("\"", with: "\\\"")))\"" : value
-  }
-
-  private func escaped(_ text: String) -> String {
-    text.replacing("\r", with: "\\r").replacing("\n", with: "\\n")
+    let shown = value.escapingControls
+    let isPlain = !shown.isEmpty && shown == value && !shown.contains { $0 == " " || $0 == "\"" }
+    return isPlain ? shown : "\"\(shown.replacing("\"", with: "\\\""))\""
   }
 }

@@ -6,6 +6,7 @@ import Glibc
 package import Logging
 import Messages
 import PrometheusMetrics
+import ShownText
 
 /// The command of a standing process: it runs until SIGTERM or SIGINT.
 ///
@@ -68,9 +69,11 @@ extension StandingProcessCommand {
 
   package func run() async throws { try await serve(Logger(label: Self.name)) }
 
-  /// Reports why the process cannot run or continue, as one line `NAME: REASON`, and exits. Any thread.
+  /// Reports why the process cannot run or continue, as one line `NAME: REASON`, and exits. Any thread. Further lines of
+  /// the reason are indented.
   package static func fail(_ reason: String, _ code: StandingProcessExit) -> Never {
-    let line = Array("\(name): \(reason)\n".utf8)
+    let lines = reason.split(separator: "\n").map(\.escapingControls)
+    let line = Array("\(name): \(lines.joined(separator: "\n  "))\n".utf8)
     _ = write(STDERR_FILENO, line, line.count)
     Glibc.exit(code.rawValue)
   }

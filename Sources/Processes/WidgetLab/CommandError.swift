@@ -78,12 +78,12 @@ func reporting(_ work: () async throws -> Void) async throws {
   do {
     try await work()
   } catch let commandError as CommandError {
-    Output.printError(commandError.description)
+    Output.printText(commandError.description, isError: true)
     throw commandError.exit
   } catch let exit as ExitCode {
     throw exit
   } catch {
-    Output.printError("widgetlab: \(error)")
+    Output.printText("widgetlab: \(error)", isError: true)
     throw Exit.broken
   }
 }

@@ -108,5 +108,5 @@ struct ProtocolCommand: ParsableCommand {
         widgetlab protocol > Documentation/protocol.md
       """)
 
-  func run() { Output.print(String(ProtocolPage.text.dropLast())) }
+  func run() { Output.printText(String(ProtocolPage.text.dropLast())) }
 }

@@ -2,6 +2,7 @@
 
 import Foundation
 package import Messages
+import ShownText
 
 /// Formats envelopes as lines of `tail`, with times relative to the first and the previous line.
 package struct TailLines {
@@ -118,6 +119,6 @@ package struct EnvelopeJSON {
     guard let data = try? JSONSerialization.data(withJSONObject: fields, options: options) else {
       return "{\"sequence\":\(header.sequence),\"error\":\"cannot be encoded as JSON\"}"
     }
-    return String(decoding: data, as: UTF8.self)
+    return String(decoding: data, as: UTF8.self).escapingControlsOfJSON
   }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ShownText
+
 /// The terminal colours of texts.
-package enum TerminalColor: String {
+package enum TerminalColor: String, CaseIterable {
   case red = "31"
   case green = "32"
   case yellow = "33"
@@ -9,9 +11,23 @@ package enum TerminalColor: String {
   case faint = "2"
   case bold = "1"
 
-  /// The text in this colour when `isOn`.
+  /// The text in this colour when `isOn`, with its control characters escaped.
   package func callAsFunction(_ text: String, _ isOn: Bool) -> String {
-    isOn ? "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" : text
+    isOn ? begin + text.escapingControls + Self.end : text
+  }
+
+  private var begin: String { "\u{1b}[\(rawValue)m" }
+  private static let end = "\u{1b}[0m"
+
+  /// A line with its control characters escaped, except for these colours when `isOn`.
+  package static func shown(_ line: String, _ isOn: @autoclosure () -> Bool) -> String {
+    var allowed: [String]?
+    return line.escapingControls { rest in
+      guard rest.first == "\u{1b}" else { return 0 }
+      let codes = allowed ?? (isOn() ? allCases.map(\.begin) + [end] : [])
+      allowed = codes
+      return codes.first { rest.starts(with: $0.unicodeScalars) }?.unicodeScalars.count ?? 0
+    }
   }
 }
 

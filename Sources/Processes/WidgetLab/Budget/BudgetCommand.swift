@@ -41,7 +41,7 @@ struct BudgetCommand: AsyncParsableCommand {
           Exit.no, "placement \(placement) does not exist", at: try options.folder(),
           advice: "`widgetlab budget` lists the placements")
       }
-      if json { return Output.print(String(decoding: try BodyCoding.data(report), as: UTF8.self)) }
+      if json { return Output.json(data: try BodyCoding.data(report)) }
       let lines = report.lines(width: Output.width, isColored: Output.isColored)
       for line in lines + (placement == nil ? [] : report.ledger) { Output.print(line) }
     }

@@ -36,7 +36,7 @@ struct WhyCommand: AsyncParsableCommand {
           Exit.no, "the journal does not contain reload \(reload)", at: try place.folder(options),
           advice: "`widgetlab budget PLACEMENT` lists the reloads of a placed widget")
       }
-      if json { return Output.print(String(decoding: try BodyCoding.data(history), as: UTF8.self)) }
+      if json { return Output.json(data: try BodyCoding.data(history)) }
       for line in history.text { Output.print(line) }
     }
   }

@@ -48,7 +48,7 @@ struct ChaosRunCommand: AsyncParsableCommand {
 
   private func printList() {
     for kind in FaultKind.allCases { Output.print("\(kind.rawValue.padded(9)) \(kind.sentence)") }
-    Output.print("\nThe points of point, stall and disk (*: a write follows, which can fail):")
+    Output.printText("\nThe points of point, stall and disk (*: a write follows, which can fail):")
     let width = (FaultPoint.allCases.map(\.name.count).max() ?? 0) + 1
     for point in FaultPoint.allCases {
       Output.print("  \((point.name + (point.canFail ? "*" : "")).padded(width)) \(point.summary)")

@@ -73,7 +73,7 @@ struct ClockCommand: AsyncParsableCommand {
           try await session.ask(SetClock(change: change), within: .seconds(timeout))
         }
       }
-      if json { return Output.print(String(decoding: try BodyCoding.data(state), as: UTF8.self)) }
+      if json { return Output.json(data: try BodyCoding.data(state)) }
       Output.print(state.text)
       guard case .advance(let seconds) = change else { return }
       Output.print(ClockProgress.summary(of: seconds, in: (ContinuousClock.now - begun) / .seconds(1)))

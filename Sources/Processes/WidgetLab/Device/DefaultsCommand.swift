@@ -51,8 +51,8 @@ struct DefaultsCommand: AsyncParsableCommand {
         let reply = try await OperatorSession.with(options) { session in
           try await session.ask(ReadDefaults(domain: domain, key: key))
         }
-        if json { return Output.print(try Self.json(reply, domain, key)) }
-        if let key, let value = reply.values[key] { return Output.print(value.text) }
+        if json { return Output.json(data: Data(try Self.json(reply, domain, key).utf8)) }
+        if let key, let value = reply.values[key] { return Output.printText(value.text) }
         if domain == nil, reply.domains.isEmpty { Output.printError("No domain has a value yet.") }
         for domain in reply.domains { Output.print(domain) }
         for (key, value) in reply.values.sorted(by: { $0.key < $1.key }) { Output.print("\(key) = \(value.text)") }

@@ -72,7 +72,7 @@ struct DeviceCommand: AsyncParsableCommand {
         }
         return try await session.ask(SetPower(isAwake: nil))
       }
-      Output.print(json ? String(decoding: try BodyCoding.data(state), as: UTF8.self) : state.text)
+      if json { Output.json(data: try BodyCoding.data(state)) } else { Output.print(state.text) }
     }
   }
 

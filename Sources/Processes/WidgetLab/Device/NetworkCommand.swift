@@ -59,7 +59,7 @@ struct NetworkCommand: AsyncParsableCommand {
         guard let wanted = try wanted(now) else { return now }
         return try await session.ask(SetNetwork(state: wanted))
       }
-      Output.print(json ? String(decoding: try BodyCoding.data(state), as: UTF8.self) : state.text)
+      if json { Output.json(data: try BodyCoding.data(state)) } else { Output.print(state.text) }
     }
   }
 

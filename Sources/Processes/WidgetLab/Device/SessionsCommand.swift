@@ -59,7 +59,7 @@ struct SessionsCommand: AsyncParsableCommand {
 
   /// Replaces the former output, on a terminal.
   private func show(_ lines: [String], again: Bool) {
-    if !json, follow, Output.isColored { Output.print("\u{1b}[H\u{1b}[2J") } else if !json, again { Output.print("") }
+    if !json, follow, Output.isColored { Output.clearTerminal() } else if !json, again { Output.print("") }
     for line in lines { Output.print(line) }
   }
 }

@@ -95,7 +95,7 @@ struct FleetStatusCommand: AsyncParsableCommand {
     try await reporting {
       try await fleet.with { session, name in
         let state = try await session.ask(FleetStatus(), ofFleet: name)
-        if json { return Output.print(String(decoding: try BodyCoding.data(state), as: UTF8.self)) }
+        if json { return Output.json(data: try BodyCoding.data(state)) }
         for line in FleetText.lines(state) { Output.print(line) }
         guard follow else { return }
         var last = state.seconds.last?.at ?? 0
@@ -136,7 +136,7 @@ struct FleetDevicesCommand: AsyncParsableCommand {
           let page = try await session.ask(ListFleetDevices(first: first, limit: min(left, 200)), ofFleet: name)
           for device in page.devices {
             if json {
-              Output.print(String(decoding: try BodyCoding.data(device), as: UTF8.self))
+              Output.json(data: try BodyCoding.data(device))
             } else {
               for line in device.lines { Output.print(line) }
             }

@@ -44,7 +44,7 @@ struct LiveActivityListCommand: AsyncParsableCommand {
     try await reporting {
       let reply = try await OperatorSession.with(options) { try await $0.ask(ListActivities()) }
       if json {
-        return Output.print(String(decoding: try BodyCoding.data(reply), as: UTF8.self))
+        return Output.json(data: try BodyCoding.data(reply))
       }
       guard !reply.activities.isEmpty else { return Output.print("the device has no Live Activity") }
       for activity in reply.activities { for line in activity.lines { Output.print(line) } }

@@ -3,6 +3,7 @@
 import AuthorProjects
 import Foundation
 import Glibc
+import ShownText
 import Synchronization
 
 /// Shows how far a build is: on a terminal in one line, which is replaced, and else a line for each tenth. Any thread.
@@ -35,7 +36,7 @@ final class BuildProgress: Sendable {
   }
 
   private func replaceLine(by text: String) {
-    let line = Array("\r\u{1B}[K\(text.prefix(78))".utf8)
+    let line = Array("\r\u{1B}[K\(text.escapingControls.prefix(78))".utf8)
     _ = write(STDOUT_FILENO, line, line.count)
   }
 }

@@ -39,7 +39,7 @@ struct NewCommand: AsyncParsableCommand {
     try await reporting {
       let package = try await ProjectPackage(from, options)
       let changes = try package.write()
-      for line in package.report(changes) { Output.print(line) }
+      for text in package.report(changes) { Output.printText(text) }
       Output.print("next: `widgetlab run \(from)`, or in \(package.folder.path) `swift build` and `widgetlab up`")
     }
   }

@@ -29,7 +29,7 @@ enum ProjectScreen {
     } catch is CancellationError {
       return
     } catch {
-      Output.printError("\(error)")
+      Output.printText("\(error)", isError: true)
     }
     for line in next(cluster) { Output.print(line) }
   }

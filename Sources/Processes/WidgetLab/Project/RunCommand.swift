@@ -52,7 +52,7 @@ struct RunCommand: AsyncParsableCommand {
       var package = try await ProjectPackage(path, project)
       try select(&package)
       try omitMissing(&package)
-      for line in package.report(try package.write()) { Output.print(line) }
+      for text in package.report(try package.write()) { Output.printText(text) }
       guard let built = try await build(package, until: signals) else { throw Exit.interrupted }
       package = built
       let configuration = package.folder.path + "/widgetlab.yaml"
@@ -142,7 +142,7 @@ struct RunCommand: AsyncParsableCommand {
       }
       package.omit(failed)
       _ = try package.write()
-      Output.print("left out targets:\n" + ProjectPackage.lines(package.plan.omitted))
+      Output.printText("left out targets:\n" + ProjectPackage.lines(package.plan.omitted))
       let rest = try await run(swift, [], package)
       guard rest.isBuilt else { throw CommandError(Exit.configuration, rest.summary, at: rest.log) }
     }

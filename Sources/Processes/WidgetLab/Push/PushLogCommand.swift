@@ -70,7 +70,7 @@ struct PushLogCommand: AsyncParsableCommand {
   }
 
   private func printRecord(_ record: PushRecord) throws {
-    if json { return Output.print(String(decoding: try BodyCoding.data(record), as: UTF8.self)) }
+    if json { return Output.json(data: try BodyCoding.data(record)) }
     Output.print(record.headline)
     for step in record.steps { Output.print("  \(Amount.text(step.at))  \(step.line)") }
   }
@@ -146,7 +146,7 @@ struct PushLog {
     let line = Line(
       number: record.number, uniqueID: record.uniqueID, subject: record.subject, type: record.type,
       status: record.status, reason: record.reason, step: step)
-    Output.print(String(decoding: try BodyCoding.data(line), as: UTF8.self))
+    Output.json(data: try BodyCoding.data(line))
   }
 }
 

@@ -42,7 +42,7 @@ struct TokenListCommand: AsyncParsableCommand {
     try await reporting {
       let tokens = try await OperatorSession.with(options) { try await $0.tokens() }
       if json {
-        return Output.print(String(decoding: try BodyCoding.data(ListTokens.Reply(tokens: tokens)), as: UTF8.self))
+        return Output.json(data: try BodyCoding.data(ListTokens.Reply(tokens: tokens)))
       }
       guard !tokens.isEmpty else {
         return Output.print(
@@ -113,7 +113,7 @@ private struct TokenChange {
       let reply = try await OperatorSession.with(cluster) { session in
         try await session.askPushServer(ChangeToken(subject: subject, change: change))
       }
-      if json { return Output.print(String(decoding: try BodyCoding.data(reply), as: UTF8.self)) }
+      if json { return Output.json(data: try BodyCoding.data(reply)) }
       for token in reply.tokens { for line in token.lines { Output.print(line) } }
     }
   }

@@ -138,7 +138,7 @@ struct SnapshotCommand: AsyncParsableCommand {
 
   private func show(_ session: OperatorSession) async throws {
     let reply = try await session.ask(TakeSnapshot(widgetKind: kinds[0]), within: .seconds(timeout))
-    if json { try Output.json(reply) } else { Output.print(reply.text.joined(separator: "\n")) }
+    if json { try Output.json(reply) } else { for line in reply.text { Output.print(line) } }
   }
 
   /// What is drawn. Extensions whose widgets are not known yet are launched.

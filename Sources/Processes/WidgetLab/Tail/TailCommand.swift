@@ -147,7 +147,7 @@ struct TailCommand: AsyncParsableCommand {
   }
 
   func printer(
-    _ filter: JournalFilter, now: Timestamp, emit: @escaping @Sendable (String) -> Void = Output.print
+    _ filter: JournalFilter, now: Timestamp, emit: (@Sendable (String) -> Void)? = nil
   ) throws -> TailPrinter {
     TailPrinter(
       format: output,

@@ -47,7 +47,7 @@ struct TailPrinter: Sendable {
   init(
     format: TailCommand.Format, lines: TailLines, filter: JournalFilter, exitWhen: FilterExpression? = nil,
     around: Around? = nil, diagnostician: Diagnostician? = nil, isColored: Bool = false,
-    emit: @escaping @Sendable (String) -> Void = Output.print
+    emit: (@Sendable (String) -> Void)? = nil
   ) {
     self.format = format
     self.filter = filter
@@ -56,7 +56,7 @@ struct TailPrinter: Sendable {
     self.around = around
     self.diagnostician = diagnostician
     self.isColored = isColored
-    self.emit = emit
+    self.emit = emit ?? { Output.print($0, isColored: isColored) }
   }
 
   /// Prints the next envelope if it passes, and new diagnoses.

@@ -70,9 +70,10 @@ struct TraceCommand: AsyncParsableCommand {
       guard let operation else { return try list(TraceSubject.sessions(in: envelopes)) }
       let trace = Trace(try subject(operation, in: envelopes), in: envelopes)
       switch output {
-      case .pretty: for line in trace.lines(isColored: color.isColored) { Output.print(line) }
+      case .pretty:
+        for line in trace.lines(isColored: color.isColored) { Output.print(line, isColored: color.isColored) }
       case .json: try Output.json(trace.report)
-      case .mermaid: Output.print(trace.mermaid)
+      case .mermaid: Output.printText(trace.mermaid)
       }
     }
   }

@@ -131,7 +131,7 @@ struct UpCommand: AsyncParsableCommand {
     do {
       return try InstanceLease(entry, in: .ofThisUser)
     } catch {
-      Output.printError("\(error)\n  (`widgetlab list` will not show this cluster)")
+      Output.printText("\(error)\n  (`widgetlab list` will not show this cluster)", isError: true)
       return nil
     }
   }
