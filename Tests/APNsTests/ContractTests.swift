@@ -107,6 +107,21 @@ import Testing
     #expect(lab.check(lab.request()).answer.timestamp == nil)
   }
 
+  /// One character can have any number of combining marks.
+  @Test func `what a verdict keeps of a request is bounded in bytes`() {
+    var lab = ProviderKeyFixture()
+    let long = "a" + String(repeating: "\u{301}", count: 1_500)
+    for request in [
+      lab.request(["apns-topic": long]), lab.request(["apns-id": long]), lab.request(["apns-push-type": long]),
+      lab.request(["apns-priority": long]), lab.request(["authorization": long]), lab.request(method: long),
+      lab.request(path: "/x" + long), lab.request(path: "/3/device/" + long),
+    ] {
+      let verdict = lab.check(request)
+      #expect((1...400).contains(verdict.explanation?.utf8.count ?? 0), "\(verdict.reason ?? "-")")
+      #expect(verdict.token.utf8.count <= 256 && verdict.type?.utf8.count ?? 0 <= 83)
+    }
+  }
+
   @Test(.rule("APNS-06")) func `a device token is valid only in its own environment`() {
     var lab = ProviderKeyFixture()
     lab.environment = .production

@@ -31,6 +31,16 @@ import WidgetLabTesting
     }
   }
 
+  /// RFC 9110, section 9.3.2.
+  @Test func `HEAD is answered without a body`() async throws {
+    try await ConsoleFixture.with { _, client in
+      for (path, status) in [("/", 200), ("/nothing", 404), ("/api/health", 405), ("/api/state", 405)] {
+        let answer = try await client.send("HEAD", path)
+        #expect(answer.status == status && answer.body.isEmpty, "\(path): \(answer)")
+      }
+    }
+  }
+
   @Test func `a permitted name needs no port, and permits no other name`() {
     let rule = HostRule(port: 8099, allowed: ["build.example", "other.example:90"])
     for host in [

@@ -2,6 +2,7 @@
 
 package import Foundation
 package import Messages
+import ShownText
 
 /// Validates pushes by every rule of Apple's *Sending notification requests to APNs* and *Handling notification
 /// responses from APNs*. The order of the checks is ours (Documentation/apns.md). A value without clock or I/O; the
@@ -53,12 +54,8 @@ package struct APNsContract: Sendable {
     }
     return APNsVerdict(
       apnsID: sent.flatMap { Self.isUUID($0) ? $0 : nil } ?? session.random.uuid().text, idHeader: idHeader,
-      uniqueID: session.random.uuid(at: now), environment: environment, token: path.token.map(Self.bounded) ?? "",
-      type: request["apns-push-type"], device: device, outcome: outcome)
-  }
-
-  private static func bounded(_ token: String) -> String {
-    token.utf8.count <= 256 ? token : String(token.prefix(256))
+      uniqueID: session.random.uuid(at: now), environment: environment, token: path.token?.start(bytes: 256) ?? "",
+      type: request["apns-push-type"]?.excerpt, device: device, outcome: outcome)
   }
 
   // MARK: Connection, method, path

@@ -53,9 +53,9 @@ package struct APNsVerdict: Hashable, Sendable {
   /// The push server's own id of the request, for the log. Also set for refused requests, and in both environments.
   package let uniqueID: UUID
   package let environment: PushEnvironment
-  /// The device token as sent, at most 256 characters; empty without one.
+  /// The device token as sent, at most 256 bytes; empty without one.
   package let token: String
-  /// `apns-push-type` as sent.
+  /// The start of `apns-push-type` as sent.
   package let type: String?
   /// The device token if it is registered, also in the other environment.
   package let device: DeviceToken?

@@ -2,6 +2,7 @@
 
 import Foundation
 import Messages
+import ShownText
 
 /// The authentication state of one provider connection, fixed by its first pushes. It lasts as long as the connection.
 package struct ProviderSession: Sendable {
@@ -120,7 +121,7 @@ package struct ProviderSession: Sendable {
       throw APNsRefusal(
         .missingProviderToken,
         "authorization is not 'bearer <provider token>': it begins with "
-          + "'\(authorization.prefix(12))'")
+          + "'\(authorization.start(bytes: 12))'")
     }
     return words.dropFirst().joined(separator: " ")
   }

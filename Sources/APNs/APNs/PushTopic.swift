@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Messages
+import ShownText
 
 extension PushType {
   /// Whether a connection with a client certificate may send this type. Source: the same page; for Live Activities, an
@@ -101,5 +102,5 @@ extension UInt8 {
 
 extension String {
   /// The start of a provider's text, short enough for an explanation.
-  var excerpt: String { count > 80 ? prefix(80) + "…" : self }
+  var excerpt: String { excerpt(bytes: 80) }
 }

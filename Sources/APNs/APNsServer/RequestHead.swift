@@ -2,6 +2,7 @@
 
 import APNs
 import NIOHPACK
+import ShownText
 
 /// The parsed header list of a request: RFC 9113, section 8.3.
 struct RequestHead {
@@ -15,6 +16,8 @@ struct RequestHead {
   /// Why a request is malformed. Its stream is reset: section 8.1.1.
   struct Malformed: Error {
     let text: String
+
+    init(text: String) { self.text = text.excerpt(bytes: 200) }
   }
 
   init(_ list: HPACKHeaders) throws(Malformed) {

@@ -4,6 +4,7 @@ import FleetTokenDerivation
 import Foundation
 import MessageBus
 import Messages
+import ShownText
 import Timekeeping
 
 /// A message of a fleet, or a step of the delivery to one.
@@ -297,7 +298,7 @@ extension PushDeliveryService {
   /// Counts the verdict about a request for a device of a fleet, or for an unknown token.
   func count(_ arrival: PushArrival, in batch: inout Batch) {
     guard let fleet = arrival.subject.map({ FleetDevice.fleet(of: $0.device) }) ?? "" else { return }
-    let type = arrival.type.map { String($0.prefix(32)) } ?? ""
+    let type = arrival.type?.start(bytes: 32) ?? ""
     let (name, reason): (PushStep.Name, String) =
       switch arrival.verdict {
       case .accepted: (.accepted, "")

@@ -3,6 +3,7 @@
 package import Foundation
 package import LiveActivities
 package import Messages
+import ShownText
 
 /// An app of the device, as far as Live Activities are concerned.
 package struct ActivityApp: Sendable, Hashable {
@@ -299,7 +300,7 @@ package struct ActivityStateMachine: Sendable {
     }
     for (name, text) in [("the attributes", attributes), ("the content", content.state)] {
       guard (try? JSONSerialization.jsonObject(with: Data(text.utf8))) is [String: Any] else {
-        throw BusError(.badActivityContent, "\(name) are not a JSON object: \(text.prefix(200))")
+        throw BusError(.badActivityContent, "\(name) are not a JSON object: \(text.start(bytes: 200))")
       }
     }
   }

@@ -4,6 +4,7 @@ import Archive
 import Crypto
 import Foundation
 import Messages
+import ShownText
 
 /// The data by which the system animates the change to and from an entry. It is stored with the entry, because the
 /// views are not available when the entry is due. A plain value.
@@ -180,7 +181,7 @@ extension EntryTransition.Timing {
     guard let name = arguments["animation"]?.string, let curve = name.split(separator: " ").first else { return nil }
     let seconds = arguments["seconds"]?.number ?? EntryTransition.implicit.seconds
     // An endless animation has infinite seconds, which a JSON number cannot express.
-    self.init(curve: String(curve.prefix(40)), seconds: (0...3600).contains(seconds) ? seconds : seconds > 0 ? 3600 : 0)
+    self.init(curve: curve.start(bytes: 40), seconds: (0...3600).contains(seconds) ? seconds : seconds > 0 ? 3600 : 0)
   }
 }
 

@@ -4,6 +4,7 @@ import Archive
 import Crypto
 import Foundation
 import Messages
+import ShownText
 
 /// Why a provider's reply is rejected.
 struct TimelineFault: Error, Equatable {
@@ -107,12 +108,12 @@ struct StoredTimeline: Sendable {
     do {
       return try BodyCoding.data(view)
     } catch {
-      throw TimelineFault(.failed, "the archive cannot be encoded: \(error.message.prefix(300))")
+      throw TimelineFault(.failed, "the archive cannot be encoded: \(error.message.start(bytes: 300))")
     }
   }
 
   /// The texts of a view, shortened to what a line of the journal can hold.
-  private static func text(of view: ViewArchive) -> [String] { view.lines.prefix(40).map { String($0.prefix(200)) } }
+  private static func text(of view: ViewArchive) -> [String] { view.lines.prefix(40).map { $0.start(bytes: 200) } }
 
   /// Checks that the images have the digests by which the views name them, and the area that is permitted. A file that
   /// is no image is stored, and named when it is drawn.
@@ -125,7 +126,7 @@ struct StoredTimeline: Sendable {
     }
     for (digest, data) in images {
       guard SHA256.hash(data: data).map({ String(format: "%02x", $0) }).joined() == digest else {
-        throw TimelineFault(.failed, "an image does not have the digest \(digest.prefix(64))")
+        throw TimelineFault(.failed, "an image does not have the digest \(digest.start(bytes: 64))")
       }
       if let file = try? ImageFile(header: data), file.area > limits.imageArea {
         throw TimelineFault(
@@ -176,7 +177,7 @@ enum ReplyFile {
     do {
       return try BodyCoding.decode(TimelineFile.self, from: Array(data))
     } catch {
-      throw TimelineFault(.failed, "the file of the entries cannot be read: \(error.message.prefix(300))")
+      throw TimelineFault(.failed, "the file of the entries cannot be read: \(error.message.start(bytes: 300))")
     }
   }
 

@@ -5,6 +5,7 @@ import FaultPoints
 package import Foundation
 package import MessageBus
 package import Messages
+import ShownText
 import Stores
 import Timekeeping
 
@@ -122,7 +123,7 @@ extension TimelineService {
   ///
   /// - Throws: `no-such-image`, or errors of the database.
   package func image(_ request: ReadImage) throws -> ReadImage.Reply {
-    let work = UnderWay.Work(.image, String(request.digest.prefix(64)))
+    let work = UnderWay.Work(.image, request.digest.start(bytes: 64))
     if let reason = underWay.reason(work) { throw BusError(.noSuchImage, reason) }
     let found = try underWay.handle(work) {
       FaultPoint.hostWithinImage.reached()
@@ -130,7 +131,7 @@ extension TimelineService {
         request.digest, from: min(max(0, request.offset), 1 << 40), limit: ReadImage.pieceLimit)
     }
     guard let found else {
-      throw BusError(.noSuchImage, "no stored timeline has the image \(request.digest.prefix(64))")
+      throw BusError(.noSuchImage, "no stored timeline has the image \(request.digest.start(bytes: 64))")
     }
     return ReadImage.Reply(piece: found.piece, count: found.count)
   }

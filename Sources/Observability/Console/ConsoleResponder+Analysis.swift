@@ -6,6 +6,7 @@ import Journal
 import JournalAnalysis
 import Messages
 import NIOCore
+import ShownText
 
 // The answers from the analysis of the journal.
 extension ConsoleResponder {
@@ -41,7 +42,7 @@ extension ConsoleResponder {
     let summary = await journal.summary()
     guard let entry = summary.traces[id] else {
       throw ConsoleError(
-        404, "the journal has no trace \(id.prefix(80))", advice: "the page of traces lists those that are known")
+        404, "the journal has no trace \(id.start(bytes: 80))", advice: "the page of traces lists those that are known")
     }
     let owner = summary.addresses.first { $0.short == entry.owner }
     return try Response(
@@ -50,7 +51,7 @@ extension ConsoleResponder {
 
   func message(_ text: String) async throws -> Response {
     guard let sequence = UInt64(text), sequence < UInt64(Int64.max) else {
-      throw ConsoleError(404, "\(text.prefix(40)) is not the number of a message")
+      throw ConsoleError(404, "\(text.start(bytes: 40)) is not the number of a message")
     }
     let detail = try MessageDetail(sequence, journal.pages, await journal.summary().traces)
     return Response(
@@ -96,7 +97,7 @@ extension ConsoleResponder {
     guard let number = Int(text), let lines = Optional(summary.ledger.lines(ofReload: number)), let last = lines.last,
       let first = lines.first
     else {
-      throw ConsoleError(404, "the journal does not contain reload \(text.prefix(40))")
+      throw ConsoleError(404, "the journal does not contain reload \(text.start(bytes: 40))")
     }
     var envelopes: [Envelope] = []
     if let asked = first.asked, asked < first.sequence { envelopes = try journal.pages.read(asked...asked) }
@@ -163,7 +164,8 @@ extension ConsoleResponder {
   func screen(_ query: ConsoleQuery) async throws -> Response {
     if let location = query["location"], WidgetPlaces.names.contains(location) == false {
       throw ConsoleError(
-        400, "\(location.prefix(40)) is not a location", advice: "one of: \(WidgetPlaces.names.joined(separator: ", "))"
+        400, "\(location.start(bytes: 40)) is not a location",
+        advice: "one of: \(WidgetPlaces.names.joined(separator: ", "))"
       )
     }
     if let cluster = server.cluster {

@@ -6,6 +6,7 @@ import Journal
 import JournalAnalysis
 import Messages
 import NIOCore
+import ShownText
 
 extension ConsoleResponder {
   private var journal: ConsoleJournal { server.journal }
@@ -29,7 +30,7 @@ extension ConsoleResponder {
     case ("reloads", 2): return try await reload(parts[1])
     case ("pushes", 1): return try await pushes(query)
     case ("diagnoses", 1): return try await diagnoses()
-    default: throw ConsoleError(404, "there is nothing at \(path.prefix(200))")
+    default: throw ConsoleError(404, "there is nothing at \(path.start(bytes: 200))")
     }
   }
 
@@ -170,7 +171,7 @@ struct ConsoleQuery {
   func number(_ name: String) throws -> UInt64? {
     guard let text = self[name] else { return nil }
     guard let number = UInt64(text), number < UInt64(Int64.max) else {
-      throw ConsoleError(400, "\(name) is not a number: \(text.prefix(40))")
+      throw ConsoleError(400, "\(name) is not a number: \(text.start(bytes: 40))")
     }
     return number
   }

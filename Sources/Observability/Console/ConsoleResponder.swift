@@ -7,6 +7,7 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
+import ShownText
 
 /// The connection of a request, in addition to what Hummingbird needs.
 struct ConsoleContext: InitializableFromSource {
@@ -57,6 +58,7 @@ struct ConsoleResponder: HTTPResponder {
     }
     let path = request.uri.path
     switch request.method {
+    case .head where !path.hasPrefix("/api/"): return try file(path, request)
     case .get:
       guard path.hasPrefix("/api/") else { return try file(path, request) }
       if path == "/api/health" { return try Response(json: ["status": "ok"]) }
@@ -105,9 +107,11 @@ struct ConsoleResponder: HTTPResponder {
     } else if parts.count == 2, parts[0] == "assets" {
       name = parts[1]
     } else {
-      throw ConsoleError(404, "there is no page \(path.prefix(200))")
+      throw ConsoleError(404, "there is no page \(path.start(bytes: 200))")
     }
-    guard let file = ConsoleFile.all[name] else { throw ConsoleError(404, "there is no file \(path.prefix(200))") }
+    guard let file = ConsoleFile.all[name] else {
+      throw ConsoleError(404, "there is no file \(path.start(bytes: 200))")
+    }
     let headers: HTTPFields = [.contentType: file.type, .eTag: file.tag, .cacheControl: "no-cache"]
     if request.headers[.ifNoneMatch] == file.tag { return Response(status: .notModified, headers: headers) }
     return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: file.bytes)))
@@ -136,7 +140,7 @@ struct ConsoleResponder: HTTPResponder {
         throw ConsoleError(409, "this console performs no actions: \(reason)", advice: "start one with `widgetlab up`")
       }
       return try Response(json: try await cluster.perform(sent.arguments))
-    default: throw ConsoleError(404, "there is nothing at \(path.prefix(200))")
+    default: throw ConsoleError(404, "there is nothing at \(path.start(bytes: 200))")
     }
   }
 

@@ -3,6 +3,7 @@
 import Foundation
 import JournalAnalysis
 import Messages
+import ShownText
 
 /// One line of the page's list of messages.
 struct MessageRow: Encodable, Sendable {
@@ -30,7 +31,7 @@ struct MessageRow: Encodable, Sendable {
     kind = header.kind.name
     correlation = header.correlation.map { String($0.digits.prefix(6)) }
     mark = note.mark.word
-    self.note = String(note.text.prefix(400))
+    self.note = note.text.start(bytes: 400)
     attempt = header.attempt
   }
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import Messages
+import ShownText
 
 /// The notes about user defaults.
 enum DefaultsNotes {
@@ -21,7 +22,7 @@ extension WriteDefaults.Change {
   /// `limit = 400`.
   fileprivate var text: String {
     switch self {
-    case .set(let key, let value): "\(key) = \(value.text.prefix(100))"
+    case .set(let key, let value): "\(key) = \(value.text.start(bytes: 100))"
     case .remove(let key): "removes \(key)"
     case .clear: "removes all keys"
     }

@@ -3,6 +3,7 @@
 import Archive
 import Foundation
 import Messages
+import ShownText
 
 /// The notes about pushes and device tokens.
 enum PushNotes {
@@ -65,7 +66,7 @@ enum PushNotes {
     },
     .reply(to: TellControlPushHandlers.self) { $0.handlers.joined(separator: ", ") },
     .note(AppTokenChanged.self) { "token \($0.token.tokenPrefix)" },
-    .note(ReceiveNotification.self) { "\($0.uniqueID.prefix) \($0.payload.prefix(80))" },
+    .note(ReceiveNotification.self) { "\($0.uniqueID.prefix) \($0.payload.start(bytes: 80))" },
     .reply(to: ReceiveNotification.self) { $0.result?.rawValue ?? "no such method" },
   ]
 }
