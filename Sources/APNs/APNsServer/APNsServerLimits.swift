@@ -35,7 +35,8 @@ package struct APNsServerLimits: Sendable {
   package var waitingBodies = 256
   /// Consecutive empty DATA frames.
   package var emptyData = 16
-  /// Frames of one type in half a minute: RST_STREAM; PING and SETTINGS; refused or ignored frames.
+  /// Frames in half a minute, each: RST_STREAM; PING and SETTINGS; refused frames; frames that HTTP/2 ignores, beyond
+  /// those that requests need.
   package var nuisances = 1000
 
   /// What happens to a connection on which many requests are refused. Nothing by default.

@@ -9,7 +9,7 @@ extension HTTP2Connection {
     guard frame.payload.readableBytes == 8 else { throw HTTP2Error(.frameSize, "PING with a length other than 8") }
     if frame.has(HTTP2Frame.Flag.ack) {
       if shutdown == .announced { shutdown = .acknowledged }
-      return
+      return try count(.ignored, "acknowledgements of PING")
     }
     try count(.control, "PING and SETTINGS")
     output.writeFrameHead(length: 8, kind: HTTP2Frame.Kind.ping, flags: HTTP2Frame.Flag.ack, stream: 0)
@@ -62,6 +62,7 @@ extension HTTP2Connection {
     guard let credit = frame.payload.getInteger(at: frame.payload.readerIndex, as: UInt32.self),
       frame.payload.readableBytes == 4
     else { throw HTTP2Error(.frameSize, "WINDOW_UPDATE with a length other than 4") }
+    try count(.ignored, "WINDOW_UPDATE")
     let increment = Int(credit & 0x7fff_ffff)
     guard frame.stream != 0 else {
       guard increment > 0 else { throw HTTP2Error(.protocolError, "WINDOW_UPDATE of 0") }
@@ -82,8 +83,9 @@ extension HTTP2Connection {
   }
 
   /// The client may still expect responses to its open streams.
-  func takeGoAway(_ frame: HTTP2Frame) throws(HTTP2Error) {
+  mutating func takeGoAway(_ frame: HTTP2Frame) throws(HTTP2Error) {
     guard frame.stream == 0 else { throw HTTP2Error(.protocolError, "GOAWAY on a stream") }
     guard frame.payload.readableBytes >= 8 else { throw HTTP2Error(.frameSize, "GOAWAY with fewer than 8 bytes") }
+    try count(.ignored, "GOAWAY")
   }
 }

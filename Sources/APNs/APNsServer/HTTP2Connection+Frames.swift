@@ -26,7 +26,7 @@ extension HTTP2Connection {
     case HTTP2Frame.Kind.priority: try takePriority(frame)
     case HTTP2Frame.Kind.pushPromise: throw HTTP2Error(.protocolError, "PUSH_PROMISE from a client")
     case HTTP2Frame.Kind.goAway: try takeGoAway(frame)
-    default: break
+    default: try count(.ignored, "frames of unknown types")
     }
     return nil
   }
@@ -106,7 +106,11 @@ extension HTTP2Connection {
     let list = try decode(block.bytes)
     guard id > lastStream else { return try takeTrailers(list, block) }
     lastStream = id
-    guard id <= lastServed else { return nil }
+    guard id <= lastServed else {
+      try count(.ignored, "frames after the last stream that is served")
+      return nil
+    }
+    nuisances.permit(FloodCounter.framesOfRequest, upTo: FloodCounter.framesOfRequest * limits.streams)
     guard streams.count < streamLimit, unfinishedSize < limits.unfinished else {
       try reset(id, .refusedStream, "more than \(streamLimit) concurrent streams, or incomplete requests too large")
       return nil
@@ -185,6 +189,9 @@ extension HTTP2Connection {
     guard emptyData <= limits.emptyData else {
       throw HTTP2Error(.enhanceYourCalm, "more than \(limits.emptyData) consecutive empty DATA frames")
     }
+    if !ends, frame.payload.readableBytes < HTTP2Frame.smallPayload {
+      try count(.ignored, "DATA frames with few bytes")
+    }
     uncredited += length
     if uncredited > 32_768 {
       output.writeCredit(uncredited, to: 0)
@@ -192,7 +199,11 @@ extension HTTP2Connection {
       uncredited = 0
     }
     guard let stream = streams[frame.stream] else {
-      if frame.stream <= lastServed { try reset(frame.stream, .streamClosed, "DATA on a closed stream") }
+      guard frame.stream <= lastServed else {
+        try count(.ignored, "frames after the last stream that is served")
+        return nil
+      }
+      try reset(frame.stream, .streamClosed, "DATA on a closed stream")
       return nil
     }
     guard stream.input != .ended else {
@@ -255,6 +266,7 @@ extension HTTP2Connection {
   /// on itself is refused, as RFC 7540 requires in section 5.3.1.
   private mutating func takePriority(_ frame: HTTP2Frame) throws(HTTP2Error) {
     guard frame.stream != 0 else { throw HTTP2Error(.protocolError, "PRIORITY on stream 0") }
+    try count(.ignored, "PRIORITY")
     guard frame.payload.readableBytes == 5 else {
       return try refuse(frame.stream, .frameSize, "PRIORITY with a length other than 5")
     }

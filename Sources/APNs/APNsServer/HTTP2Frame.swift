@@ -34,6 +34,8 @@ struct HTTP2Frame {
   static let headLength = 9
   /// The maximum length of a payload, received (our SETTINGS_MAX_FRAME_SIZE) or sent (the least that a client permits).
   static let payloadLimit = 16_384
+  /// DATA with fewer bytes costs more time than it brings, unless it ends the request.
+  static let smallPayload = 64
 
   func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
 

@@ -19,6 +19,8 @@ final class Stream {
   /// Received bytes of the body.
   private(set) var received = 0
   private(set) var input = Input.open
+  /// The response to HEAD has no body: RFC 9110, section 9.3.2.
+  let isHead: Bool
   let began: NIODeadline
   var sendWindow: Int
   var receiveWindow = 65_535
@@ -26,6 +28,7 @@ final class Stream {
 
   init(_ head: RequestHead, sendWindow: Int, began: NIODeadline) {
     self.head = head
+    isHead = head.method == "HEAD"
     self.sendWindow = sendWindow
     self.began = began
   }
@@ -94,16 +97,24 @@ struct FloodCounter {
   private var resets = 0
   private var controls = 0
   private var strays = 0
+  /// Ignored frames, minus those that are permitted.
+  private var ignored = 0
 
   enum Kind {
     case reset
     case control
     case stray
+    /// A frame that HTTP/2 permits, and that changes nothing here: each costs as much time as one of a request.
+    case ignored
   }
 
   /// Counts a frame and returns the count of its type in the current half minute.
   mutating func count(_ kind: Kind, at now: NIODeadline) -> Int {
-    if since.map({ now - $0 > .seconds(30) }) ?? true { self = FloodCounter(since: now) }
+    if since.map({ now - $0 > .seconds(30) }) ?? true {
+      let permitted = min(ignored, 0)
+      self = FloodCounter(since: now)
+      ignored = permitted
+    }
     switch kind {
     case .reset:
       resets += 1
@@ -114,8 +125,18 @@ struct FloodCounter {
     case .stray:
       strays += 1
       return strays
+    case .ignored:
+      ignored += 1
+      return ignored
     }
   }
+
+  /// The ignored frames that a request permits: a PRIORITY, DATA before the one that ends it, and a WINDOW_UPDATE for the
+  /// response on the stream and on the connection.
+  static let framesOfRequest = 4
+
+  /// Permits ignored frames, together at most `most`.
+  mutating func permit(_ frames: Int, upTo most: Int) { ignored = max(ignored - frames, -most) }
 
   init(since: NIODeadline? = nil) { self.since = since }
 }
