@@ -39,6 +39,20 @@ import Testing
     #expect(frames[1].text == #"{"reason":"A\"B\\","timestamp":1500}"#)
   }
 
+  /// RFC 9110, section 9.3.2.
+  @Test func `the response to HEAD has the headers of a body and no body`() throws {
+    let fixture = HTTP2ConnectionFixture()
+    let head = [(":method", "HEAD"), (":scheme", "https"), (":path", "/")]
+    fixture.send(HTTP2Frames.headers(head, on: 1, ends: true))
+    fixture.answer(405, "MethodNotAllowed", on: 1)
+    let frames = fixture.sent()
+    #expect(frames.map(\.kind) == [1] && frames[0].ends)
+    #expect(
+      try frames[0].headers(&fixture.decoder)
+        == [":status": "405", "content-type": "application/json", "apns-id": "an-id"])
+    #expect(fixture.http.streams.isEmpty)
+  }
+
   @Test func `the server announces an empty HPACK table to a client that reduced its table size`() throws {
     let fixture = HTTP2ConnectionFixture()
     fixture.send(HTTP2Frames.frame(4, HTTP2Frames.setting(1, 0)) + HTTP2Frames.push(on: 1) + HTTP2Frames.push(on: 3))

@@ -75,6 +75,8 @@ import Testing
     #expect(text.hasSuffix("\r\n\r\npage\n"))
     let head = try #require(answer("HEAD /metrics HTTP/1.0\n\n"))
     #expect(head.contains("Content-Length: 5\r\n") && head.hasSuffix("\r\n\r\n"))
+    let missing = try #require(answer("HEAD / HTTP/1.0\n\n"))
+    #expect(missing.hasPrefix("HTTP/1.1 404 ") && missing.hasSuffix("\r\n\r\n"))
   }
 
   @Test(arguments: [

@@ -68,9 +68,10 @@ extension HTTP2Connection {
   private mutating func respond(_ answer: APNsAnswer, on stream: Stream, _ id: UInt32) {
     let body = answer.body
     output.writeResponse(
-      answer, on: id, endsStream: body == nil, announcesTableSize: mustAnnounceTableSize)
+      answer, on: id, hasBody: body != nil, endsStream: body == nil || stream.isHead,
+      announcesTableSize: mustAnnounceTableSize)
     mustAnnounceTableSize = false
-    guard let body else { return close(id) }
+    guard let body, !stream.isHead else { return close(id) }
     let length = body.utf8.count
     guard length <= min(sendWindow, stream.sendWindow, HTTP2Frame.payloadLimit) else {
       var rest = WaitingBody(stream: id, rest: ByteBuffer(string: body), since: now)
@@ -166,7 +167,9 @@ extension APNsAnswer {
 extension ByteBuffer {
   /// Writes the HEADERS of a response. Each header is a literal that is never added to a table (RFC 7541, section
   /// 6.2.2), except for the statuses of the static table.
-  mutating func writeResponse(_ answer: APNsAnswer, on stream: UInt32, endsStream: Bool, announcesTableSize: Bool) {
+  mutating func writeResponse(
+    _ answer: APNsAnswer, on stream: UInt32, hasBody: Bool, endsStream: Bool, announcesTableSize: Bool
+  ) {
     let start = writerIndex
     let flags = HTTP2Frame.Flag.endHeaders | (endsStream ? HTTP2Frame.Flag.endStream : 0)
     writeFrameHead(length: 0, kind: HTTP2Frame.Kind.headers, flags: flags, stream: stream)
@@ -180,7 +183,7 @@ extension ByteBuffer {
       writeInteger(UInt8(0x08))
       writeLiteral(String(answer.status))
     }
-    if !endsStream {
+    if hasBody {
       // content-type is 31 in the static table
       writeInteger(UInt16(0x0f10))
       writeLiteral("application/json")

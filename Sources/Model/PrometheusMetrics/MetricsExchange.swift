@@ -23,11 +23,13 @@ struct MetricsExchange {
     let first = text.split(whereSeparator: \.isNewline).first ?? ""
     let words = first.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 3, words[2].hasPrefix("HTTP/1.") else { return Self.response(400, "Bad Request", "") }
+    let isHead = words[0] == "HEAD"
     let path = words[1].split(separator: "?", omittingEmptySubsequences: false).first ?? ""
-    guard path == "/metrics" else { return Self.response(404, "Not Found", "The metrics are at /metrics.\n") }
+    guard path == "/metrics" else {
+      return Self.response(404, "Not Found", "The metrics are at /metrics.\n", hasBody: !isHead)
+    }
     switch words[0] {
-    case "GET": return Self.response(200, "OK", page(), MetricText.contentType)
-    case "HEAD": return Self.response(200, "OK", page(), MetricText.contentType, hasBody: false)
+    case "GET", "HEAD": return Self.response(200, "OK", page(), MetricText.contentType, hasBody: !isHead)
     default: return Self.response(405, "Method Not Allowed", "", "text/plain", allow: "GET, HEAD")
     }
   }
