@@ -45,6 +45,17 @@ import ZeroMQ
     }
   }
 
+  @Test(arguments: StandingProcessFixture.Name.allCases, ["ulimit -n 48", "ulimit -v 500000"])
+  func `limits that are too low end a standing process with 78 and their names`(
+    name: StandingProcessFixture.Name, limit: String
+  ) async throws {
+    try await StandingProcessFixture.with { fixture in
+      if name != .messageBus { try fixture.announceBus() }
+      let end = try await fixture.run(name, fixture.arguments(of: name), limit: limit)
+      try fixture.check(end, of: name, status: 78, text: "raise the limit of the shell")
+    }
+  }
+
   @Test(arguments: StandingProcessFixture.Name.allCases)
   func `a missing key ends a standing process with 78`(name: StandingProcessFixture.Name) async throws {
     try await StandingProcessFixture.with { fixture in
@@ -162,10 +173,13 @@ struct StandingProcessFixture: Sendable {
   func arguments(of name: Name) -> [String] { ["--instance", folder, "--config", configuration] }
 
   /// Runs a process until it ends.
-  func run(_ name: Name, _ arguments: [String]) async throws -> End {
+  ///
+  /// - Parameter limit: a command of the shell that lowers a limit of the process.
+  func run(_ name: Name, _ arguments: [String], limit: String = ":") async throws -> End {
     let file = "\(folder)/\(name.rawValue)-\(UUID().uuidString)"
     let child = try await LabChild.start(
-      "\(executables)/\(name.rawValue)", arguments, output: file + ".out", errors: file + ".err")
+      "/bin/sh", ["-c", "\(limit) && exec \"$0\" \"$@\"", "\(executables)/\(name.rawValue)"] + arguments,
+      output: file + ".out", errors: file + ".err")
     let status = await child.ending()
     return End(
       status: status, output: try String(contentsOfFile: file + ".out", encoding: .utf8),

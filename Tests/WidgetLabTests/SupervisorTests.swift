@@ -34,6 +34,22 @@ import Testing
     }
   }
 
+  @Test func `the event of a process that ended itself has the reason that it wrote`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+    try FileManager.default.createDirectory(atPath: folder + "/logs", withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let (events, continuation) = AsyncStream.makeStream(of: Supervisor.Event.self)
+    let supervisor = Supervisor(instance: folder) { continuation.yield($0) }
+    let script = "echo 'sh: too few descriptors' >&2; echo later >&2; exit 78"
+    try await supervisor.keep(SupervisedProcess(name: "host", executable: "/bin/sh") { ["-c", script] })
+    for await event in events {
+      guard case .exited(_, _, let ending, _) = event else { continue }
+      #expect(ending == "exit code 78: too few descriptors")
+      break
+    }
+    await supervisor.stop()
+  }
+
   @Test func `work is done after the exit of a killed process and before its restart`() async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
     try FileManager.default.createDirectory(atPath: folder + "/logs", withIntermediateDirectories: true)

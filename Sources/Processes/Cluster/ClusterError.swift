@@ -16,6 +16,8 @@ package struct ClusterError: Error, Hashable, Sendable, CustomStringConvertible 
     package static let key = Code("key")
     /// A timeout while waiting for a process or a file.
     package static let notThere = Code("not-there")
+    /// The limits of the process are too low.
+    package static let limit = Code("limit")
     /// `${…}` has a name whose value is not known yet.
     package static let expansion = Code("expansion")
   }

@@ -59,6 +59,7 @@ extension StandingProcessCommand {
     LineLogHandler.bootstrap()
     let command = plain(CommandLine.arguments.dropFirst()) ?? parseOrExit()
     do {
+      try ProcessLimits.check()
       let logger = Logger(label: name)
       try await DiskSpace.wait(for: command.options.folder, logger: logger)
       try await serve(command, logger)

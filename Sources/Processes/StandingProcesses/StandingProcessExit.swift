@@ -13,14 +13,14 @@ package enum StandingProcessExit: Int32, Sendable {
   case fault = 70
   /// A file, a folder, the journal or a database cannot be read or written: `EX_IOERR`.
   case io = 74
-  /// `widgetlab.yaml`, a key or a certificate cannot be used: `EX_CONFIG`.
+  /// `widgetlab.yaml`, a key, a certificate or a limit of the process cannot be used: `EX_CONFIG`.
   case configuration = 78
 
   /// The exit code of an error of the cluster.
   package init(_ code: ClusterError.Code) {
     self =
       switch code {
-      case .configuration, .key, .expansion: .configuration
+      case .configuration, .key, .expansion, .limit: .configuration
       case .notThere: .unavailable
       default: .io
       }

@@ -118,6 +118,7 @@ struct FleetUpCommand: AsyncParsableCommand {
     let lock = try InstanceLock(instance: instance.path)
     defer { lock.release() }
     let cluster = try configured(instance)
+    try UpCommand.checkLimits()
     let search = ExecutableSearch(configuration: cluster.configurationPath, named: executables)
     for executable in ["message-bus", "push-server", "device-fleet"] where search.standing(executable) == nil {
       throw CommandError(

@@ -71,6 +71,7 @@ struct UpCommand: AsyncParsableCommand {
     var own = options
     own.config = path
     let cluster = try own.cluster()
+    try Self.checkLimits()
     try validate(cluster)
     let search = ExecutableSearch(configuration: cluster.configurationPath, named: executables)
     try await ExecutableCheck(cluster: cluster, search: search).run()
@@ -92,6 +93,15 @@ struct UpCommand: AsyncParsableCommand {
       entry.publicKey = ready.publicKey
       entry.provider = ready.provider
       try file?.write(entry)
+    }
+  }
+
+  /// The processes of the cluster inherit the limits of this one.
+  static func checkLimits() throws {
+    do {
+      try ProcessLimits.check()
+    } catch {
+      throw CommandError(Exit.configuration, error.message, at: "the shell that runs `widgetlab`")
     }
   }
 
