@@ -167,8 +167,35 @@ import Testing
     let second = try await lab.connect()
     #expect(await second.next() == nil)
     #expect(lab.front.counters.turnedAway == 1)
+    #expect(
+      await lab.log.line(with: "no more connections are accepted, and existing ones are served: the limit") != nil)
     await first.close()
+    #expect(await lab.log.line(with: "connections are accepted again") != nil)
     await lab.stop()
+  }
+
+  @Test func `a client that causes many lines of the log gets a few of them, and the number of the others`()
+    async throws
+  {
+    let lab = try await TestAPNsServer.start()
+    let client = try await lab.connect()
+    client.send(HTTP2Frames.greeting + HTTP2Frames.acknowledgement)
+    let bad = HTTP2Frames.request.filter { $0.0 != ":path" }
+    for number in 0..<LimitedLog.lines + 7 {
+      let stream = 1 + 2 * number
+      client.send(HTTP2Frames.headers(bad, on: stream, ends: true))
+      #expect(await client.next { $0.kind == 3 && $0.stream == stream } != nil)
+    }
+    #expect(await lab.log.line(with: "more lines") == "7 more lines of the last 10 s are left out")
+    await client.close()
+    await lab.stop()
+  }
+
+  @Test func `without a free descriptor beyond the reserve there is a reason, which names the limit`() {
+    #expect(Descriptors.objection(limit: 1 << 20) == nil)
+    let objection = Descriptors.objection(limit: 3)
+    #expect(objection == "of 3 descriptors, only 0 are left; raise the limit (`ulimit -n`)")
+    #expect(Descriptors.reserve(of: 300) == 32 && Descriptors.reserve(of: 64) == 8)
   }
 
   @Test(.rule("APNS-43", "HTTP-57", "HTTP-64"))

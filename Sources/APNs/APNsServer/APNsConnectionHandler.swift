@@ -238,7 +238,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
   }
 
   private func logWarning(_ text: String) {
-    registry.log("\(context?.channel.remoteAddress.map(APNsConnectionHandler.name) ?? "a client"): \(text)")
+    registry.limitedLog("\(context?.channel.remoteAddress.map(APNsConnectionHandler.name) ?? "a client"): \(text)")
   }
 
   private static func name(_ address: SocketAddress) -> String {

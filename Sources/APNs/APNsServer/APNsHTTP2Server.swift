@@ -51,16 +51,18 @@ package final class APNsHTTP2Server: Sendable {
     } catch {
       throw APNsServerError(.certificate, "the client CA is not a valid certificate: \(error)")
     }
-    let registry = ConnectionRegistry(
-      limits: configuration.limits, backend: backend, authority: authority, log: log)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, configuration.eventLoops))
+    let registry = ConnectionRegistry(
+      limits: configuration.limits, backend: backend, authority: authority, on: group.next(), log: log)
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 4096)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Listener(registry)) }
+      }
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          guard registry.admit() else { return channel.close(promise: nil) }
           let handler = NIOSSLServerHandler(context: tls) { _, promise in promise.succeed(.certificateVerified) }
           try channel.pipeline.syncOperations.addHandlers([
             handler, APNsConnectionHandler(registry, handler, on: channel.eventLoop),

@@ -10,6 +10,8 @@ final class ConnectionRegistry: Sendable {
   let backend: any APNsBackend
   let authority: ClientAuthority?
   let log: @Sendable (String) -> Void
+  /// The log for lines that a client can cause.
+  let limitedLog: LimitedLog
 
   private let open = Atomic(0)
   private let accepted = Atomic(0)
@@ -24,13 +26,14 @@ final class ConnectionRegistry: Sendable {
   }
 
   init(
-    limits: APNsServerLimits, backend: any APNsBackend, authority: ClientAuthority?,
+    limits: APNsServerLimits, backend: any APNsBackend, authority: ClientAuthority?, on loop: any EventLoop,
     log: @escaping @Sendable (String) -> Void
   ) {
     self.limits = limits
     self.backend = backend
     self.authority = authority
     self.log = log
+    limitedLog = LimitedLog(loop, log)
   }
 
   var counters: APNsHTTP2Server.Counters {
@@ -41,18 +44,17 @@ final class ConnectionRegistry: Sendable {
 
   func countRequest() { requests.add(1, ordering: .relaxed) }
 
-  /// Returns whether another connection is accepted, and counts it.
-  func admit() -> Bool {
-    guard open.load(ordering: .relaxed) < limits.connections else {
-      turnedAway.add(1, ordering: .relaxed)
-      log("connection refused: the limit of \(limits.connections) connections is reached")
-      return false
-    }
-    accepted.add(1, ordering: .relaxed)
-    return true
+  /// Why another connection is not accepted; `nil` when it is.
+  func objection() -> String? {
+    open.load(ordering: .relaxed) < limits.connections
+      ? Descriptors.objection() : "the limit of \(limits.connections) connections is reached"
   }
 
+  /// Counts a connection that is closed on arrival.
+  func turnAway() { turnedAway.add(1, ordering: .relaxed) }
+
   func enter(_ inbox: ResponseMailbox) {
+    accepted.add(1, ordering: .relaxed)
     open.add(1, ordering: .relaxed)
     let isShuttingDown = members.withLock {
       $0.inboxes[ObjectIdentifier(inbox)] = inbox

@@ -12,6 +12,8 @@ import Synchronization
 package final class MetricsServer: Sendable {
   /// More connections at once are closed on arrival.
   private static let connectionLimit = 16
+  /// How long no connection is accepted after one could not be: without descriptors, `poll` would return at once.
+  private static let pause = 0.1
   /// How long a client may take from its connection to the end of the response, seconds.
   private static let patience = 5.0
 
@@ -112,33 +114,39 @@ package final class MetricsServer: Sendable {
 
   private func run() {
     var connections: [Connection] = []
+    var resumesAt: Double?
     while !isStopped.load(ordering: .relaxed) {
-      wait(for: connections)
+      wait(for: connections, until: resumesAt)
       connections = connections.compactMap(step)
-      accept(into: &connections)
+      if let at = resumesAt, Self.now < at { continue }
+      resumesAt = accept(into: &connections) ? nil : Self.now + Self.pause
     }
     for connection in connections { close(connection.descriptor) }
     ended.signal()
   }
 
   /// Sleeps until something can be read or written, or a deadline passes.
-  private func wait(for connections: [Connection]) {
+  ///
+  /// - Parameter resumesAt: when connections are accepted again; `nil` when they are.
+  private func wait(for connections: [Connection], until resumesAt: Double?) {
     var polled = [
-      pollfd(fd: listener, events: Int16(POLLIN), revents: 0),
+      // `poll` ignores a negative descriptor.
+      pollfd(fd: resumesAt == nil ? listener : -1, events: Int16(POLLIN), revents: 0),
       pollfd(fd: wakeReader, events: Int16(POLLIN), revents: 0),
     ]
     polled += connections.map {
       pollfd(fd: $0.descriptor, events: Int16($0.response == nil ? POLLIN : POLLOUT), revents: 0)
     }
-    let first = connections.map(\.deadline).min()
+    let first = (connections.map(\.deadline) + [resumesAt].compactMap(\.self)).min()
     let timeout = first.map { Int32(max(0, ($0 - Self.now) * 1_000).rounded(.up)) } ?? -1
     poll(&polled, nfds_t(polled.count), timeout)
   }
 
-  private func accept(into connections: inout [Connection]) {
+  /// Returns whether more connections can be accepted.
+  private func accept(into connections: inout [Connection]) -> Bool {
     while true {
       let descriptor = Glibc.accept(listener, nil, nil)
-      guard descriptor >= 0 else { return }
+      guard descriptor >= 0 else { return [EAGAIN, EINTR, ECONNABORTED].contains(errno) }
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
       guard connections.count < Self.connectionLimit else {

@@ -67,7 +67,9 @@ package struct ConsoleServer: Sendable {
           idleTimeout: TimeAmount(settings.headLimit),
           httpDecoderConfiguration: .init(
             maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 64))),
-      configuration: ApplicationConfiguration(address: .hostname(settings.address, port: settings.port)),
+      configuration: ApplicationConfiguration(
+        address: .hostname(settings.address, port: settings.port),
+        availableConnectionsDelegate: ConnectionRoom(logger: logger)),
       onServerRunning: { channel in
         let port = channel.localAddress?.port ?? settings.port
         hosts.set(HostRule(port: port, allowed: settings.allowedHosts))

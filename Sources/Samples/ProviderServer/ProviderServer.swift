@@ -71,7 +71,9 @@ struct ProviderServer: AsyncParsableCommand {
     if sender == nil { logger.notice("no pushes are sent: --apns-url is not given") }
     let server = Application(
       router: routes(of: Figures.Source(freshFor: freshFor, storage: storage), to: sender),
-      configuration: ApplicationConfiguration(address: .hostname(hostname, port: port), serverName: "provider-server"),
+      configuration: ApplicationConfiguration(
+        address: .hostname(hostname, port: port), serverName: "provider-server",
+        availableConnectionsDelegate: .maximum(ConnectionRoom.connections, logger: logger)),
       onServerRunning: { [logger] channel in announceServer(at: channel.localAddress?.port ?? port, logger: logger) },
       logger: logger)
     let services: [any Service] = [server] + (sender.map { [$0] } ?? [])

@@ -189,7 +189,9 @@ struct LonePushServer: Sendable {
   }
 
   /// Runs `widgetlab` in this instance.
-  func tool(_ arguments: String...) async throws -> LabCluster.Answer {
+  func tool(_ arguments: String...) async throws -> LabCluster.Answer { try await tool(arguments) }
+
+  func tool(_ arguments: [String]) async throws -> LabCluster.Answer {
     try await LabCluster.tool(
       arguments + ["--instance", instance.path, "--config", configuration], executables: executables,
       in: instance.path)
