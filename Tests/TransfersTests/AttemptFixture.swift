@@ -9,8 +9,9 @@ import Synchronization
 /// Runs transfer attempts in a temporary folder and records their events and challenges.
 final class AttemptFixture: Sendable {
   let folder = FileManager.default.temporaryDirectory.path + "/attempt-\(UUID().uuidString)"
-  let network: TransferNetwork
+  let network = TransferNetwork()
   private let reported = Mutex<[AttemptEvent]>([])
+  private let expansionLimit: Int
   private let known = Mutex(TransferAttempt.Known())
   private let asked = Mutex<[Challenge]>([])
   private let content = Mutex<[UInt8]?>(nil)
@@ -24,7 +25,7 @@ final class AttemptFixture: Sendable {
     }
   ) throws {
     self.reply = reply
-    network = TransferNetwork(expansionLimit: expansionLimit)
+    self.expansionLimit = expansionLimit
     self.path = path ?? folder + "/1.part"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   }
@@ -65,7 +66,7 @@ final class AttemptFixture: Sendable {
     let configuration = SessionConfiguration(timeoutIntervalForRequest: idle, httpAdditionalHeaders: headers)
     let attempt = TransferAttempt(
       request: request, upload: upload, configuration: configuration, path: path, network: network,
-      resumableFrom: resumableFrom, redirectLimit: redirectLimit, space: space,
+      resumableFrom: resumableFrom, redirectLimit: redirectLimit, expansionLimit: expansionLimit, space: space,
       report: { [self] event in reported.withLock { $0.append(event) } },
       setHead: { [self] response, validator in
         known.withLock { $0 = TransferAttempt.Known(response: response, validator: validator) }

@@ -29,18 +29,12 @@ struct ContentDecoder {
   private let layers: [Inflater]
   /// What was added, if nothing is decoded.
   private var plain: ByteBuffer?
-  private let expansionLimit: Int
-  /// The bytes that were added, and those that they gave.
-  private var added = 0
-  private var given = 0
 
   /// Bytes.
   static let pieceLimit = 64 << 10
 
-  /// - Parameter expansionLimit: the body may become at most this many times as long; 0 for no limit.
   /// - Throws: `TransferFault` -1016 for too many layers.
-  init(_ codings: ContentCodings, expansionLimit: Int = 0) throws(TransferFault) {
-    self.expansionLimit = expansionLimit
+  init(_ codings: ContentCodings) throws(TransferFault) {
     guard codings.layers <= ContentCodings.limit else {
       throw .undecodable("it has \(codings.layers) content codings, and the limit is \(ContentCodings.limit)")
     }
@@ -51,7 +45,6 @@ struct ContentDecoder {
 
   /// Adds bytes that the server sent. All of what they give must be taken with `next` before more is added.
   mutating func add(_ piece: ByteBuffer) {
-    added += piece.readableBytes
     if let first = layers.first { first.add(piece) } else { plain = piece }
   }
 
@@ -63,12 +56,7 @@ struct ContentDecoder {
       defer { plain = nil }
       return plain
     }
-    let piece = try next(of: layers.count - 1)
-    given += piece?.readableBytes ?? 0
-    guard expansionLimit == 0 || given / expansionLimit <= added else {
-      throw .undecodable("it becomes more than \(expansionLimit) times as long (`expansionLimit`)")
-    }
-    return piece
+    return try next(of: layers.count - 1)
   }
 
   private func next(of layer: Int) throws(TransferFault) -> ByteBuffer? {

@@ -23,6 +23,8 @@ struct TransferAttempt: Sendable {
   var cookies: AttemptCookies?
   /// The attempt fails with -1007 after this many redirects.
   var redirectLimit = 16
+  /// An encoded body may become at most this many times as long; 0 for no limit.
+  var expansionLimit = 200
   /// The disk's space for the file and for its copy; `nil` for no limit.
   var space: @Sendable () -> TransferSpace? = { nil }
   /// Receives the events in order, with the byte count after each piece.
@@ -192,6 +194,16 @@ struct TransferAttempt: Sendable {
     try await withTaskCancellationHandler(operation: { try await task.value }, onCancel: { task.cancel() })
   }
 
+  /// Checks that a body does not grow without bounds. The first MiB may.
+  ///
+  /// - Throws: -1016.
+  private func require(_ bytes: Int64, decodedFrom encoded: Int64) throws(TransferFault) {
+    guard expansionLimit > 0, bytes > max(1 << 20, encoded * Int64(expansionLimit)) else { return }
+    throw TransferFault(
+      .cannotDecodeContentData, "the decoded body is more than \(expansionLimit) times as long as the encoded one",
+      next: .never)
+  }
+
   /// Appends the body to the file, and waits until the disk has it.
   ///
   /// - Parameter length: what the file must have in the end, in bytes; `nil` when that is not known.
@@ -202,18 +214,22 @@ struct TransferAttempt: Sendable {
     let first = try file.size()
     try file.digest(upTo: first)
     var bytes = first
-    var decoder = try ContentDecoder(codings, expansionLimit: network.expansionLimit)
+    var encoded: Int64 = 0
+    var decoder = try ContentDecoder(codings)
     for try await var piece in response.body {
       watch.touch()
       while let slice = piece.readSlice(length: min(piece.readableBytes, network.throttle.slice)),
         slice.readableBytes > 0
       {
         try await watch.outside { try await network.throttle.spend(slice.readableBytes) }
+        encoded += Int64(slice.readableBytes)
         decoder.add(slice)
         while let decoded = try decoder.next() {
-          try space()?.require(bodyOf: bytes + Int64(decoded.readableBytes), stored: bytes)
+          let next = bytes + Int64(decoded.readableBytes)
+          try require(next - first, decodedFrom: encoded)
+          try space()?.require(bodyOf: next, stored: bytes)
           try await file.append(decoded)
-          bytes += Int64(decoded.readableBytes)
+          bytes = next
           report(.received(bytes, of: head.expectedLength))
         }
       }

@@ -14,11 +14,7 @@ final class TransferNetwork: Sendable {
   let throttle = Throttle()
   private let watches = AttemptWatches()
 
-  /// An encoded body may become at most this many times as long; 0 for no limit.
-  let expansionLimit: Int
-
-  init(expansionLimit: Int = TransferSettings().expansionLimit) {
-    self.expansionLimit = expansionLimit
+  init() {
     // `ContentDecoder` decodes bodies, where they are written.
     var settings = HTTPClient.Configuration(
       redirectConfiguration: .disallow, timeout: .init(connect: .seconds(60)), decompression: .disabled)

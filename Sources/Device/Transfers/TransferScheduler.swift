@@ -21,7 +21,7 @@ actor TransferScheduler {
   let tasks = TaskOwner()
   let counter: TransferCounter
   let delivery: EventDelivery
-  private let network: TransferNetwork
+  private let network = TransferNetwork()
   /// The parts that resume data refers to.
   private let parts: PartFiles
   private(set) var stateMachine: LoadingStateMachine
@@ -51,7 +51,6 @@ actor TransferScheduler {
   ) throws {
     self.context = context
     self.delivery = delivery
-    network = TransferNetwork(expansionLimit: context.settings.expansionLimit)
     parts = PartFiles(folder: context.keptParts)
     counter = TransferCounter(
       context.bus, perSecond: context.settings.countsPerSecond, on: context.executor.taskExecutor, isAwake: isAwake)
@@ -327,7 +326,7 @@ actor TransferScheduler {
       request: task.newRequest ?? task.request, upload: task.file, configuration: configuration,
       path: context.path(key), network: network, resumableFrom: context.settings.resumableFrom,
       cookies: cookies(of: task, configuration), redirectLimit: context.settings.redirectLimit,
-      space: context.space,
+      expansionLimit: context.settings.expansionLimit, space: context.space,
       report: { [context] event in
         switch event {
         case .started: context.record(key, .started, 0)
