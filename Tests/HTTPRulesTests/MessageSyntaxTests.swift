@@ -28,6 +28,18 @@ import Testing
 
   @Test(
     arguments: [
+      ("http://h/", true), ("http://a_b.example/", true), ("http://%C3%A4/", true), ("http://bücher.example/", true),
+      ("http://127.0.0.1/", true), ("http://[::1]/", true), ("http://[fe80::1%25lo]/", true), ("http:///x", false),
+      ("http://[]/", false), ("http://%5B%5D/", false), ("http://%5D/", false), ("http://%5B/", false),
+      ("http://a%00b/", false), ("http://a%20b/", false), ("http://a%2Fb/", false), ("http://a%3A99999/", false),
+      ("http://a%40b/", false), ("http://%FF/", false), ("http://a%7F/", false),
+    ])
+  func `a host has no characters that separate the parts of a URL`(url: String, isUsable: Bool) throws {
+    #expect(MessageSyntax.hasUsableHost(try #require(URL(string: url))) == isUsable)
+  }
+
+  @Test(
+    arguments: [
       ("http://h/", true), ("http://h:/", true), ("http://h:0/", true), ("http://h:65535/", true),
       ("http://h:0065535/", true), ("http://[::1]:1/", true), ("http://h:65536/", false),
       ("http://[::1]:99999/", false),

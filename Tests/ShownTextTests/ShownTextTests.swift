@@ -5,7 +5,7 @@ import ShownText
 import Testing
 
 struct ShownTextTests {
-  /// Title, clear screen, clipboard (OSC 52), C1, an override of the reading direction, DEL, and a line of its own.
+  /// Title, clear screen, clipboard (OSC 52), C1, an override of the reading direction, DEL, and a forged line.
   static let attacks = [
     "\u{1b}]0;PWNED\u{7}", "\u{1b}[2J", "\u{1b}]52;c;ZWNobw==\u{7}", "\u{9b}2J", "\u{9d}0;T\u{9c}", "\u{202e}txt",
     "\u{2066}a\u{2069}", "\u{7f}\u{8}\u{8}", "ready\n2026-11-28 notice host: forged", "over\rwritten", "a\u{2028}b",

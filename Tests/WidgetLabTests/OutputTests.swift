@@ -8,8 +8,8 @@ import Testing
 @testable import WidgetLab
 
 /// What commands print of a text from outside.
-struct OutputTests {
-  /// Title, clipboard, clear screen, C1, a reading direction, and a line of its own.
+@Suite(.timeLimit(.minutes(1))) struct OutputTests {
+  /// Title, clipboard, clear screen, C1, a reading direction, and a forged line.
   private static let attack = "\u{1b}]0;T\u{7}\u{1b}]52;c;eA==\u{7}\u{1b}[2J\u{9b}2J\u{202e}\rx\nready: forged"
   private static let shown =
     #"\u{1b}]0;T\u{7}\u{1b}]52;c;eA==\u{7}\u{1b}[2J\u{9b}2J\u{202e}\rx\nready: forged"#

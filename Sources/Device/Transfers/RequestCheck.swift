@@ -4,7 +4,7 @@ import Foundation
 import HTTPRules
 
 /// Checks what an author or a server gave for a request, before async-http-client has it. That library ends the process
-/// for a port above 65535 and for a field name that is not ASCII, and sends a method as it is.
+/// for a port above 65535, a host that is only brackets and a field name that is not ASCII, and sends a method as it is.
 enum RequestCheck {
   /// - Parameter text: the URL as it was given, for the message.
   /// - Throws: -1000, -1002 or -1022 for a URL that can never be loaded.
@@ -16,8 +16,7 @@ enum RequestCheck {
     guard scheme == "http" || scheme == "https" else {
       throw TransferFault(.unsupportedURL, "unsupported URL: \(text)", next: .never)
     }
-    // The host as the library resolves it, without percent encoding.
-    guard let host = url.host, !host.isEmpty, !host.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7f }) else {
+    guard MessageSyntax.hasUsableHost(url) else {
       throw TransferFault(.badURL, "bad URL: \(text)", next: .never)
     }
     guard MessageSyntax.hasUsablePort(url) else {

@@ -34,6 +34,18 @@ package enum MessageSyntax {
     return nil
   }
 
+  /// Whether the host, without its percent encoding, may be the name or the address of a server. Source: the forbidden
+  /// code points of the URL standard.
+  package static func hasUsableHost(_ url: URL) -> Bool {
+    guard let host = url.host, !host.isEmpty else { return false }
+    // Only an address in brackets has a colon that is not encoded.
+    let isAddress = url.host(percentEncoded: true)?.contains(":") ?? false
+    let forbidden = isAddress ? "[]" : #"#%/:<>?@[\]^|"#
+    return !host.unicodeScalars.contains {
+      $0.value <= 0x20 || $0.value == 0x7f || forbidden.unicodeScalars.contains($0)
+    }
+  }
+
   /// Whether the URL has no port, or one that TCP has. `URL.port` is `nil` for a number that is too large for an `Int`.
   package static func hasUsablePort(_ url: URL) -> Bool {
     if let port = url.port { return UInt16(exactly: port) != nil }

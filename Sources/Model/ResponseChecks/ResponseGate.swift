@@ -15,7 +15,7 @@ package final class ResponseGate: ChannelInboundHandler {
   package typealias InboundOut = HTTPClientResponsePart
 
   /// Interim responses to one request. More of them only keep the device busy.
-  package static let interimLimit = 100
+  package static let interimLimit = 10_000
 
   private var interims = 0
   private var isClosed = false

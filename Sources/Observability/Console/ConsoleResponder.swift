@@ -35,7 +35,8 @@ struct ConsoleResponder: HTTPResponder {
       response = Response(ConsoleError(500, "the console failed: \(error)", advice: "reload the page"))
     }
     for (name, value) in Self.headers where response.headers[name] == nil { response.headers[name] = value }
-    return response
+    // RFC 9110, section 9.3.2
+    return request.method == .head ? response.createHeadResponse() : response
   }
 
   /// The headers of all responses.

@@ -85,7 +85,9 @@ final class Registrar: Sendable {
     _ url: String, _ method: String, _ headers: [String: String], _ body: String, _ client: HTTPClient
   ) async -> Result {
     // The library ends the process for some of what it cannot send.
-    guard URL(string: url).map(MessageSyntax.hasUsablePort) ?? false else { return .refused("bad URL: \(url)") }
+    guard let target = URL(string: url), MessageSyntax.hasUsableHost(target), MessageSyntax.hasUsablePort(target) else {
+      return .refused("bad URL: \(url)")
+    }
     if let what = MessageSyntax.objection(method, headers.lazy.map { ($0.key, $0.value) }) {
       return .refused("HTTP does not allow \(what)")
     }

@@ -102,7 +102,7 @@ final class RequestRun: AttemptWatcher {
   private func destination() throws(URLError) -> URL {
     guard let url = request.url, let scheme = url.scheme?.lowercased() else { throw URLError(.badURL) }
     guard ["http", "https"].contains(scheme) else { throw URLError(.unsupportedURL) }
-    guard let host = url.host, !host.isEmpty, MessageSyntax.hasUsablePort(url) else { throw URLError(.badURL) }
+    guard MessageSyntax.hasUsableHost(url), MessageSyntax.hasUsablePort(url) else { throw URLError(.badURL) }
     guard configuration.client.transportSecurity.allows(url) else {
       throw URLError(
         .appTransportSecurityRequiresSecureConnection,

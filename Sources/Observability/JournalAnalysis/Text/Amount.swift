@@ -31,8 +31,9 @@ package enum Amount {
     return Int64(value * (factor ?? 1))
   }
 
-  /// `12.3 s`, `5 min 3 s`, `1 d 2 h`: the two largest units.
+  /// `12.3 s`, `5 min 3 s`, `1 d 2 h`: the two largest units. An author may give any number.
   package static func text(seconds: Double) -> String {
+    let seconds = max(-1e15, min(seconds, 1e15))
     guard seconds >= 60 else { return "\(rounded(seconds)) s" }
     // Rounded to the smaller of the two units.
     let step = seconds >= 86_400 - 1800 ? 3600.0 : seconds >= 3600 - 30 ? 60 : 1
