@@ -11,7 +11,7 @@ import WidgetLabTesting
 struct PowerFailure {
   /// Something that was acknowledged is gone.
   struct Loss: CustomStringConvertible {
-    enum Kind: String, CaseIterable { case database, task, file, push, journal }
+    enum Kind: String, CaseIterable { case database, task, file, push, journal, number }
     let kind: Kind
     let description: String
 
@@ -58,6 +58,8 @@ struct PowerFailure {
     let journal: [LabEnvelope]
     /// The content that the provider serves, by URL.
     let served: [String: [UInt8]]
+    /// Whether the journal waits for the disk.
+    let isSynchronized: Bool
     /// The path of the part file of a task.
     let part: (PowerPromises.Task) -> String
   }
@@ -67,10 +69,11 @@ struct PowerFailure {
     try? FileManager.default.removeItem(atPath: target)
     defer { try? FileManager.default.removeItem(atPath: target) }
     var failure = failure
-    let wanted = ["/host", "/push-server", "/journal"]
+    let wanted = ["/host", "/push-server", "/journal", "/bus"]
     try failure.write(to: target) { name in wanted.contains { name == $0 || name.hasPrefix($0 + "/") } }
     failure.checkDatabases(run, target)
-    failure.checkJournal(run, target)
+    if run.isSynchronized { failure.checkJournal(run, target) }
+    failure.checkNumbers(run, target)
     return failure.losses
   }
 
@@ -143,6 +146,28 @@ struct PowerFailure {
   }
 
   // MARK: The journal
+
+  /// Gives the machine another start than the one in which the journal was written.
+  static func restartMachine(_ numbers: String) throws {
+    guard var bytes = FileManager.default.contents(atPath: numbers), bytes.count == 40 else { return }
+    for index in 24..<40 where bytes[24..<40].contains(where: { $0 != 0 }) { bytes[index] ^= 0x55 }
+    try bytes.write(to: URL(fileURLWithPath: numbers))
+  }
+
+  /// Starts the journal as the next broker does: no number and no generation that was received is given again.
+  private mutating func checkNumbers(_ run: Run, _ target: String) {
+    guard let needed = run.promises.envelope(at: time) else { return }
+    do {
+      try Self.restartMachine(target + "/bus/numbers")
+      let writer = try JournalWriter(
+        folder: URL(fileURLWithPath: target + "/journal"), isSynchronized: run.isSynchronized,
+        numbers: target + "/bus/numbers")
+      let next = writer.lastSequence + 1
+      if next <= needed.sequence { lose(.number, "\(next) is given again, and this one was received: \(needed)") }
+    } catch {
+      lose(.number, "\(error)")
+    }
+  }
 
   private mutating func checkJournal(_ run: Run, _ target: String) {
     guard let needed = run.promises.envelope(at: time) else { return }

@@ -13,7 +13,9 @@ struct PowerLossFixture {
   private static let figures = "/figures?size=\(size)"
   private static let held = "/figures?size=65536&holdAt=30000&seed=held"
 
-  static let configuration = """
+  /// - Parameter isSynchronized: whether the journal waits for the disk.
+  static func configuration(isSynchronized: Bool) -> String {
+    """
     device:
       name: \(LiveFixture.device)
       version: "26.0"
@@ -45,13 +47,14 @@ struct PowerLossFixture {
     provider:
       executable: provider-server
     pushServer: {priority5Interval: 0, backgroundInterval: 0}
-    bus: {journalSync: true}
+    bus: {journalSync: \(isSynchronized)}
     settings:
       developerMode: true
       suspendAfter: 0.5
       callDeadline: 60
       limiterFirst: 0\(LiveFixture.isSanitized ? "\n  extensionMemoryLimit: 0" : "")
     """
+  }
 
   let cluster: LabCluster
   var journal: LabJournal { cluster.journal }
