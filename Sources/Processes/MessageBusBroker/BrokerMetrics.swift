@@ -51,7 +51,7 @@ package final class BrokerMetrics: Sendable {
         "widgetlab_bus_journal_stalled", "1 while the journal cannot be written and nothing is forwarded, otherwise 0.",
         Double(isStalled.value)),
       .gauge(
-        "widgetlab_bus_generation", "The generation of the broker: 1 more after each start.", Double(generation.value)),
+        "widgetlab_bus_generation", "The generation of the broker: higher after each start.", Double(generation.value)),
     ]
   }
 }

@@ -16,8 +16,8 @@ struct TailCommand: AsyncParsableCommand {
       Prints the existing journal, then each line as it is written, until Ctrl-C. With --no-follow it stops at the \
       current end of the journal; so do --until, --around and --journal, unless --follow is given. It only reads \
       files, so that it continues whichever process exits, the bus included. No sequence number is repeated or \
-      skipped. A gap in the numbers is caused by your filter, or by the removal of old segments when the journal is \
-      over its limit (`journal.trimmed`).
+      skipped. A gap in the numbers is caused by your filter, by the removal of old segments when the journal is over \
+      its limit (`journal.trimmed`), or by a power failure that took the end of the journal (`bus.started`).
 
       Columns: seconds since the first line and since the previous line, sequence, a mark (^ process started, ! \
       process exited, x refused), sender and receiver, their generations, the kind, the first digits of the \
