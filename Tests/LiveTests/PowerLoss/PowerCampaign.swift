@@ -73,9 +73,10 @@ struct PowerCampaign {
   ///
   /// - Parameters:
   ///   - ignoring: paths whose synchronisation has no effect.
+  ///   - missing: a file that the next processes do not find.
   ///   - isEnough: ends the search.
   func fail(
-    _ count: Int, seed: UInt64, ignoring: @escaping (String) -> Bool = { _ in false },
+    _ count: Int, seed: UInt64, ignoring: @escaping (String) -> Bool = { _ in false }, missing: String? = nil,
     until isEnough: (Found) -> Bool = { _ in false }
   ) throws -> Found {
     var generator = SplitMix64(seed: seed)
@@ -91,7 +92,7 @@ struct PowerCampaign {
         // Everything that was acknowledged before the next step; after the last one the processes are not traced.
         let time = trace.steps[min(index + 1, trace.steps.count - 1)].time
         let failure = PowerFailure(state, at: time, of: cluster.folder)
-        let losses = try PowerFailure.losses(failure, run, in: target)
+        let losses = try PowerFailure.losses(failure, run, in: target, missing: missing)
         found.count += 1
         found.last = found.last.suffix(2) + [failure]
         found.losses += losses.map { "after step \(index): \($0)" }

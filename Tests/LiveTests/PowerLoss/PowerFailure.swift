@@ -65,12 +65,16 @@ struct PowerFailure {
   }
 
   /// Writes the state to an empty folder, opens it as the processes would, and returns what is lost.
-  static func losses(_ failure: PowerFailure, _ run: Run, in target: String) throws -> [Loss] {
+  static func losses(
+    _ failure: PowerFailure, _ run: Run, in target: String, missing: String? = nil
+  ) throws -> [Loss] {
     try? FileManager.default.removeItem(atPath: target)
     defer { try? FileManager.default.removeItem(atPath: target) }
     var failure = failure
     let wanted = ["/host", "/push-server", "/journal", "/bus"]
-    try failure.write(to: target) { name in wanted.contains { name == $0 || name.hasPrefix($0 + "/") } }
+    try failure.write(to: target) { name in
+      name != missing && wanted.contains { name == $0 || name.hasPrefix($0 + "/") }
+    }
     failure.checkDatabases(run, target)
     if run.isSynchronized { failure.checkJournal(run, target) }
     failure.checkNumbers(run, target)

@@ -47,6 +47,10 @@ import WidgetLabTesting
       let lost = try campaign.fail(60, seed: seed, ignoring: control.ignores) { $0.kinds.contains(control.kind) }
       #expect(lost.kinds.contains(control.kind), "\(control.name), seed \(seed): \(lost.losses)")
     }
+    if !isSynchronized {
+      let lost = try campaign.fail(60, seed: seed, missing: "/bus/numbers") { $0.kinds.contains(.number) }
+      #expect(lost.kinds.contains(.number), "without the file of the numbers, seed \(seed): \(lost.losses)")
+    }
     for (number, failure) in found.last.enumerated() {
       try await campaign.restart(failure, number: number + 1)
     }
