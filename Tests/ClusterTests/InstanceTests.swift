@@ -32,7 +32,8 @@ import Testing
     }
   }
 
-  @Test(arguments: ["", "{", "{}"]) func `a damaged public half of a key is written again`(content: String) async throws {
+  @Test(arguments: ["", "{", "{}"]) func `a damaged public half of a key is written again`(content: String) async throws
+  {
     let configuration = try #require(configuration)
     try await withInstance { instance in
       try StandingKey.makeAll(for: configuration, in: instance)

@@ -14,9 +14,7 @@ import WidgetLabTesting
 
   @Test(
     .enabled("this machine does not permit ptrace, so no process can be traced") { try await DiskTracer.isPermitted() })
-  func `nothing that was acknowledged is lost in a power failure at any write, except the end of a journal that does not wait`()
-    async throws
-  {
+  func `nothing that was acknowledged is lost in a power failure at any write`() async throws {
     try await rounds(isSynchronized: true)
     try await rounds(isSynchronized: false)
   }
@@ -26,7 +24,9 @@ import WidgetLabTesting
     for round in 1...LiveTrait.rounds {
       let seed = first &+ UInt64(round - 1)
       do {
-        try await LabCluster.with("power", configuration: PowerLossFixture.configuration(isSynchronized: isSynchronized)) {
+        try await LabCluster.with(
+          "power", configuration: PowerLossFixture.configuration(isSynchronized: isSynchronized)
+        ) {
           try await play(PowerLossFixture(cluster: $0), seed, isSynchronized)
         }
       } catch {
