@@ -126,7 +126,8 @@ private struct Values {
       FaultNoticed(one(of: FaultNoticed.Fault.allCases), subject: string(), details: string()),
     ]
     let others: [any DirectJSON] = [
-      Done(), Hello(incarnation: uuid(), pid: int()), Hello.Reply(generation: int()),
+      Done(), Hello(incarnation: uuid(), pid: int(), store: optional { $0.uuid() }, opening: optional { $0.int() }),
+      Hello.Reply(generation: int()),
       RegisterInstance(address: address(), publicKey: string()), RegisterInstance.Reply(generation: int()),
       SpawnProcess.Reply(generation: int(), pid: int()), [next(below: 99), 2], [String](), string(), data(), flag(),
     ]

@@ -112,7 +112,8 @@ private struct Samples {
         sha256: maybe { $0.text() }, failureCode: maybe { $0.int() }),
       CompletionCalled(session: text(), outstanding: int()),
       FaultNoticed(one(of: FaultNoticed.Fault.allCases), subject: text(), details: text()),
-      Hello(incarnation: id(), pid: .max), Hello.Reply(generation: .max),
+      Hello(incarnation: id(), pid: .max, store: maybe { $0.id() }, opening: maybe { $0.int() }),
+      Hello.Reply(generation: .max),
       RegisterInstance(address: address(), publicKey: text()), RegisterInstance.Reply(generation: 0),
       SpawnProcess.Reply(generation: 1, pid: .min), list { $0.int() }, list { $0.text() }, list { $0.float() },
     ]

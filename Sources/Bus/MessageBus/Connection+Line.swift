@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Foundation
 package import Messages
 package import ZeroMQ
 
@@ -17,10 +18,12 @@ extension Connection {
   ///     the keys may have been renewed.
   package static func zeroMQ(
     address: Address, endpoint: String, serverKey: String, heartbeats: Bool,
-    requestDeadline: Duration = .seconds(5), keys: @escaping @Sendable () throws -> CurveKeyPair
+    requestDeadline: Duration = .seconds(5), store: (identity: UUID, opening: Int)? = nil,
+    keys: @escaping @Sendable () throws -> CurveKeyPair
   ) -> Connection {
-    Connection(address: address, loop: Loop(name: "bus"), ownsLoop: true, requestDeadline: requestDeadline) {
-      loop, former in
+    Connection(
+      address: address, loop: Loop(name: "bus"), ownsLoop: true, requestDeadline: requestDeadline, store: store
+    ) { loop, former in
       try ZeroMQTransport(
         loop: loop, endpoint: endpoint, serverKey: serverKey, heartbeats: heartbeats, isReplaceable: address.isReplica,
         following: former as? ZeroMQTransport, currentKeys: keys)

@@ -66,9 +66,11 @@ package actor Connection: BusConnection {
   /// - Parameters:
   ///   - ownsLoop: whether `leave()` stops the loop.
   ///   - requestDeadline: the deadline of a request without an explicit one.
+  ///   - store: the process's database, and how often it was opened; each hello states it.
   ///   - makeTransport: creates the transport, also each time another one replaces it (`former`). Called on the loop.
   package init(
     address: Address, loop: Loop, ownsLoop: Bool, requestDeadline: Duration,
+    store: (identity: UUID, opening: Int)? = nil,
     makeTransport: @escaping @Sendable (Loop, _ former: (any Transport)?) throws -> any Transport
   ) {
     self.address = address
@@ -76,7 +78,8 @@ package actor Connection: BusConnection {
     self.ownsLoop = ownsLoop
     self.requestDeadline = requestDeadline
     self.makeTransport = makeTransport
-    self.session = PeerSession(address: address, incarnation: UUID(), pid: ProcessInfo.processInfo.processIdentifier)
+    self.session = PeerSession(
+      address: address, incarnation: UUID(), pid: ProcessInfo.processInfo.processIdentifier, store: store)
   }
 
   // MARK: Start and end

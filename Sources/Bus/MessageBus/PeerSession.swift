@@ -52,6 +52,8 @@ struct PeerSession {
   let address: Address
   let incarnation: UUID
   let pid: Int32
+  /// The sender's database, and how often it was opened.
+  let store: (identity: UUID, opening: Int)?
   private(set) var isWelcome = false
   private var helloID: UUID?
   /// The body of every hello.
@@ -85,10 +87,14 @@ struct PeerSession {
 
   /// - Parameter unsentLimit: by default twice the ten thousand tasks that a large session has, so that an author's
   ///   process can cancel all of them while the broker restarts.
-  init(address: Address, incarnation: UUID, pid: Int32, unsentLimit: Int = 20_000) {
+  init(
+    address: Address, incarnation: UUID, pid: Int32, store: (identity: UUID, opening: Int)? = nil,
+    unsentLimit: Int = 20_000
+  ) {
     self.address = address
     self.incarnation = incarnation
     self.pid = pid
+    self.store = store
     self.unsentLimit = unsentLimit
     self.answered = Remembered(limit: 4096)
   }
@@ -97,7 +103,9 @@ struct PeerSession {
 
   /// Encodes the hello. The first encoding of a type takes 0.3 ms: call this while the transport connects.
   mutating func prepareHello() {
-    if helloBody == nil { helloBody = try? BodyCoding.encode(Hello(incarnation: incarnation, pid: pid)) }
+    guard helloBody == nil else { return }
+    helloBody = try? BodyCoding.encode(
+      Hello(incarnation: incarnation, pid: pid, store: store?.identity, opening: store?.opening))
   }
 
   /// The transport is connected: sends a hello, and after the first one the requests and events that wait.

@@ -18,14 +18,18 @@ extension Hello: DirectJSON {
   package func write(to json: inout JSONWriter) {
     json.open()
     json.write("incarnation", incarnation)
+    if let opening { json.write("opening", opening) }
     json.write("pid", pid)
+    if let store { json.write("store", store) }
     json.close()
   }
 
   package init(reading json: inout JSONReader) throws(JSONReader.Unusual) {
     try json.open()
     incarnation = try json.read("incarnation")
+    opening = try json.readIfPresent("opening")
     pid = try json.read("pid")
+    store = try json.readIfPresent("store")
     try json.close()
   }
 }

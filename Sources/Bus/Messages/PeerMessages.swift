@@ -10,9 +10,15 @@ package struct Hello: Request {
   /// New for every process instance, the same on each of its connections.
   package let incarnation: UUID
   package let pid: Int32
-  package init(incarnation: UUID, pid: Int32) {
+  /// The identity of the sender's database: another one when it began with an empty database.
+  package let store: UUID?
+  /// How often that database was opened: a number that is not higher than an earlier one shows an older copy.
+  package let opening: Int?
+  package init(incarnation: UUID, pid: Int32, store: UUID? = nil, opening: Int? = nil) {
     self.incarnation = incarnation
     self.pid = pid
+    self.store = store
+    self.opening = opening
   }
   package struct Reply: Codable, Hashable, Sendable {
     /// The generation of the sender's process instance at this address: 1, 2, 3 …

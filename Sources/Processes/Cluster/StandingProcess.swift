@@ -17,7 +17,7 @@ import UnixSignals
 /// - Throws: `ClusterError`: `not-there`, `key`, `instance-folder`; `CancellationError`.
 package func connection(
   as name: StandingKey.Name, address: Address, instance: InstanceFolder, heartbeats: Bool = true,
-  within limit: Duration? = nil
+  within limit: Duration? = nil, store: StoreOpening? = nil
 ) async throws -> Connection {
   let announcement = try await BusAnnouncement.wait(in: instance, within: limit ?? .seconds(1_000_000_000))
   let key = try StandingKey.load(name, in: instance)
@@ -26,7 +26,7 @@ package func connection(
   }
   return Connection.zeroMQ(
     address: address, endpoint: announcement.endpoint, serverKey: announcement.publicKey,
-    heartbeats: heartbeats
+    heartbeats: heartbeats, store: store.map { ($0.store, $0.opening) }
   ) { try StandingKey.load(name, in: instance).pair }
 }
 

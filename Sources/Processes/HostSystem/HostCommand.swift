@@ -43,15 +43,16 @@ package struct HostCommand: StandingProcessCommand {
     let folder = options.folder
     try folder.create()
     // The handshake with a bus that runs takes place while the database is opened and read.
+    let opening = try StoreOpening.next(of: folder.host + "/host.sqlite")
     let isBusThere = FileManager.default.fileExists(atPath: folder.busAnnouncement)
-    let early = isBusThere ? try await connection(configuration) : nil
+    let early = isBusThere ? try await connection(configuration, opening) : nil
     early?.prepare()
     let advice = Self.advice(folder)
     if let loss = advice.loss(since: folder.device(configuration.device.name).path) { logger.warning("\(loss)") }
     let database = try openDatabase(advice)
     if hasFaultPoints { database.addFaultPoints(StoreFaultPoints.host) }
     let connection: Connection
-    if let early { connection = early } else { connection = try await self.connection(configuration) }
+    if let early { connection = early } else { connection = try await self.connection(configuration, opening) }
     StandingProcess.renewKey(.host, on: connection, in: folder)
     let device = try Device(
       configuration, instance: folder, database: database, bus: connection,
@@ -70,8 +71,9 @@ package struct HostCommand: StandingProcessCommand {
   package static func exitCode(of error: any Error) -> StandingProcessExit? { error is DatabaseError ? .io : nil }
 
   /// Not started yet: the downloads do not wait for the bus.
-  private func connection(_ configuration: ClusterConfiguration) async throws -> Connection {
-    try await Cluster.connection(as: .host, address: .host(configuration.device.name), instance: options.folder)
+  private func connection(_ configuration: ClusterConfiguration, _ opening: StoreOpening) async throws -> Connection {
+    try await Cluster.connection(
+      as: .host, address: .host(configuration.device.name), instance: options.folder, store: opening)
   }
 
   private static func advice(_ folder: InstanceFolder) -> DatabaseAdvice {

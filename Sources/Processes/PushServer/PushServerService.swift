@@ -53,8 +53,10 @@ struct PushServerService {
     let credentials = try PushCredentials.make(
       in: instance.pushCredentials, serverNames: [configuration.advertise].compactMap(\.self))
     // The database of a push server without replicas.
+    let opening = configuration.database == nil ? try StoreOpening.next(of: advice.file) : nil
     let database = configuration.database == nil ? try openDatabase() : nil
-    let connection = try await Cluster.connection(as: .pushServer, address: address, instance: instance)
+    let connection = try await Cluster.connection(
+      as: .pushServer, address: address, instance: instance, store: opening)
     let metrics = configuration.metrics.map { _ in ProviderMetrics() }
     let service = try makeService(database, connection, metrics?.delivery)
     let keys = try ProviderKeyRing(folder: instance.pushCredentials)
