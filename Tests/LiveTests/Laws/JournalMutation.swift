@@ -216,14 +216,17 @@ struct JournalMutation: Sendable, CustomStringConvertible {
     },
   ]
 
-  /// Adds a message long after the others: the law reads the time from the envelopes.
+  /// Adds messages for two minutes after the others: the law reads the time from the envelopes.
   private static func wait(_ journal: inout [Envelope]) -> Bool {
     guard let last = journal.last?.header.sentAt else { return false }
-    var header = EnvelopeHeader(
-      kind: Ping.kind, sentAt: Timestamp(microseconds: last.microseconds + 120_000_000), source: .operator("1"),
-      destination: .messageBus)
-    header.sourceGeneration = 1
-    journal.append(Envelope(header: header, body: Array("{}".utf8)))
+    for second in stride(from: 20, through: 120, by: 20) as StrideThrough<Int64> {
+      var header = EnvelopeHeader(
+        kind: Ping.kind, sentAt: Timestamp(microseconds: last.microseconds + second * 1_000_000),
+        source: .operator("1"),
+        destination: .messageBus)
+      header.sourceGeneration = 1
+      journal.append(Envelope(header: header, body: Array("{}".utf8)))
+    }
     return true
   }
 

@@ -35,6 +35,8 @@ import WidgetLabTesting
         $0.key != "retried"
       }
       #expect(late == ["liveactivity Unregistered": 10], "\(late)")
+      let laws = try await fleet.tool("check")
+      #expect(laws.status == 0, "\(laws.output)")
     }
   }
 
@@ -75,6 +77,8 @@ import WidgetLabTesting
       // A push whose answer was lost with a connection is accepted, and sent again.
       #expect(report.accepted >= accepted)
       #expect(report.accepted <= accepted + (sent["retried"] ?? 0))
+      let laws = try await fleet.tool("check")
+      #expect(laws.status != 1, "\(laws.output)")
     }
   }
 

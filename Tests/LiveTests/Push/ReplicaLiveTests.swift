@@ -109,6 +109,10 @@ import WidgetLabTesting
       #expect(try await server.query("SELECT epoch > 1 FROM route") == ["t"])
       _ = try await lone.start(owner)
       for connection in [device, tool] { await connection.leave() }
+      let folder = lone.instance.path
+      let laws = try await LabCluster.tool(
+        ["check", "--instance", folder], executables: lone.executables, in: folder)
+      #expect(laws.status != 1, "\(laws.output)")
     }
   }
 

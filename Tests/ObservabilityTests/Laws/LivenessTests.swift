@@ -68,7 +68,7 @@ import Testing
       try verdict(after: pause) { work in
         try work.create(isAccepted: false)
         work.pass(3600)
-        try work.send(BusStarted(pid: 2, generation: 2, registrations: []), from: .messageBus)
+        try work.boot(2)
       }
     }
     #expect(try restarted(50).answer == .unknown)
@@ -242,8 +242,10 @@ import Testing
     var work = RecordedWork()
     try work.boot()
     try exit(&work)
-    work.pass(61)
-    try work.send(DeviceStatus(), from: .operator("1"), to: RecordedWork.host)
+    for _ in 1...3 {
+      work.pass(25)
+      try work.send(DeviceStatus(), from: .operator("1"), to: RecordedWork.host)
+    }
     var checker = LawChecker(codes: ["liveness"])
     let news = work.envelopes.map { checker.handle($0) }
     #expect(news.last?.map(\.law.code) == ["liveness"])

@@ -15,8 +15,16 @@ protocol Law: Sendable {
   /// - Parameter record: the state before this envelope.
   mutating func see(_ seen: LawEnvelope, _ record: LawRecord)
 
+  /// The process at an address began with an empty database or with an older copy: what it did before is no longer known
+  /// to it.
+  mutating func forget(_ address: Address, _ seen: LawEnvelope, _ record: LawRecord)
+
   /// Judges the end of the journal: work that is not settled is a doubt, or a violation when its time is over.
   mutating func finish(_ record: LawRecord)
+}
+
+extension Law {
+  mutating func forget(_ address: Address, _ seen: LawEnvelope, _ record: LawRecord) {}
 }
 
 /// Figures of the laws. All are ours.
@@ -87,7 +95,9 @@ package struct LawChecker: Sendable {
   /// - Returns: the violations that it shows.
   package mutating func handle(_ envelope: Envelope) -> [News] {
     let sequence = envelope.header.sequence
-    if let last = range?.upperBound, sequence != last + 1 { restart(after: last, at: envelope) }
+    if let last = range?.upperBound, sequence != last + 1 {
+      restart("the envelopes \(last + 1) to \(sequence - 1) are missing", at: envelope)
+    }
     envelopes += 1
     range = (range?.lowerBound ?? sequence)...sequence
     let seen = LawEnvelope(envelope)
@@ -95,7 +105,12 @@ package struct LawChecker: Sendable {
       let finding = LawFinding("the body of an envelope cannot be read: \(problem)", [Evidence(envelope)])
       for index in laws.indices { laws[index].findings.doubt(finding) }
     }
+    if record.isEmptyBroker(seen) { restart("the broker began with an empty folder", at: envelope) }
     record.begin(seen)
+    if let store = record.replacement(seen) {
+      for index in laws.indices { laws[index].forget(seen.header.source, seen, record) }
+      record.forget(seen.header.source, isEmpty: store == .empty)
+    }
     var news: [News] = []
     for index in laws.indices {
       let known = laws[index].findings.breachCount
@@ -125,7 +140,7 @@ package struct LawChecker: Sendable {
   /// - Parameter end: the time until which the journal is known to be complete; `nil`: that of its last envelope.
   package func verdicts(until end: Timestamp? = nil) -> [LawVerdict] {
     var record = record
-    if let end { record.advance(to: end) }
+    if let end { record.reach(end) }
     return zip(laws, before).map { law, before in
       var (law, findings) = (law, before)
       law.finish(record)
@@ -134,10 +149,9 @@ package struct LawChecker: Sendable {
     }
   }
 
-  /// Envelopes are missing: what the laws know about open work is worth nothing from here on.
-  private mutating func restart(after last: UInt64, at envelope: Envelope) {
-    let gap = LawFinding(
-      "the envelopes \(last + 1) to \(envelope.header.sequence - 1) are missing", [Evidence(envelope)])
+  /// What the laws know about open work is worth nothing from here on.
+  private mutating func restart(_ why: String, at envelope: Envelope) {
+    let gap = LawFinding(why, [Evidence(envelope)])
     for index in laws.indices {
       before[index].add(laws[index].findings)
       before[index].doubt(gap)

@@ -33,6 +33,9 @@ struct LawEnvelope: Sendable {
     case network(NetworkChanged)
     case clock(ClockChanged)
     case refusal(BusError)
+    case hello(Hello)
+    case fleetPushes(DeliverToFleet)
+    case fleetTook(DeliverToFleet.Reply)
     case other
   }
 
@@ -99,6 +102,9 @@ struct LawEnvelope: Sendable {
       reader(BudgetDecided.self) { .decided($0) },
       reader(NetworkChanged.self) { .network($0) },
       reader(ClockChanged.self) { .clock($0) },
+      reader(Hello.self) { .hello($0) },
+      reader(DeliverToFleet.self) { .fleetPushes($0) },
+      reply(to: DeliverToFleet.self) { .fleetTook($0) },
     ])
 }
 
@@ -144,5 +150,9 @@ struct Recent<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         oldest = 0
       }
     }
+  }
+
+  mutating func removeAll(where isMeant: (Key, Value) -> Bool) {
+    for (key, value) in values where isMeant(key, value) { values[key] = nil }
   }
 }

@@ -8,8 +8,19 @@ struct LawRecord: Sendable {
   let limits: LawLimits
   /// Whether the record contains all envelopes since the start of the bus.
   private(set) var isWhole = false
-  /// The latest time of an envelope, by the clock of its sender.
+  /// The time of the journal: it begins with the first envelope, and never goes back. Clocks of machines and processes may
+  /// be set, and a machine may sleep: a step of a sender's clock by more than half of the limit is not counted.
   private(set) var now = Timestamp(microseconds: 0)
+  /// The time of the current envelope: at most `now`.
+  private(set) var at = Timestamp(microseconds: 0)
+  /// The last envelope whose sender's clock was set back, or which came late.
+  private(set) var setBack: UInt64 = 0
+  /// What is added to a sender's clock, in microseconds.
+  private var offsets: [Address: Int64] = [:]
+  /// That of the last envelope.
+  private var offset: Int64 = 0
+  /// The databases of processes, as their hellos state them.
+  private var stores: [Address: Hello] = [:]
   /// The tasks of background sessions.
   private(set) var tasks = TaskLedger()
   /// The time of the last disturbance: a process exited or connected, the network or the clock changed.
@@ -31,7 +42,11 @@ struct LawRecord: Sendable {
   /// Whether a notice from an address may be missing that was sent after this envelope: a notice is not sent again when
   /// its connection ends.
   func mayHaveLost(from address: Address, since sequence: UInt64) -> Bool {
-    max(interruptions[address] ?? 0, busInterruption) >= sequence
+    // A push that one replica accepted may be sent by another.
+    let own =
+      address.role == .pushServer
+      ? interruptions.filter { $0.key.role == .pushServer }.values.max() : interruptions[address]
+    return max(own ?? 0, busInterruption) >= sequence
   }
 
   /// Whether the work of a device waits for its network or its clock.
@@ -45,16 +60,71 @@ struct LawRecord: Sendable {
     Double(now.microseconds - max(began, disturbed).microseconds) > seconds * 1e6
   }
 
-  mutating func advance(to time: Timestamp) { now = max(now, time) }
+  /// Whether a process is not connected, as far as the journal shows. What is sent to `push-server` goes to any replica.
+  func isAway(_ address: Address) -> Bool {
+    switch address.role {
+    case .messageBus, .journal: false
+    case .pushServer where !address.isReplica: !generations.keys.contains { $0.role == .pushServer }
+    default: generations[address] == nil
+    }
+  }
 
-  mutating func disturb(at time: Timestamp) { disturbed = max(disturbed, time) }
+  /// The journal is complete until a time of the machine's clock.
+  mutating func reach(_ time: Timestamp) { now = max(now, shifted(time)) }
+
+  mutating func disturb(at time: Timestamp) { disturbed = max(disturbed, shifted(time)) }
+
+  private func shifted(_ time: Timestamp) -> Timestamp { Timestamp(microseconds: time.microseconds + offset) }
+
+  private mutating func advance(_ header: EnvelopeHeader) {
+    let sent = header.sentAt.microseconds
+    guard now.microseconds > 0 else {
+      (now, at) = (header.sentAt, header.sentAt)
+      return
+    }
+    let tolerance = Int64(limits.settle * 0.5e6)
+    offset = offsets[header.source] ?? offset
+    let step = sent + offset - now.microseconds
+    if abs(step) > tolerance {
+      if step < 0 { setBack = header.sequence }
+      offset = now.microseconds - sent
+    }
+    if header.source.role.isPassing { offsets[header.source] = nil } else { offsets[header.source] = offset }
+    at = shifted(header.sentAt)
+    now = max(now, at)
+  }
+
+  // MARK: Databases
+
+  /// How a process's database differs from the one that it had.
+  enum Replacement { case empty, older }
+
+  /// Whether the sender of a hello has another database than before, or an older copy of it.
+  func replacement(_ seen: LawEnvelope) -> Replacement? {
+    guard case .hello(let hello) = seen.body, let store = hello.store, let opening = hello.opening,
+      let known = stores[seen.header.source], known.incarnation != hello.incarnation
+    else { return nil }
+    if store != known.store { return .empty }
+    return opening <= known.opening ?? 0 ? .older : nil
+  }
+
+  /// A broker whose generation is lower than the last one's has lost its registrations.
+  func isEmptyBroker(_ seen: LawEnvelope) -> Bool {
+    guard case .busStarted(let started) = seen.body, let busGeneration else { return false }
+    return started.generation < busGeneration
+  }
+
+  mutating func forget(_ address: Address, isEmpty: Bool) {
+    if !isEmpty { isWhole = false }
+    if let device = address.device { tasks.forget(device) }
+  }
 
   // MARK: Updating
 
   /// Before the laws: what is true of the envelope itself.
   mutating func begin(_ seen: LawEnvelope) {
     if seen.header.sequence == 1 { isWhole = true }
-    advance(to: seen.header.sentAt)
+    advance(seen.header)
     // No work could be done while there was no bus or no journal. The laws must not count that time.
     switch seen.body {
     case .busStarted(let started) where isAnotherBroker(started): disturb(by: seen.header)
@@ -81,6 +151,7 @@ struct LawRecord: Sendable {
         generations[registration.address] = registration.generation
       }
     case .registration(let changed): take(changed, header)
+    case .hello(let hello): if hello.store != nil { stores[header.source] = hello }
     case .exited: disturb(by: header)
     case .network(let changed):
       guard let device = header.source.device else { break }
@@ -102,7 +173,9 @@ struct LawRecord: Sendable {
     guard !registration.address.role.isPassing else { return }
     switch changed.change {
     case .connected: generations[registration.address] = registration.generation
-    case .disconnected, .left, .retired: generations[registration.address] = nil
+    case .disconnected, .left, .retired:
+      // The end of a former instance may be noticed when the next one is connected.
+      if generations[registration.address] == registration.generation { generations[registration.address] = nil }
     case .registered: return
     }
     interruptions[registration.address] = header.sequence
@@ -110,7 +183,7 @@ struct LawRecord: Sendable {
   }
 
   private mutating func disturb(by header: EnvelopeHeader) {
-    disturbed = max(disturbed, header.sentAt)
+    disturbed = max(disturbed, now)
     disturbance = Mark(header)
   }
 }

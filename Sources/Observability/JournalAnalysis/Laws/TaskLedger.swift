@@ -115,6 +115,16 @@ struct TaskLedger: Sendable {
     }
   }
 
+  /// The host of a device no longer knows its tasks: their numbers may begin again.
+  mutating func forget(_ device: String) {
+    entries = entries.filter { $0.key.owner.device != device }
+    deliveries = deliveries.filter { $0.value.owner.device != device }
+    creations = creations.filter { $0.value.owner.device != device }
+    acknowledged.removeAll { $1.owner.device == device }
+    settled.removeAll { task, _ in task.owner.device == device }
+    discarded.removeAll { $1.mark.source.device == device }
+  }
+
   private mutating func creation(answeredBy header: EnvelopeHeader) -> LawTask? {
     header.cause.flatMap { creations.removeValue(forKey: $0) }
   }

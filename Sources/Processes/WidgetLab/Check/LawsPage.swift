@@ -33,6 +33,8 @@ enum LawsPage {
     `up --check` costs the CPU time of reading and judging each envelope once, about 4 to 14 µs in a release build
     ([performance](performance.md#the-laws)), in the process `widgetlab`.
 
+    Each law has situations that look like a breach and are none. A test makes each of them.
+
     `liveness` reads time from the envelopes. A journal that ends less than `--within` seconds after the last disturbance
     leaves open work unknown.
     """
@@ -47,6 +49,7 @@ enum LawsPage {
       - Source: \(law.source).
       - One check: \(law.check).
       - Not judged: \(law.limits)
+      - No breach: \(LawSituation.of(law).map(\.what).joined(separator: "; ")).
       """
     }.joined(separator: "\n\n")
   }

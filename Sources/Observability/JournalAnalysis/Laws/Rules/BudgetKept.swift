@@ -56,10 +56,10 @@ struct BudgetKept: Law {
     let account = Account(host: host, placement: entry.placement)
     var paid = payments[account] ?? []
     let start = entry.date.addingTimeInterval(-window * 3600)
-    paid.removeAll { $0.date <= start }
+    // A clock that was set back: payments in its future do not count, also when it gets there again.
+    paid.removeAll { $0.date <= start || $0.date > entry.date }
     paid.append(Payment(date: entry.date, mark: Mark(seen.header)))
-    // A clock that was set back: payments in its future do not count.
-    let count = paid.count { $0.date <= entry.date }
+    let count = paid.count
     findings.check(
       count <= allowance,
       LawFinding(
@@ -76,6 +76,11 @@ struct BudgetKept: Law {
       entry.number == number + 1,
       LawFinding(
         "the ledger's entry \(entry.number) follows entry \(number)", [mark.evidence, seen.evidence]))
+  }
+
+  mutating func forget(_ address: Address, _ seen: LawEnvelope, _ record: LawRecord) {
+    numbers[address] = nil
+    payments = payments.filter { $0.key.host != address }
   }
 
   mutating func finish(_ record: LawRecord) {}

@@ -13,11 +13,12 @@ struct Liveness: Law {
       + "then deleted; an accepted push is sent or stored.",
     source:
       "ours: the time; a disturbance is the end or the beginning of a process or a connection, and a change of the "
-      + "network or the clock",
+      + "network or the clock. A pause of the journal of more than half of the time does not count: a machine that "
+      + "sleeps, or whose clock is set, looks the same",
     check: "each piece of work that was done, or was not done in time",
     limits: "What the author's code must do, such as call a completion. Work of a device without a network or with a "
       + "held clock, of an owner that was force quit, cannot be launched, does not want launch events or does not take "
-      + "the events, and of a process that has left. How long a transfer takes, without a limit for it. A second "
+      + "the events, and of a process that has left or is away. How long a transfer takes, without a limit for it. A second "
       + "reply to a message that is sent again, when the destination or the broker ends.")
 
   /// Events that are sent until they are acknowledged. Others may be replaced by newer ones.
@@ -100,11 +101,16 @@ struct Liveness: Law {
   private var withoutLaunch: Set<LawSession> = []
   private var quit: Set<String> = []
   private var notLaunched: Set<Address> = []
+  /// Pushes that were sent or stored before the notice of their acceptance: another replica did it.
+  private var handled = Recent<UUID, Bool>()
+  /// The time of the current envelope.
+  private var at = Timestamp(microseconds: 0)
   /// Addresses that left in order; nothing is expected of them.
   private var left: Set<Address> = []
 
   mutating func see(_ seen: LawEnvelope, _ record: LawRecord) {
     judgeTime(record)
+    at = record.at
     let header = seen.header
     switch seen.body {
     case .registration(let changed): take(changed)
@@ -138,7 +144,7 @@ struct Liveness: Law {
     queue.begin(
       work,
       Open(
-        began: seen.header.sentAt, mark: Mark(seen.header), what: what, source: address, destination: other,
+        began: at, mark: Mark(seen.header), what: what, source: address, destination: other,
         isRepetition: isRepetition))
   }
 
@@ -202,7 +208,7 @@ struct Liveness: Law {
         transfers.begin(
           .transfer(task),
           Open(
-            began: header.sentAt, mark: Mark(header), what: "the end of \(task)", source: header.source,
+            began: at, mark: Mark(header), what: "the end of \(task)", source: header.source,
             destination: progress.owner))
       }
     case .events(let events):
@@ -240,8 +246,11 @@ struct Liveness: Law {
   private mutating func takePushes(_ seen: LawEnvelope, _ record: LawRecord) {
     guard case .logged(let logged) = seen.body else { return }
     if logged.step.name == .accepted {
-      begin(.push(logged.uniqueID), seen, "sending or storing a push", by: .pushServer, for: .pushServer)
+      let source = seen.header.source
+      guard handled[logged.uniqueID] == nil else { return }
+      begin(.push(logged.uniqueID), seen, "sending or storing a push", by: source, for: source)
     } else {
+      if seen.header.source.isReplica { handled[logged.uniqueID] = true }
       end(.push(logged.uniqueID))
     }
     // The next step may be among those that the journal omits.
@@ -254,7 +263,11 @@ struct Liveness: Law {
     var busy: Set<LawSession>?
     while let (work, item) = queue.popOver({ record.isOver($0.began, within: record.limits.settle) }) {
       guard isDue(work, item, record, &busy) else {
-        if case .delivery = work { wait(work, item, record.now) }
+        switch work {
+        case .delivery: wait(work, item, record.now)
+        case .reply where record.isAway(item.destination) && !isGone(item): wait(work, item, record.now)
+        default: break
+        }
         continue
       }
       let finding = overdue(item, record.limits.settle, record)
@@ -269,8 +282,9 @@ struct Liveness: Law {
 
   /// Judges it again when the same time has passed once more.
   private mutating func wait(_ work: Work, _ item: Open, _ now: Timestamp) {
-    queue.begin(
-      work, Open(began: now, mark: item.mark, what: item.what, source: item.source, destination: item.destination))
+    var item = item
+    item.began = now
+    queue.begin(work, item)
   }
 
   private func overdue(_ item: Open, _ limit: Double, _ record: LawRecord) -> LawFinding {
@@ -295,8 +309,11 @@ struct Liveness: Law {
   ///
   /// - Parameter busy: the busy sessions, once they were needed.
   private func isDue(_ work: Work, _ item: Open, _ record: LawRecord, _ busy: inout Set<LawSession>?) -> Bool {
-    guard !left.contains(item.source), !left.contains(item.destination) else { return false }
+    guard !isGone(item) else { return false }
     switch work {
+    case .reply:
+      // It is sent again when its destination is back.
+      return !record.isAway(item.destination)
     case .deletion, .push:
       // The notice of it may be lost.
       return !record.mayHaveLost(from: item.source, since: item.mark.sequence)
@@ -308,8 +325,17 @@ struct Liveness: Law {
       let waiting = busy ?? Self.busySessions(record)
       busy = waiting
       return !waiting.contains(session)
-    case .reply, .acknowledgement, .transfer: return true
+    case .acknowledgement, .transfer: return true
     }
+  }
+
+  /// Whether a process of it left in order.
+  private func isGone(_ item: Open) -> Bool { left.contains(item.source) || left.contains(item.destination) }
+
+  mutating func forget(_ address: Address, _ seen: LawEnvelope, _ record: LawRecord) {
+    guard let device = address.device else { return }
+    queue.removeAll { $0.source == address || ($0.destination.device == device && $0.mark.source == address) }
+    transfers.removeAll { $0.source == address }
   }
 
   private func isQuit(_ owner: Address) -> Bool {
@@ -321,8 +347,12 @@ struct Liveness: Law {
     judgeTime(record)
     let open = queue.open.sorted { $0.value.mark.sequence < $1.value.mark.sequence }
     var busy: Set<LawSession>?
-    for (work, item) in open where isDue(work, item, record, &busy) {
-      findings.doubt(LawFinding("the journal ends before \(item.what)", [item.mark.evidence]))
+    for (work, item) in open where !isGone(item) {
+      var isAway = false
+      if case .reply = work { isAway = record.isAway(item.destination) }
+      guard isAway || isDue(work, item, record, &busy) else { continue }
+      let reason = isAway ? ", and \(item.destination.tailName) is away" : ""
+      findings.doubt(LawFinding("the journal ends before \(item.what)\(reason)", [item.mark.evidence]))
     }
     for item in transfers.open.values.sorted(by: { $0.mark.sequence < $1.mark.sequence }) {
       findings.doubt(LawFinding("the journal ends before \(item.what)", [item.mark.evidence]))

@@ -88,6 +88,15 @@ struct NoLoss: Law {
     }
   }
 
+  mutating func forget(_ address: Address, _ seen: LawEnvelope, _ record: LawRecord) {
+    let open = record.tasks.entries.filter { $0.key.owner.device == address.device && $0.value.accepted != nil }
+    guard address.device != nil, !open.isEmpty else { return }
+    findings.doubt(
+      LawFinding(
+        "the host began with an empty database or an older copy, and \(open.count) accepted tasks were open",
+        open.values.prefix(4).map { Evidence($0.accepted ?? $0.created) } + [seen.evidence]))
+  }
+
   mutating func finish(_ record: LawRecord) {
     var open: [LawSession: [TaskLedger.Entry]] = [:]
     for (task, entry) in record.tasks.entries where entry.accepted != nil {

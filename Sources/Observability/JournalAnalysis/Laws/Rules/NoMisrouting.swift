@@ -121,13 +121,21 @@ struct NoMisrouting: Law {
       return
     }
     let isRight =
-      header.source == question.destination && header.destination == question.mark.source
+      isServed(question.destination, by: header.source) && isServed(question.mark.source, by: header.destination)
     findings.check(
       isRight,
       LawFinding(
         "a reply does not come from the receiver of its request, or does not go to its sender",
         [question.mark.evidence, seen.evidence]))
   }
+
+  /// What is sent to `push-server` goes to one of the replicas.
+  private func isServed(_ address: Address, by other: Address) -> Bool {
+    other == address || (address == .pushServer && other.isReplica)
+  }
+
+  /// The numbers of placements begin again.
+  mutating func forget(_ address: Address, _ seen: LawEnvelope, _ record: LawRecord) { placements[address] = nil }
 
   mutating func finish(_ record: LawRecord) {}
 }

@@ -34,14 +34,25 @@ struct NoOrphan: Law {
   private struct Ended: Sendable {
     let mark: Mark
     let id: UUID?
+    let at: Moment
+    /// The registration of the instance; 0 when the journal does not show it.
+    let registered: UInt64
+  }
+
+  /// A time by the clock of its sender, and by that of the journal.
+  private struct Moment: Sendable {
+    let sent: Timestamp
     let at: Timestamp
+
+    /// Whether both clocks say that it is later than another.
+    func isAfter(_ other: Moment) -> Bool { sent > other.sent && at > other.at }
   }
 
   var findings = LawFindings()
   private var running: [Address: [UInt32: Running]] = [:]
   private var ended = Recent<Instance, Ended>()
   private var registrations = Recent<UUID, (address: Address, agent: Instance)>(limit: 256)
-  private var agents: [Address: (generation: UInt32, mark: Mark, at: Timestamp)] = [:]
+  private var agents: [Address: (generation: UInt32, mark: Mark, at: Moment)] = [:]
   private var highest: [Address: UInt32] = [:]
 
   mutating func see(_ seen: LawEnvelope, _ record: LawRecord) {
@@ -63,7 +74,7 @@ struct NoOrphan: Law {
     case .registered(let reply): registered(reply.generation, seen)
     case .started(let started): judge(started, seen, record)
     case .exited(let exited): judge(exited, seen, record)
-    case .registration(let changed): if changed.change == .retired { retired(changed.registration, seen) }
+    case .registration(let changed): if changed.change == .retired { retired(changed.registration, seen, record) }
     default: break
     }
   }
@@ -72,12 +83,12 @@ struct NoOrphan: Law {
 
   private mutating func judgeSender(_ seen: LawEnvelope, _ record: LawRecord) {
     let header = seen.header
-    if header.source.role == .agent { noteAgent(header) }
+    if header.source.role == .agent { noteAgent(header, record) }
     guard header.source.bundleIdentifier != nil else { return }
     let instance = Instance(address: header.source, generation: header.sourceGeneration)
     if let ended = ended[instance] {
-      findings.check(
-        header.sentAt <= ended.at,
+      judge(
+        Moment(sent: header.sentAt, at: record.at), notAfter: ended.at, since: ended.registered, record,
         LawFinding(
           "generation \(instance.generation) of \(header.source.tailName) sent a message after its exit was reported",
           [ended.mark.evidence, seen.evidence]))
@@ -96,8 +107,8 @@ struct NoOrphan: Law {
       return
     }
     if let agent = known.agent, let current = agents[agent.address], current.generation > agent.generation {
-      findings.check(
-        header.sentAt <= current.at,
+      judge(
+        Moment(sent: header.sentAt, at: record.at), notAfter: current.at, since: known.registered.sequence, record,
         LawFinding(
           "generation \(instance.generation) of \(header.source.tailName) sent a message after its agent was replaced",
           [known.registered.evidence, current.mark.evidence, seen.evidence]))
@@ -108,9 +119,19 @@ struct NoOrphan: Law {
     running[instance.address]?[instance.generation] = known
   }
 
-  private mutating func noteAgent(_ header: EnvelopeHeader) {
+  /// Judges the order of two moments, unless a clock was set back during that time.
+  private mutating func judge(
+    _ moment: Moment, notAfter other: Moment, since registered: UInt64, _ record: LawRecord, _ finding: LawFinding
+  ) {
+    guard moment.isAfter(other), record.setBack > registered else {
+      return findings.check(!moment.isAfter(other), finding)
+    }
+    findings.doubt(LawFinding("\(finding.what), or a clock was set back", finding.evidence))
+  }
+
+  private mutating func noteAgent(_ header: EnvelopeHeader, _ record: LawRecord) {
     guard header.sourceGeneration > agents[header.source]?.generation ?? 0 else { return }
-    agents[header.source] = (header.sourceGeneration, Mark(header), header.sentAt)
+    agents[header.source] = (header.sourceGeneration, Mark(header), Moment(sent: header.sentAt, at: record.at))
   }
 
   // MARK: Lifecycle
@@ -130,11 +151,12 @@ struct NoOrphan: Law {
 
   /// An instance that was registered and could not be started is retired without an exit. The notice of a start may be
   /// lost, so that its exit may follow.
-  private mutating func retired(_ registration: Registration, _ seen: LawEnvelope) {
+  private mutating func retired(_ registration: Registration, _ seen: LawEnvelope, _ record: LawRecord) {
     guard let known = running[registration.address]?[registration.generation], known.started == nil else { return }
     running[registration.address]?[registration.generation] = nil
     ended[Instance(address: registration.address, generation: registration.generation)] = Ended(
-      mark: Mark(seen.header), id: nil, at: seen.header.sentAt)
+      mark: Mark(seen.header), id: nil, at: Moment(sent: seen.header.sentAt, at: record.at),
+      registered: known.registered.sequence)
   }
 
   private mutating func judge(_ started: ProcessStarted, _ seen: LawEnvelope, _ record: LawRecord) {
@@ -161,7 +183,8 @@ struct NoOrphan: Law {
     for (generation, other) in others {
       running[started.address]?[generation] = nil
       ended[Instance(address: started.address, generation: generation)] = Ended(
-        mark: other.started ?? other.registered, id: nil, at: seen.header.sentAt)
+        mark: other.started ?? other.registered, id: nil, at: Moment(sent: seen.header.sentAt, at: record.at),
+        registered: other.registered.sequence)
     }
     running[started.address]?[started.generation]?.started = Mark(seen.header)
   }
@@ -181,7 +204,9 @@ struct NoOrphan: Law {
     findings.check(
       known != nil, LawFinding("the exit of \(name) was reported, which was never registered", [seen.evidence]))
     running[exited.address]?[exited.generation] = nil
-    ended[instance] = Ended(mark: Mark(seen.header), id: seen.header.id, at: seen.header.sentAt)
+    ended[instance] = Ended(
+      mark: Mark(seen.header), id: seen.header.id, at: Moment(sent: seen.header.sentAt, at: record.at),
+      registered: known?.registered.sequence ?? 0)
   }
 
   mutating func finish(_ record: LawRecord) {}

@@ -44,15 +44,23 @@ struct NothingAfterAcknowledgement: Law {
         false, LawFinding("\(task) is loaded after its events were deleted", [settled.evidence, seen.evidence]))
     case .logged(let logged):
       if logged.step.name == .delivered { delivered[logged.uniqueID] = Mark(header) }
-    case .push(let push):
-      let earlier = delivered[push.notification.uniqueID]
-      findings.check(
-        earlier == nil,
-        LawFinding(
-          "a push was sent to the device after it was logged as delivered",
-          [earlier?.evidence, seen.evidence].compactMap(\.self)))
+    case .push(let push): judge(push.notification, seen)
+    case .fleetPushes(let batch): for notification in batch.notifications { judge(notification, seen) }
     default: break
     }
+  }
+
+  private mutating func judge(_ push: PushedNotification, _ seen: LawEnvelope) {
+    let earlier = delivered[push.uniqueID]
+    findings.check(
+      earlier == nil,
+      LawFinding(
+        "a push was sent to the device after it was logged as delivered",
+        [earlier?.evidence, seen.evidence].compactMap(\.self)))
+  }
+
+  mutating func forget(_ address: Address, _ seen: LawEnvelope, _ record: LawRecord) {
+    if address.role == .pushServer { delivered = Recent() }
   }
 
   private mutating func judge(_ events: SessionEvents, _ seen: LawEnvelope, _ record: LawRecord) {

@@ -26,6 +26,8 @@ struct PushesSettled: Law {
 
   private struct Settled: Sendable {
     let mark: Mark
+    /// The push server that logged it.
+    var source: Address { mark.source }
     let name: PushStep.Name
   }
 
@@ -36,6 +38,8 @@ struct PushesSettled: Law {
   private var sent = Recent<UUID, Mark>(limit: 65_536)
   /// Pushes that the device has acknowledged.
   private var acknowledged = Recent<UUID, Mark>(limit: 65_536)
+  /// The pushes of batches that were sent to fleets.
+  private var batches = Recent<UUID, [UUID]>(limit: 1024)
   private var hasOmitted = false
   /// The push that a request for the log is about, if it has no result.
   private var questions = Recent<UUID, UUID>(limit: 256)
@@ -48,15 +52,14 @@ struct PushesSettled: Law {
         open[reply.uniqueID] = Open(first: seen.evidence, last: .accepted, lastMark: Mark(header))
       }
     case .logged(let logged): judge(logged, seen, record)
-    case .push(let push):
-      let earlier = settled[push.notification.uniqueID]
-      // A push may be sent again until its result is logged.
-      findings.check(
-        earlier == nil || earlier?.name == .delivered,
-        LawFinding(
-          "a push was sent to the device although it is \(earlier?.name.rawValue ?? "")",
-          [earlier?.mark.evidence, seen.evidence].compactMap(\.self)))
-      sent[push.notification.uniqueID] = Mark(header)
+    case .push(let push): judge(push.notification.uniqueID, seen)
+    case .fleetPushes(let batch):
+      batches[header.id] = batch.notifications.map(\.uniqueID)
+      for notification in batch.notifications { judge(notification.uniqueID, seen) }
+    case .fleetTook(let reply):
+      guard let ids = header.cause.flatMap({ batches[$0] }) else { return }
+      let refused = Set(reply.refused.map(\.index))
+      for (index, id) in ids.enumerated() where !refused.contains(index) { acknowledged[id] = Mark(header) }
     case .pushStep(let step):
       let isSent = sent[step.uniqueID] != nil
       guard isSent || record.isWhole else { return }
@@ -70,6 +73,30 @@ struct PushesSettled: Law {
       }
       judgeLog(seen)
     }
+  }
+
+  /// A push is sent to a device.
+  private mutating func judge(_ id: UUID, _ seen: LawEnvelope) {
+    let earlier = settled[id]
+    // A push may be sent again until its result is logged.
+    findings.check(
+      earlier == nil || earlier?.name == .delivered,
+      LawFinding(
+        "a push was sent to the device although it is \(earlier?.name.rawValue ?? "")",
+        [earlier?.mark.evidence, seen.evidence].compactMap(\.self)))
+    sent[id] = Mark(seen.header)
+  }
+
+  mutating func forget(_ address: Address, _ seen: LawEnvelope, _ record: LawRecord) {
+    guard address.role == .pushServer else { return }
+    if let first = open.values.map(\.first).min(by: { $0.sequence < $1.sequence }) {
+      findings.doubt(
+        LawFinding(
+          "the push server began with an empty database or an older copy, and \(open.count) pushes had no result",
+          [first, seen.evidence]))
+    }
+    open = [:]
+    settled = Recent(limit: 65_536)
   }
 
   /// A push that was answered with 200 is on a disk, and its log is kept at least until it has a result. The log also has
@@ -100,6 +127,8 @@ struct PushesSettled: Law {
     if logged.omitted != nil { hasOmitted = true }
     let (id, name) = (logged.uniqueID, logged.step.name)
     if let earlier = settled[id] {
+      // The notices of two replicas have no order: the one that accepted a push may be slower than the one that sent it.
+      if !name.isResult, earlier.source != seen.header.source { return }
       findings.check(
         false,
         LawFinding(
@@ -144,7 +173,8 @@ struct PushesSettled: Law {
           LawFinding(
             hasOmitted
               ? "the journal omits steps of pushes, and has no result of one"
-              : "the journal ends before a push has a result; its last step is \(push.last.rawValue)",
+              : "the journal ends before a push has a result; its last step is \(push.last.rawValue). If a notice was lost "
+                + "when the push server and the bus ended, `widgetlab push log \(id.upperCaseText)` adds the result",
             [push.first, push.lastMark.evidence]))
       }
     }
