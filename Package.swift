@@ -672,8 +672,8 @@ let package = Package(
     tests(
       "WidgetLabTests",
       [
-        "Archive", "AuthorProjects", "ChaosCampaign", "Cluster", "FidelityRules", "Journal", "JournalAnalysis",
-        "Layout", "Messages", "Pictures",
+        "Archive", "AuthorProjects", "ChaosCampaign", "ChildProcesses", "Cluster", "FidelityRules", "Journal",
+        "JournalAnalysis", "Layout", "Messages", "Pictures",
         "RecordedJournals",
         "WidgetLab", arguments,
       ]),

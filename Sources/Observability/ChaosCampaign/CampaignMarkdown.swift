@@ -104,8 +104,9 @@ package enum CampaignMarkdown {
 /// What each report states about campaigns in general.
 enum CampaignScope {
   static let untested = [
-    "Loss of power: SIGKILL keeps what the kernel has buffered. The journal's damage is what an interrupted write leaves.",
-    "A machine that crashes, a network between machines, a disk that loses acknowledged writes.",
+    "Loss of power: SIGKILL keeps what the kernel has buffered. The journal's damage is what an interrupted write leaves; "
+      + "only the faults tail and store take back whole writes.",
+    "A machine that crashes, a network between machines, the machine's own clock.",
     "The author's code beyond the sample's app and extension, whose work is repeatable after each kill.",
     "What the laws do not judge; `widgetlab check --list` states it for each.",
   ]

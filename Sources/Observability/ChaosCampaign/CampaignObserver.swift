@@ -44,6 +44,14 @@ package struct CampaignObserver: Sendable {
   package private(set) var wrongFiles: [String] = []
   /// The hash that each session's files must have.
   private let digests: [String: String]
+  /// Processes that ended by a trap.
+  package private(set) var traps: [ProcessTrap] = []
+  /// The tasks that ended, for the judge of the downloads.
+  package private(set) var ended: [DownloadJudge.Ended] = []
+  /// When another host began, or the network changed: a download may be repeated then.
+  package private(set) var interruptions: [Timestamp] = []
+  private var created: [TaskKey: Timestamp] = [:]
+  private var hostGeneration: UInt32 = 0
 
   private struct TaskKey: Hashable {
     let owner: Address
@@ -59,6 +67,17 @@ package struct CampaignObserver: Sendable {
   package init(victims: [Address: ChaosVictim], digests: [String: String] = [:]) {
     self.victims = victims
     self.digests = digests
+  }
+
+  /// An observer of a journal that lost its end, or belongs to an older database: it knows what was judged before.
+  package func afterLoss() -> CampaignObserver {
+    var next = CampaignObserver(victims: victims, digests: digests)
+    next.traps = traps
+    next.ended = ended
+    next.interruptions = interruptions
+    next.work = work
+    next.wrongFiles = wrongFiles
+    return next
   }
 
   /// What a process was doing at a time, by its last message in the journal.
@@ -91,11 +110,21 @@ package struct CampaignObserver: Sendable {
     case ProcessExited.kind:
       guard let body = read(ProcessExited.self, envelope), let victim = victims[body.address] else { return }
       if instances[victim]?.generation == body.generation { instances[victim] = nil }
+      if case .signalled(let signal) = body.ending,
+        let trap = ProcessTrap(victim.rawValue, pid: body.pid, signal: signal, output: body.outputTail),
+        !traps.contains(trap)
+      {
+        traps.append(trap)
+      }
     default: count(envelope)
     }
   }
 
   private mutating func remember(_ header: EnvelopeHeader) {
+    if victims[header.source] == .host, header.sourceGeneration != hostGeneration {
+      hostGeneration = header.sourceGeneration
+      interruptions.append(header.sentAt)
+    }
     // The campaign's own question, which it asks while it waits for a process.
     guard header.kind.asked != Ping.kind else { return }
     if let source = victims[header.source] { last[source] = Last(text: "sent \(header.kind)", time: header.sentAt) }
@@ -108,12 +137,18 @@ package struct CampaignObserver: Sendable {
   private mutating func count(_ envelope: Envelope) {
     let header = envelope.header
     switch header.kind {
+    case CreateTransfer.kind:
+      guard let body = read(CreateTransfer.self, envelope) else { return }
+      let key = TaskKey(owner: header.source, session: body.session, task: body.taskIdentifier)
+      created[key] = created[key] ?? header.sentAt
+    case SetNetwork.kind: interruptions.append(header.sentAt)
     case CreateTransfer.kind.answered(.ok): work.accepted += 1
     case SessionEvents.kind:
       if !deliveries.insert(header.id).inserted { work.redelivered += 1 }
     case DelegateCalled.kind:
       guard let body = read(DelegateCalled.self, envelope), body.method == "didCompleteWithError" else { return }
       let key = TaskKey(owner: header.source, session: body.session, task: body.taskIdentifier ?? 0)
+      if let code = body.failureCode { end(key, .failure(code), header.sentAt) }
       if !completed.insert(key).inserted { work.repeated += 1 }
     case SessionAcknowledged.kind: work.acknowledged += 1
     case PushLogged.kind:
@@ -123,9 +158,18 @@ package struct CampaignObserver: Sendable {
     case EntryShown.kind: work.shown += 1
     case TransferProgress.kind:
       guard let body = read(TransferProgress.self, envelope), body.step == .finished else { return }
+      let key = TaskKey(owner: body.owner, session: body.session, task: body.taskIdentifier)
+      if let hash = body.sha256 { end(key, .file(hash), header.sentAt) }
       compare(body, header)
     default: break
     }
+  }
+
+  /// A task has one end. Its delegate may be called again.
+  private mutating func end(_ key: TaskKey, _ end: DownloadJudge.Ended.End, _ time: Timestamp) {
+    guard let start = created.removeValue(forKey: key) else { return }
+    ended.append(
+      DownloadJudge.Ended(session: key.session, task: key.task, created: start, ended: time, end: end))
   }
 
   private mutating func compare(_ body: TransferProgress, _ header: EnvelopeHeader) {

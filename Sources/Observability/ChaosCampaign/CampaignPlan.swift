@@ -59,8 +59,14 @@ package struct PossibleFaults: Sendable {
   package let kinds: Set<FaultKind>
   /// Milliseconds for which a process may be stopped.
   package let longestStop: Int
+  /// The names of the behaviours of the misbehaving server.
+  package let behaviours: [String]
 
-  package init(running: [ChaosVictim], kinds: Set<FaultKind>, longestStop: Int = ChaosLimits.longestStop) {
+  package init(
+    running: [ChaosVictim], kinds: Set<FaultKind>, longestStop: Int = ChaosLimits.longestStop,
+    behaviours: [String] = ServerBehaviour.all.map(\.name)
+  ) {
+    self.behaviours = behaviours
     self.running = running.sorted()
     self.kinds = kinds
     self.longestStop = longestStop
@@ -73,6 +79,8 @@ package struct CampaignPlan: Sendable {
   private var workload: SplitMix64
   private var faults: SplitMix64
   private var number = 0
+  /// The behaviours of a server that were not drawn yet: each comes once before one comes again.
+  private var behaviours: [String] = []
 
   /// Creates the plan of a seed.
   package init(seed: UInt64) {
@@ -112,6 +120,7 @@ package struct CampaignPlan: Sendable {
     case .point, .stall, .disk: return inside(kind, possible)
     case .recreate: return .recreate(victim: one(of: possible.running.filter { !$0.isLaunched }))
     case .spawn: return .spawn(times: number(1...2))
+    case .server, .full, .tail, .store, .limit: return outside(kind, possible)
     case .line:
       let fault = one(of: LineFault.allCases)
       // A sender repeats events and their acknowledgements after it has reconnected, and nothing else.
@@ -133,6 +142,31 @@ package struct CampaignPlan: Sendable {
     }
   }
 
+  /// Faults of the other side: of servers, disks and limits.
+  private mutating func outside(_ kind: FaultKind, _ possible: PossibleFaults) -> ChaosFault {
+    switch kind {
+    case .full: return .full(milliseconds: number(100...ChaosLimits.longestFull))
+    case .tail: return .tail(milliseconds: number(50...ChaosLimits.longestTail))
+    case .store:
+      let stores = Self.stores.filter(possible.running.contains)
+      return .store(victim: one(of: stores), milliseconds: number(50...ChaosLimits.longestTail))
+    case .limit:
+      let victim = one(of: possible.running)
+      // The children of an agent inherit its limits, and could not start.
+      let resource = victim.isAgent ? LimitedResource.descriptors : one(of: LimitedResource.allCases)
+      return .limit(
+        victim: victim, resource: resource, spare: number(resource.spare),
+        milliseconds: number(100...ChaosLimits.longestLimit))
+    default:
+      let owner = one(of: [ChaosVictim.widgetExtension, .app])
+      if behaviours.isEmpty { behaviours = possible.behaviours.shuffled(using: &faults) }
+      return .server(behaviour: behaviours.removeLast(), owner: owner, times: number(1...3))
+    }
+  }
+
+  /// The processes that have a database whose loss is a fault of the disk.
+  private static let stores: [ChaosVictim] = [.host, .pushServer]
+
   private static let events = [
     "session.events", "push.deliver", "push.progress", "process.exited", "agent.started", "timeline.reload",
   ].flatMap { [$0, $0 + "/ack"] }
@@ -149,11 +183,12 @@ package struct CampaignPlan: Sendable {
 
   private static func isPossible(_ kind: FaultKind, _ possible: PossibleFaults) -> Bool {
     switch kind {
-    case .kill, .stop: !possible.running.isEmpty
+    case .kill, .stop, .limit: !possible.running.isEmpty
     case .several: possible.running.count >= 2
     case .recreate: possible.running.contains { !$0.isLaunched }
-    case .journal, .line: possible.running.contains(.messageBus)
-    case .network, .clock: possible.running.contains(.host) && possible.running.contains(.messageBus)
+    case .journal, .line, .tail: possible.running.contains(.messageBus)
+    case .store: possible.running.contains(.messageBus) && possible.running.contains(where: Self.stores.contains)
+    case .network, .clock, .server, .full: possible.running.contains(.host) && possible.running.contains(.messageBus)
     case .spawn: possible.running.contains { $0.points.contains(.agentBeforeSpawn) }
     case .point, .stall, .disk: possible.running.contains { !points(of: $0, for: kind).isEmpty }
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Messages
+
 /// What a campaign asked for and what took effect.
 package struct CampaignRecord: Sendable, Codable {
   /// The steps, as they can be replayed.
@@ -10,7 +12,10 @@ package struct CampaignRecord: Sendable, Codable {
   /// One entry for each fault that took effect.
   package private(set) var events: [CampaignEvent] = []
 
-  package init() {}
+  /// When the first step was about to begin.
+  package let began: Timestamp
+
+  package init(began: Timestamp = .now) { self.began = began }
 
   /// Processes that were killed.
   package var kills: Int { events.reduce(0) { $0 + $1.kills.count } }

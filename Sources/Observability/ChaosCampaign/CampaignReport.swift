@@ -103,10 +103,15 @@ package struct CampaignReport: Sendable, Codable {
   }
 
   /// The answer of a campaign: broken when a law or a check is, else unknown when a law is or the end was not quiet.
-  package static func answer(_ laws: [LawResult], _ checks: [Check], isQuiet: Bool) -> LawVerdict.Answer {
+  ///
+  /// - Parameter hasLost: whether the journal or a database has lost something. What was accepted before is unknown then,
+  ///   and changes no answer.
+  package static func answer(
+    _ laws: [LawResult], _ checks: [Check], isQuiet: Bool, hasLost: Bool = false
+  ) -> LawVerdict.Answer {
     let answers = laws.map(\.answer)
     if answers.contains(.broken) || checks.contains(where: { !$0.holds }) { return .broken }
-    return answers.contains(.unknown) || !isQuiet ? .unknown : .holds
+    return answers.contains(.unknown) && !hasLost || !isQuiet ? .unknown : .holds
   }
 
   /// The answer of all runs together.

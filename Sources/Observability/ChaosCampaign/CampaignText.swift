@@ -98,6 +98,9 @@ package enum CampaignText {
     }
   }
 
+  /// `1.5 s`.
+  package static func seconds(_ value: Double) -> String { String.seconds(value) }
+
   /// `1:05` for 65 s, `2:00:01` for more than an hour.
   package static func duration(_ seconds: Double) -> String {
     let whole = Int(seconds.rounded())

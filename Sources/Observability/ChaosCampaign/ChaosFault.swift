@@ -16,6 +16,17 @@ package enum FaultKind: String, Sendable, Codable, CodingKeyRepresentable, CaseI
   case spawn
   case line
   case recreate
+  case server
+  case full
+  case tail
+  case store
+  case limit
+
+  /// The kinds of a campaign that names none.
+  package static let usual = Set(allCases).subtracting([.recreate, .server, .full, .tail, .store, .limit])
+
+  /// Whether each fault of the kind kills a process, so that a number of kills ends a campaign.
+  package var kills: Bool { [.kill, .several, .journal, .recreate, .tail, .store].contains(self) }
 
   /// What happens, in one sentence.
   package var sentence: String {
@@ -33,6 +44,11 @@ package enum FaultKind: String, Sendable, Codable, CodingKeyRepresentable, CaseI
     case .spawn: "The kernel refuses to start a process of the author."
     case .line: "A line of the bus delays or doubles a message, or is cut."
     case .recreate: "With --compose: a container is removed and created again."
+    case .server: "The server of the downloads misbehaves, in one of \(ServerBehaviour.all.count) ways."
+    case .full: "The disk of the cluster is full for up to \(ChaosLimits.longestFull) ms."
+    case .tail: "All processes are killed, and the journal loses what it got in the last \(ChaosLimits.longestTail) ms."
+    case .store: "All processes are killed, and a database is put back that is up to \(ChaosLimits.longestTail) ms old."
+    case .limit: "A process may open few descriptors, or get little memory, for up to \(ChaosLimits.longestLimit) ms."
     }
   }
 
@@ -44,7 +60,10 @@ package enum FaultKind: String, Sendable, Codable, CodingKeyRepresentable, CaseI
     case .point: 24
     case .stop, .line, .recreate: 6
     case .journal, .network, .clock, .stall, .disk: 4
-    case .spawn: 3
+    case .spawn, .tail, .store: 3
+    case .full: 4
+    case .limit: 6
+    case .server: 40
     }
   }
 }
@@ -61,6 +80,12 @@ package enum ChaosLimits {
   package static let longestStall = 400
   /// Milliseconds that a message waits.
   package static let longestDelay = 400
+  /// Milliseconds without space on the disk.
+  package static let longestFull = 1500
+  /// Milliseconds of work that the journal or a database loses.
+  package static let longestTail = 800
+  /// Milliseconds with a limit.
+  package static let longestLimit = 1000
 }
 
 /// How the end of the journal is damaged while the broker is dead. What the broker had written stays: a crash in the
@@ -102,6 +127,22 @@ package enum LineFault: String, Sendable, Codable, CaseIterable {
   case double
 }
 
+/// What a process may use no more of than it does, but for a rest.
+package enum LimitedResource: String, Sendable, Codable, CaseIterable {
+  /// Open descriptors.
+  case descriptors
+  /// Its address space, in MiB. An allocation that fails ends a Swift process by a trap, which is expected then.
+  case memory
+
+  /// The rests that are drawn.
+  var spare: ClosedRange<Int> {
+    switch self {
+    case .descriptors: 0...6
+    case .memory: 0...24
+    }
+  }
+}
+
 /// One fault with its details. Points and message types are named by text, so that a list can be read and edited.
 package enum ChaosFault: Hashable, Sendable, Codable {
   case kill(victims: [ChaosVictim])
@@ -116,6 +157,13 @@ package enum ChaosFault: Hashable, Sendable, Codable {
   case spawn(times: Int)
   case line(fault: LineFault, type: String, skipping: Int, milliseconds: Int)
   case recreate(victim: ChaosVictim)
+  /// So many requests of the owner's download meet the behaviour.
+  case server(behaviour: String, owner: ChaosVictim, times: Int)
+  case full(milliseconds: Int)
+  case tail(milliseconds: Int)
+  /// The victim is the process whose database is put back.
+  case store(victim: ChaosVictim, milliseconds: Int)
+  case limit(victim: ChaosVictim, resource: LimitedResource, spare: Int, milliseconds: Int)
 
   /// Its kind.
   package var kind: FaultKind {
@@ -131,6 +179,11 @@ package enum ChaosFault: Hashable, Sendable, Codable {
     case .spawn: .spawn
     case .line: .line
     case .recreate: .recreate
+    case .server: .server
+    case .full: .full
+    case .tail: .tail
+    case .store: .store
+    case .limit: .limit
     }
   }
 
@@ -150,6 +203,13 @@ package enum ChaosFault: Hashable, Sendable, Codable {
     case .spawn(let times): "refuse to spawn \(times == 1 ? "once" : "\(times) times")"
     case .line(let fault, let type, let skipping, let milliseconds):
       "\(fault.rawValue) \(type)\(fault == .delay ? " by \(milliseconds) ms" : "")\(Self.after(skipping))"
+    case .server(let behaviour, let owner, let times):
+      "\(behaviour) for \(times == 1 ? "a request" : "\(times) requests") of \(owner)"
+    case .full(let milliseconds): "no space on the disk for \(milliseconds) ms"
+    case .tail(let milliseconds): "kill all; the journal loses its last \(milliseconds) ms"
+    case .store(let victim, let milliseconds): "kill all; the database of \(victim) is \(milliseconds) ms older"
+    case .limit(let victim, let resource, let spare, let milliseconds):
+      "\(victim) gets \(spare) more \(resource == .memory ? "MiB of memory" : "descriptors") for \(milliseconds) ms"
     }
   }
 

@@ -27,6 +27,8 @@ package struct ChaosVictim: RawRepresentable, Hashable, Sendable, Codable, Compa
   /// Whether the device launches it when it is needed; a standing process always runs.
   package var isLaunched: Bool { self == .widgetExtension || self == .app }
 
+  var isAgent: Bool { rawValue.hasPrefix("agent-") }
+
   package var description: String { rawValue }
 
   package static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }

@@ -59,6 +59,20 @@ import WidgetLabTesting
     try place.remove()
   }
 
+  @Test func `a process that ends by a trap ends the campaign`() async throws {
+    let place = try CampaignPlace("trap")
+    let campaign = try await place.start(["--seed", "6", "--faults", "clock", "--steps", "100000", "--no-shrink"])
+    let ending = Task { await campaign.ending() }
+    try await place.eventually("the journal has begun") { try place.envelopes().count > 500 }
+    let host = try #require(LabProcess.all(naming: place.instance).first { $0.executableName == "host-system" })
+    kill(host.pid, SIGILL)
+    #expect(await ending.value == 1)
+    let (report, output) = (try place.report(), try place.output())
+    #expect(report.broken == ["no process ends by a trap"], "\(output)")
+    #expect(report.checks.first { !$0.holds }?.text.hasPrefix("host (pid \(host.pid)) ended with SIGILL") == true)
+    try place.remove()
+  }
+
   @Test func `an interrupted campaign ends its faults, reports and leaves nothing behind`() async throws {
     let place = try CampaignPlace("interrupted")
     let campaign = try await place.start(["--seed", "6", "--kills", "100000"])

@@ -51,6 +51,48 @@ import Testing
     #expect(journal.observer.instances[.app] == nil)
   }
 
+  @Test func `an app that ends by a trap is noted once, with what it wrote`() throws {
+    var journal = Journal()
+    let exit = { (signal: Int32) in
+      ProcessExited(
+        address: Self.app, generation: 3, pid: 12, ending: .signalled(signal: signal), outputTail: "Fatal error: x")
+    }
+    try journal.send(exit(9), from: Self.agent, to: Self.host)
+    #expect(journal.observer.traps.isEmpty)
+    // The agent sends it until the host has acknowledged it.
+    for _ in 1...2 { try journal.send(exit(4), from: Self.agent, to: Self.host) }
+    #expect(journal.observer.traps.map(\.description) == ["app (pid 12) ended with SIGILL: Fatal error: x"])
+    #expect(journal.observer.afterLoss().traps.count == 1)
+  }
+
+  @Test func `a task has one end, and the time of its creation`() throws {
+    var journal = Journal()
+    let request = TransferRequest(url: "http://127.0.0.1/x")
+    try journal.send(
+      CreateTransfer(session: "figures", taskIdentifier: 1, request: request, taskDescription: nil), from: Self.app,
+      to: Self.host, at: 5)
+    for time: Int64 in [9, 12] {
+      try journal.send(
+        DelegateCalled(session: "figures", method: "didCompleteWithError", taskIdentifier: 1, failureCode: -1017),
+        from: Self.app, at: time)
+    }
+    #expect(
+      journal.observer.ended == [
+        DownloadJudge.Ended(
+          session: "figures", task: 1, created: Timestamp(microseconds: 5000), ended: Timestamp(microseconds: 9000),
+          end: .failure(-1017))
+      ])
+  }
+
+  @Test func `another host and a change of the network are interruptions`() throws {
+    var journal = Journal()
+    try journal.send(Self.ready, from: Self.host, at: 1, generation: 1)
+    try journal.send(Self.ready, from: Self.host, at: 2, generation: 1)
+    try journal.send(Self.ready, from: Self.host, at: 3, generation: 2)
+    try journal.send(SetNetwork(state: NetworkState()), from: .operator("x"), to: Self.host, at: 4)
+    #expect(journal.observer.interruptions.map(\.microseconds) == [1000, 3000, 4000])
+  }
+
   @Test func `an instance whose start is announced after its own message remains ready`() throws {
     var journal = Journal()
     let started = { ProcessStarted(address: Self.app, generation: $0, pid: 12, executable: "/bin/app") }

@@ -69,6 +69,33 @@ import Testing
     }
   }
 
+  @Test func `each behaviour of a server is drawn once before one comes again`() {
+    let possible = PossibleFaults(running: Self.everything.running, kinds: [.server])
+    let all = Set(ServerBehaviour.all.map(\.name))
+    let drawn = steps(seed: 5, 2 * all.count, possible).map { step -> String in
+      if case .server(let behaviour, _, _) = step.fault { behaviour } else { "" }
+    }
+    #expect(Set(drawn.prefix(all.count)) == all)
+    #expect(Set(drawn.suffix(all.count)) == all)
+    #expect(drawn.prefix(all.count) != drawn.suffix(all.count))
+    let few = PossibleFaults(running: Self.everything.running, kinds: [.server], behaviours: ["gzip", "chunks"])
+    for case .server(let behaviour, _, _)? in steps(seed: 5, 20, few).map(\.fault) {
+      #expect(["gzip", "chunks"].contains(behaviour))
+    }
+  }
+
+  @Test func `an older database is that of a process that has one, and an agent keeps its memory`() {
+    let possible = PossibleFaults(running: Self.everything.running, kinds: [.store, .limit])
+    for fault in steps(seed: 5, 500, possible).compactMap(\.fault) {
+      switch fault {
+      case .store(let victim, _): #expect([.host, .pushServer].contains(victim))
+      case .limit(.agent(1), let resource, _, _): #expect(resource == .descriptors)
+      case .limit: break
+      default: Issue.record("\(fault.text)")
+      }
+    }
+  }
+
   @Test func `every point belongs to a process`() {
     let all = Set(Self.everything.running.flatMap(\.points))
     #expect(all == Set(FaultPoint.allCases))

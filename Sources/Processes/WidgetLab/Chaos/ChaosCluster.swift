@@ -40,11 +40,35 @@ protocol ChaosCluster: Sendable {
   func isRestarted(_ victim: ChaosVictim, since pid: Int32) async -> Bool
   /// The state that a process was in when it was killed; `nil` when it is not known.
   func state(of victim: ChaosVictim, pid: Int32) -> String?
+  /// Kills all processes, and does some work when none is left and before they restart.
+  ///
+  /// - Returns: the pids of the killed processes; empty when that is not possible.
+  func killAll(whileDown work: @escaping @Sendable () -> Void) async -> [ChaosVictim: Int32]
+  /// Limits what a process may use.
+  func limit(
+    _ victim: ChaosVictim, _ instances: [ChaosVictim: CampaignObserver.Instance], _ resource: LimitedResource,
+    spare: Int
+  ) async -> ProcessLimit?
+  /// The small disk of the cluster; `nil` when it has none.
+  var disk: BoundedDisk? { get }
+  /// The server of the downloads; `nil` when that is the provider.
+  var server: MisbehavingServer? { get }
+  /// Standing processes that ended by a trap.
+  var traps: [ProcessTrap] { get async }
   /// The fault points; `nil` when the processes have none.
   var page: FaultPointPage? { get }
 }
 
 extension ChaosCluster {
+  func killAll(whileDown work: @escaping @Sendable () -> Void) async -> [ChaosVictim: Int32] { [:] }
+  func limit(
+    _ victim: ChaosVictim, _ instances: [ChaosVictim: CampaignObserver.Instance], _ resource: LimitedResource,
+    spare: Int
+  ) async -> ProcessLimit? { nil }
+  var disk: BoundedDisk? { nil }
+  var server: MisbehavingServer? { nil }
+  var traps: [ProcessTrap] { get async { [] } }
+
   /// Arms a fault inside a process.
   ///
   /// - Returns: `nil` when it is of another kind, names nothing that this version has, or too many are armed.

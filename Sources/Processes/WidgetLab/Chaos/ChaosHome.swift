@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChaosCampaign
 import Cluster
 import Foundation
 import Glibc
@@ -11,6 +12,11 @@ struct ChaosHome: Sendable {
     "com.example.CaffeineTracker.Widget.figures": "/figures?size=98304&bytesPerSecond=196608&seed=widget",
     "com.example.CaffeineTracker.app.figures": "/figures?size=65536&bytesPerSecond=131072&seed=app",
   ]
+  /// The sessions of the downloads.
+  static let sessions: [ChaosVictim: String] = [
+    .widgetExtension: "com.example.CaffeineTracker.Widget.figures", .app: "com.example.CaffeineTracker.app.figures",
+  ]
+  static let owners = Dictionary(uniqueKeysWithValues: sessions.map { ($1, $0) })
   static let widgetKind = "CaffeineTracker"
 
   let folder: String
@@ -21,8 +27,7 @@ struct ChaosHome: Sendable {
   ///
   /// - Parameters:
   ///   - named: a folder of the user's choice, which must be empty or missing; `nil` for a temporary one.
-  ///   - configuration: that of the cluster; `nil` when it is written later.
-  init(named: String?, configuration: String? = Self.configuration) throws {
+  init(named: String?) throws {
     isTemporary = named == nil
     if let named {
       folder = InstanceFolder(named).path
@@ -44,7 +49,16 @@ struct ChaosHome: Sendable {
     }
     do {
       try InstanceFolder(folder).create()
-      try configuration?.write(toFile: configurationPath, atomically: true, encoding: .utf8)
+    } catch {
+      throw CommandError(Exit.configuration, "the campaign's folder cannot be used: \(error)", at: folder)
+    }
+  }
+
+  /// Writes the configuration of the cluster.
+  func write(_ configuration: String) throws {
+    do {
+      try InstanceFolder(folder).create()
+      try configuration.write(toFile: configurationPath, atomically: true, encoding: .utf8)
     } catch {
       throw CommandError(Exit.configuration, "the campaign's folder cannot be used: \(error)", at: folder)
     }
@@ -52,46 +66,52 @@ struct ChaosHome: Sendable {
 
   func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
-  private static let configuration = """
-    # The cluster of a campaign of `widgetlab chaos`: the sample, with short downloads and figures that age in a second.
-    device:
-      name: iphone
-      model: iPhone 16
-      platform: iOS
-      version: "26.0"
-    appGroups:
-      - group.com.example.CaffeineTracker
-    apps:
-      - bundle: com.example.CaffeineTracker
-        executable: containing-app
-        entitlements: {aps-environment: development}
-        environment:
-          CAFFEINE_FIGURES_URL: ${provider.url}\(files["com.example.CaffeineTracker.app.figures"] ?? "")
-    extensions:
-      - bundle: com.example.CaffeineTracker.Widget
-        executable: widget-extension
-        entitlements: {aps-environment: development}
-        environment:
-          CAFFEINE_FIGURES_URL: ${provider.url}\(files["com.example.CaffeineTracker.Widget.figures"] ?? "")
-          CAFFEINE_SERVER_URL: ${provider.url}
-    provider:
-      executable: provider-server
-      arguments:
-        - --fresh-for=1
-        - --apns-url=${pushServer.url}
-        - --apns-ca=${pushServer.ca}
-        - --apns-key=${pushServer.key}
-        - --apns-key-id=${pushServer.keyID}
-        - --apns-team-id=${pushServer.teamID}
-        - --apns-retry=1
-        - --apns-pause=1
-    pushServer: {}
-    settings:
-      developerMode: true
-      suspendAfter: 0.3
-      completionDeadline: 30
-      limiterFirst: 0.2       # seconds; the device's limiter would delay tasks by minutes after some wakes
-      limiterMax: 2
-      advancePatience: 1
-    """
+  /// - Parameter server: where the downloads come from; `nil` for the provider.
+  static func configuration(_ server: MisbehavingServer? = nil) -> String {
+    func url(_ owner: ChaosVictim) -> String {
+      server?.url(for: owner) ?? "${provider.url}" + (sessions[owner].flatMap { files[$0] } ?? "")
+    }
+    return """
+      # The cluster of a campaign of `widgetlab chaos`: the sample, with short downloads and figures that age in a second.
+      device:
+        name: iphone
+        model: iPhone 16
+        platform: iOS
+        version: "26.0"
+      appGroups:
+        - group.com.example.CaffeineTracker
+      apps:
+        - bundle: com.example.CaffeineTracker
+          executable: containing-app
+          entitlements: {aps-environment: development}
+          environment:
+            CAFFEINE_FIGURES_URL: \(url(.app))
+      extensions:
+        - bundle: com.example.CaffeineTracker.Widget
+          executable: widget-extension
+          entitlements: {aps-environment: development}
+          environment:
+            CAFFEINE_FIGURES_URL: \(url(.widgetExtension))
+            CAFFEINE_SERVER_URL: ${provider.url}
+      provider:
+        executable: provider-server
+        arguments:
+          - --fresh-for=1
+          - --apns-url=${pushServer.url}
+          - --apns-ca=${pushServer.ca}
+          - --apns-key=${pushServer.key}
+          - --apns-key-id=${pushServer.keyID}
+          - --apns-team-id=${pushServer.teamID}
+          - --apns-retry=1
+          - --apns-pause=1
+      pushServer: {}
+      settings:
+        developerMode: true
+        suspendAfter: 0.3
+        completionDeadline: 30
+        limiterFirst: 0.2       # seconds; the device's limiter would delay tasks by minutes after some wakes
+        limiterMax: 2
+        advancePatience: 1\(server == nil ? "" : "\n  resumeAfter: 0.1\n  resumeAfterMax: 1")
+      """
+  }
 }

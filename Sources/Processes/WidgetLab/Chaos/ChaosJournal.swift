@@ -8,7 +8,13 @@ import Messages
 
 /// Reads the journal of a campaign's cluster while it runs, and passes each envelope to the laws and to the observer.
 actor ChaosJournal {
+  private let folder: String
+  private let limits: LawLimits
   private var cursor: JournalCursor
+  /// The envelopes before the last loss.
+  private var before = 0
+  /// Whether the journal or a database has lost something: what was accepted before may not be judged then.
+  private(set) var hasLost = false
   private var checker: LawChecker
   private var observer: CampaignObserver
   private var isOver = false
@@ -16,6 +22,8 @@ actor ChaosJournal {
   private(set) var breach: LawChecker.News?
 
   init(_ folder: String, _ observer: CampaignObserver, limits: LawLimits) {
+    self.folder = folder
+    self.limits = limits
     cursor = JournalReader(folder: URL(fileURLWithPath: folder)).cursor()
     checker = LawChecker(limits)
     self.observer = observer
@@ -36,7 +44,25 @@ actor ChaosJournal {
     return checker.verdicts(until: .now)
   }
 
-  var envelopes: Int { checker.envelopes }
+  var envelopes: Int { before + checker.envelopes }
+
+  /// Reads what is there: later envelopes, or entries of a database, will be lost.
+  ///
+  /// - Returns: the number of the last envelope.
+  func note() -> UInt64 {
+    catchUp()
+    return cursor.lastSequence
+  }
+
+  /// Everything after an envelope is lost. The laws begin again there: what they saw may never have happened.
+  func lost(after sequence: UInt64) {
+    cursor = JournalReader(folder: URL(fileURLWithPath: folder)).cursor(from: .sequence(sequence + 1))
+    before += checker.envelopes
+    checker = LawChecker(limits)
+    observer = observer.afterLoss()
+    hasLost = true
+    isOver = false
+  }
 
   private func catchUp() {
     guard !isOver else { return }

@@ -27,8 +27,18 @@ struct ChaosOptions: ParsableArguments {
   @Option(help: ArgumentHelp("End after this time: 90s, 10m, 2h.", valueName: "duration"))
   var duration: String?
 
-  @Option(help: ArgumentHelp("The faults, separated by commas (default: all; see --list).", valueName: "kinds"))
+  @Option(help: ArgumentHelp("End after so many steps, each with a fault.", valueName: "number"))
+  var steps: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "The faults, separated by commas, or all (default: those within the processes; see --list).", valueName: "kinds"))
   var faults: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The behaviours of the fault 'server', separated by commas (default: all; see --list).", valueName: "names"))
+  var behaviours: String?
 
   @Option(
     help: ArgumentHelp("The processes that are disturbed, separated by commas (default: all).", valueName: "names"))
@@ -73,6 +83,7 @@ struct ChaosOptions: ParsableArguments {
   var keep = false
 
   func validate() throws {
+    if let steps, !(1...1_000_000).contains(steps) { throw ValidationError("--steps: 1 to 1000000.") }
     if let kills, !(1...1_000_000).contains(kills) { throw ValidationError("--kills: 1 to 1000000.") }
     for text in [duration, longestStopText].compactMap(\.self) where Amount.seconds(text) == nil {
       throw ValidationError("'\(text)' is not a duration; use 90s, 10m or 2h.")
@@ -86,11 +97,13 @@ struct ChaosOptions: ParsableArguments {
     if seeds != nil, instance != nil || failure != nil {
       throw ValidationError("--instance and --failure need one seed, and not --seeds.")
     }
-    _ = try (kinds, chosenVictims, chosenSeeds)
+    _ = try (kinds, chosenVictims, chosenSeeds, chosenBehaviours)
   }
 
-  /// Kills end a campaign without other limits.
-  var killLimit: Int? { kills ?? (duration == nil ? 300 : nil) }
+  /// Without other limits, kills end a campaign, or steps where no kind of fault kills.
+  var killLimit: Int? { kills ?? (duration == nil && steps == nil && canKill ? 300 : nil) }
+  var stepLimit: Int? { steps ?? (duration == nil && kills == nil && !canKill ? 300 : nil) }
+  private var canKill: Bool { (try? kinds.contains(where: \.kills)) ?? true }
   var timeLimit: Duration? { duration.flatMap(Amount.seconds).map { .seconds($0) } }
   /// Milliseconds.
   var longestStop: Int {
@@ -111,16 +124,30 @@ struct ChaosOptions: ParsableArguments {
 
   var kinds: Set<FaultKind> {
     get throws {
-      guard let faults else { return Self.possible(inContainers: compose != nil) }
+      let possible = Self.possible(inContainers: compose != nil)
+      guard let faults else { return compose == nil ? FaultKind.usual : possible }
+      if faults == "all" { return possible }
       return Set(
         try faults.split(separator: ",").map { word in
-          let possible = Self.possible(inContainers: compose != nil)
           guard let kind = FaultKind(rawValue: String(word)), possible.contains(kind) else {
             let names = FaultKind.allCases.filter(possible.contains).map(\.rawValue)
             throw ValidationError("'\(word)' is not a fault of this cluster; use: \(names.joined(separator: ", ")).")
           }
           return kind
         })
+    }
+  }
+
+  /// The names of the chosen behaviours of the server.
+  var chosenBehaviours: [String] {
+    get throws {
+      guard let behaviours else { return ServerBehaviour.all.map(\.name) }
+      return try behaviours.split(separator: ",").map { word in
+        guard let behaviour = ServerBehaviour.named(String(word)) else {
+          throw ValidationError("'\(word)' is not a behaviour of the server; `widgetlab chaos --list` lists them.")
+        }
+        return behaviour.name
+      }
     }
   }
 
@@ -150,7 +177,8 @@ struct ChaosOptions: ParsableArguments {
   func command(seed: UInt64?) -> String {
     let given: [(String, String?)] = [
       ("--seed", seed.map(String.init)), ("--seeds", seed == nil ? seeds : nil), ("--shard", seed == nil ? shard : nil),
-      ("--compose", compose), ("--kills", kills.map(String.init)), ("--duration", duration), ("--faults", faults),
+      ("--compose", compose), ("--kills", kills.map(String.init)), ("--steps", steps.map(String.init)),
+      ("--duration", duration), ("--faults", faults), ("--behaviours", behaviours),
       ("--victims", victims),
       ("--longest-stop", longestStopText), ("--within", within == 30 ? nil : "\(within)"),
     ]

@@ -58,6 +58,9 @@ struct ChaosReplayCommand: AsyncParsableCommand {
     var options = try ChaosOptions.parse([])
     options.executables = executables
     options.keep = keep
+    if campaign.steps.contains(where: { $0.fault?.kind == .full }), let reason = await BoundedDisk.enterNamespace() {
+      throw CommandError(Exit.configuration, "the fault 'full' is not possible here: \(reason)", at: file)
+    }
     let interruption = ChaosInterruption()
     let signals = Signals()
     // Cancelled and awaited at the end of this scope.

@@ -16,35 +16,46 @@ actor ChaosRun {
   enum Source: Sendable {
     /// Drawn from the seed, until so many processes were killed or so much time has passed.
     case drawn(
-      seed: UInt64, kinds: Set<FaultKind>, victims: Set<ChaosVictim>, kills: Int?, duration: Duration?,
-      longestStop: Int)
+      seed: UInt64, kinds: Set<FaultKind>, steps: Int?, victims: Set<ChaosVictim>, kills: Int?, duration: Duration?,
+      longestStop: Int, behaviours: [String])
     /// Those of an earlier run.
     case given([CampaignStep])
+
+    var kinds: Set<FaultKind> {
+      switch self {
+      case .drawn(_, let kinds, _, _, _, _, _, _): kinds
+      case .given(let steps): Set(steps.compactMap { $0.fault?.kind })
+      }
+    }
   }
 
   /// After this time a killed process counts as lost.
   static let patience = Duration.seconds(30)
 
   /// How long a fault at a point stays armed when the process does not reach the point.
-  private static let armedTime = Duration.seconds(4)
+  static let armedTime = Duration.seconds(4)
 
   /// A time by both clocks.
-  private struct Moment {
+  struct Moment {
     let instant: ContinuousClock.Instant
     let time: Timestamp
     static var now: Moment { Moment(instant: .now, time: .now) }
   }
 
-  private let target: any ChaosCluster
-  private let workload: ChaosWorkload
-  private let journal: ChaosJournal
-  private let tasks = TaskOwner()
+  let target: any ChaosCluster
+  let workload: ChaosWorkload
+  let journal: ChaosJournal
+  let tasks = TaskOwner()
   private let began = ContinuousClock.now
 
   private(set) var record = CampaignRecord()
   /// Processes that were not back in time.
   private(set) var lost: [String] = []
-  private var recoveries: [ChaosVictim: Task<Void, Never>] = [:]
+  /// Faults that last, and which a step waits for.
+  var lasting: [Task<Void, Never>] = []
+  /// Processes with a limit of their memory, which may end by a trap.
+  var shortOfMemory: Set<Int32> = []
+  var recoveries: [ChaosVictim: Task<Void, Never>] = [:]
   private var isOffline = false
   private(set) var wasInterrupted = false
   private(set) var isSettling = false
@@ -65,15 +76,18 @@ actor ChaosRun {
     switch source {
     case .given(let steps):
       for step in steps where await goesOn { await perform(step) }
-    case .drawn(let seed, let kinds, let victims, let kills, let duration, let longestStop):
+    case .drawn(let seed, let kinds, let limit, let victims, let kills, let duration, let longestStop, let behaviours):
       var plan = CampaignPlan(seed: seed)
       while await goesOn {
+        if let limit, record.steps.count >= limit { break }
         if let kills, record.kills >= kills { break }
         if let duration, ContinuousClock.now - began >= duration { break }
         let instances = await journal.look(\.instances)
         let running = await target.running(instances).filter(victims.contains)
         let possible = isOffline ? kinds.subtracting([.network]) : kinds
-        await perform(plan.next(PossibleFaults(running: running, kinds: possible, longestStop: longestStop)))
+        let faults = PossibleFaults(
+          running: running, kinds: possible, longestStop: longestStop, behaviours: behaviours)
+        await perform(plan.next(faults))
       }
     }
   }
@@ -81,7 +95,22 @@ actor ChaosRun {
   private var goesOn: Bool {
     get async {
       guard !wasInterrupted, !Task.isCancelled else { return false }
-      return await journal.breach == nil
+      return await !isBroken
+    }
+  }
+
+  /// Whether a law is broken, or a process has ended by a trap.
+  private var isBroken: Bool {
+    get async {
+      if await journal.breach != nil { return true }
+      return await !traps.isEmpty
+    }
+  }
+
+  /// Processes that ended by a trap, except those whose memory was limited.
+  var traps: [ProcessTrap] {
+    get async {
+      await (target.traps + journal.look(\.traps)).filter { !shortOfMemory.contains($0.pid) }
     }
   }
 
@@ -91,7 +120,8 @@ actor ChaosRun {
     try? await Task.sleep(for: .milliseconds(step.delay))
     if let fault = step.fault { await inject(fault, step.number) }
     guard step.waits else { return }
-    for task in recoveries.values { await task.value }
+    for task in Array(recoveries.values) + lasting { await task.value }
+    lasting = []
   }
 
   private func inject(_ fault: ChaosFault, _ step: Int) async {
@@ -121,6 +151,7 @@ actor ChaosRun {
       let death = Moment.now
       guard let pid = await target.recreate(victim) else { return }
       await killed([victim: pid], by: fault, step, death)
+    case .server, .full, .tail, .store, .limit: await injectOutside(fault, step)
     case .point, .stall, .disk, .spawn, .line:
       let start = Moment.now
       guard let page = target.page, let armed = target.arm(fault) else { return }
@@ -157,7 +188,7 @@ actor ChaosRun {
     }
   }
 
-  private func took(_ fault: ChaosFault, _ step: Int, _ kills: [CampaignEvent.Kill] = []) {
+  func took(_ fault: ChaosFault, _ step: Int, _ kills: [CampaignEvent.Kill] = []) {
     let time = (ContinuousClock.now - began) / .seconds(1)
     record.took(CampaignEvent(step: step, kind: fault.kind, text: fault.text, time: time, kills: kills))
   }
@@ -191,7 +222,7 @@ actor ChaosRun {
 
   // MARK: Recovery
 
-  private func killed(
+  func killed(
     _ pids: [ChaosVictim: Int32], by fault: ChaosFault, _ step: Int, _ death: Moment
   ) async {
     guard !pids.isEmpty else { return }
@@ -209,7 +240,7 @@ actor ChaosRun {
     }
   }
 
-  private func measure(
+  func measure(
     _ victim: ChaosVictim, _ pid: Int32, _ step: Int, since death: Moment
   ) async {
     let deadline = death.instant + Self.patience
@@ -260,16 +291,18 @@ actor ChaosRun {
     isSettling = true
     for task in recoveries.values {
       // A broken law is news enough; a process of a broken build may never be back.
-      if await journal.breach != nil { task.cancel() }
+      if await isBroken { task.cancel() }
       await task.value
     }
     await tasks.end()
     await killOwner()
     await endOutage()
     var hasReadLog = false
-    while ContinuousClock.now - start < limit, !Task.isCancelled, await journal.breach == nil {
+    while ContinuousClock.now - start < limit, !Task.isCancelled, await !isBroken {
       if workload.isIdle, await isWithoutTransfers() {
-        if await journal.verdicts().allSatisfy({ $0.answer == .holds }) {
+        // What was accepted before a loss cannot be judged.
+        let hasLost = await journal.hasLost
+        if await journal.verdicts().allSatisfy({ $0.answer == .holds || hasLost && $0.answer == .unknown }) {
           return (ContinuousClock.now - start) / .seconds(1)
         }
         // The notice of a push's result is lost when the bus is killed before it has it.

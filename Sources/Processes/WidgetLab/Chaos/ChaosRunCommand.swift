@@ -27,6 +27,7 @@ struct ChaosRunCommand: AsyncParsableCommand {
         widgetlab chaos --duration 10m             until the time is over
         widgetlab chaos --seeds 1-100 --shard 3/10 a tenth of a hundred
         widgetlab chaos --faults kill,several      only these faults
+        widgetlab chaos --faults all --steps 500   also servers, disks, lost data and limits
         widgetlab chaos --victims host,provider    only these processes
         widgetlab chaos --report chaos.html        also a page with plots
         widgetlab chaos --compose widgetlab        a compose project
@@ -41,13 +42,24 @@ struct ChaosRunCommand: AsyncParsableCommand {
   func run() async throws {
     try await reporting {
       if list { return printList() }
-      let report = try await ChaosSession(options).run()
+      var unavailable: Set<FaultKind> = []
+      if try options.kinds.contains(.full), let reason = await BoundedDisk.enterNamespace() {
+        Output.printError("widgetlab: the fault 'full' is SKIPPED: \(reason)")
+        unavailable = [.full]
+      }
+      let report = try await ChaosSession(options, unavailable: unavailable).run()
       try CheckCommand.exit(with: report.answer)
     }
   }
 
   private func printList() {
     for kind in FaultKind.allCases { Output.print("\(kind.rawValue.padded(9)) \(kind.sentence)") }
+    Output.printText("\nThe behaviours of server (!: the download must fail):")
+    let names = ServerBehaviour.all.map { $0.name + ($0.isFinal ? "!" : "") }
+    let column = (names.map(\.count).max() ?? 0) + 2
+    for start in stride(from: 0, to: names.count, by: 3) {
+      Output.print("  " + names[start..<min(start + 3, names.count)].map { $0.padded(column) }.joined())
+    }
     Output.printText("\nThe points of point, stall and disk (*: a write follows, which can fail):")
     let width = (FaultPoint.allCases.map(\.name.count).max() ?? 0) + 1
     for point in FaultPoint.allCases {

@@ -9,8 +9,13 @@ import JournalAnalysis
 struct ChaosSession {
   let options: ChaosOptions
   private let interruption = ChaosInterruption()
+  /// Kinds that this machine does not permit.
+  private let unavailable: Set<FaultKind>
 
-  init(_ options: ChaosOptions) { self.options = options }
+  init(_ options: ChaosOptions, unavailable: Set<FaultKind> = []) {
+    self.options = options
+    self.unavailable = unavailable
+  }
 
   /// Runs all campaigns, prints the report, and writes the files.
   func run() async throws -> CampaignReport {
@@ -40,8 +45,10 @@ struct ChaosSession {
 
   private func campaign(_ seed: UInt64) async throws -> CampaignReport {
     let source = ChaosRun.Source.drawn(
-      seed: seed, kinds: try options.kinds, victims: try options.chosenVictims, kills: options.killLimit,
-      duration: options.timeLimit, longestStop: options.longestStop)
+      seed: seed, kinds: try options.kinds.subtracting(unavailable), steps: options.stepLimit,
+      victims: try options.chosenVictims, kills: options.killLimit,
+      duration: options.timeLimit, longestStop: options.longestStop,
+      behaviours: try options.chosenBehaviours)
     var outcome = try await trial(seed, source).run()
     guard outcome.report.answer == .broken else { return outcome.report }
     let broken = outcome.report.broken

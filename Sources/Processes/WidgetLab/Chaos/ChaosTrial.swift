@@ -36,19 +36,30 @@ struct ChaosTrial {
   func run() async throws -> Outcome {
     guard let project = options.compose else { return try await inOwnCluster() }
     if isShown { Output.print("chaos: seed \(seed), compose project \(project)") }
-    let home = try ChaosHome(named: options.instance, configuration: nil)
+    let home = try ChaosHome(named: options.instance)
     await interruption.began(home)
     defer { if home.isTemporary { home.remove() } }
     return try await started(try await ComposeChaosCluster(project, home))
   }
 
   private func inOwnCluster() async throws -> Outcome {
+    let server = source.kinds.contains(.server) ? try MisbehavingServer() : nil
+    defer { server?.stop() }
     let home = try ChaosHome(named: options.instance)
     if isShown { Output.print("chaos: seed \(seed), cluster in \(home.folder)") }
     await interruption.began(home)
-    let outcome = try await started(try await OwnChaosCluster(home, executables: options.executables))
     let isKept = options.keep || !home.isTemporary
-    if !isKept { home.remove() } else if isShown { Output.print("kept: \(home.folder)") }
+    let disk = source.kinds.contains(.full) ? try BoundedDisk(at: home.folder) : nil
+    var isOver = false
+    defer {
+      disk?.end(keepsFiles: isKept || !isOver)
+      if isOver, !isKept { home.remove() }
+    }
+    try home.write(ChaosHome.configuration(server))
+    let outcome = try await started(
+      try await OwnChaosCluster(home, executables: options.executables, server: server, disk: disk))
+    isOver = true
+    if isKept, isShown { Output.print("kept: \(home.folder)") }
     return outcome
   }
 
@@ -88,9 +99,17 @@ struct ChaosTrial {
     machine.loadAfter = MachineFacts.load
     let record = await run.record
     let observed = await journal.look { $0 }
-    let checks = try checks(target, observed, lost: await run.lost) + (answers.map { [$0] } ?? [])
+    let hasLost = await journal.hasLost
+    let settled = CampaignReport.Check(
+      name: "work ends after a loss", holds: quiet != nil,
+      text: quiet.map { "after \(CampaignText.seconds($0))" } ?? "a task does not end, or is not delivered")
+    let checks =
+      try checks(target, observed, lost: await run.lost, hasLost: hasLost) + (hasLost ? [settled] : [])
+      + (answers.map { [$0] } ?? []) + judged(target, observed, record, await run.traps)
     let facts = CampaignReport.Run(
-      seed: seed, answer: CampaignReport.answer(laws, checks, isQuiet: isSettled), kills: record.kills,
+      seed: seed,
+      answer: CampaignReport.answer(
+        laws, checks, isQuiet: isSettled, hasLost: hasLost), kills: record.kills,
       seconds: seconds, quietAfter: quiet, envelopes: await journal.envelopes, wasInterrupted: await run.wasInterrupted)
     let report = CampaignReport(
       command: command, version: WidgetLabTool.version, machine: machine, date: began.formatted(.iso8601), run: facts,
@@ -101,7 +120,7 @@ struct ChaosTrial {
   /// The hashes of the files that the sessions download.
   private func digests(_ target: any ChaosCluster) async throws -> [String: String] {
     // In containers, the configuration is not this command's: the sizes are others.
-    guard options.compose == nil, let provider = await target.provider else { return [:] }
+    guard options.compose == nil, target.server == nil, let provider = await target.provider else { return [:] }
     var digests: [String: String] = [:]
     for (session, path) in ChaosHome.files {
       let bytes = try await LocalRequest.send(provider + path, within: .seconds(20))
@@ -112,25 +131,55 @@ struct ChaosTrial {
 
   /// What the laws do not judge.
   private func checks(
-    _ target: any ChaosCluster, _ observed: CampaignObserver, lost: [String]
+    _ target: any ChaosCluster, _ observed: CampaignObserver, lost: [String], hasLost: Bool
   ) throws -> [CampaignReport.Check] {
     let journal = try JournalVerifier(folder: URL(fileURLWithPath: target.journal)).verify()
     let damage = journal.findings.filter { !$0.kind.isRepairable }
     let files = CampaignReport.Check(
       name: "files as served", holds: observed.wrongFiles.isEmpty,
       text: observed.wrongFiles.first ?? "\(observed.work.compared) files")
-    return (options.compose == nil ? [files] : []) + [
+    // A journal that has lost its end does not have every broker.
+    let brokers = CampaignReport.Check(
+      name: "no broker is missing", holds: observed.hasEveryBus,
+      text: "\(observed.busGenerations.count) brokers wrote the journal")
+    return (options.compose == nil && target.server == nil ? [files] : []) + [
       CampaignReport.Check(
         name: "killed processes came back", holds: lost.isEmpty,
         text: lost.first ?? "each within \(ChaosRun.patience)"),
       CampaignReport.Check(
         name: "journal intact", holds: damage.isEmpty,
         text: damage.first?.text ?? "\(journal.envelopes) envelopes in \(journal.segments) segments"),
+    ] + (hasLost ? [] : [brokers])
+  }
+
+  /// How processes and downloads ended.
+  private func judged(
+    _ target: any ChaosCluster, _ observed: CampaignObserver, _ record: CampaignRecord, _ traps: [ProcessTrap]
+  ) -> [CampaignReport.Check] {
+    let first = traps.first.map { "\($0)" + (traps.count > 1 ? ", and \(traps.count - 1) more" : "") }
+    let ends = CampaignReport.Check(
+      name: "no process ends by a trap", holds: traps.isEmpty, text: first ?? "none of those that were restarted")
+    guard let server = target.server else { return [ends] }
+    let served = server.served
+    let others = record.events.filter { ![.server, .clock].contains($0.kind) }.map { event in
+      Timestamp(microseconds: record.began.microseconds + Int64(event.time * 1e6))
+    }
+    let judge = DownloadJudge(
+      disturbances: observed.interruptions + others, permitted: MisbehavingServer.permitted)
+    let findings = judge.findings(observed.ended, served)
+    let met = Set(served.compactMap(\.behaviour)).count
+    return [
+      ends,
       CampaignReport.Check(
-        name: "no broker is missing", holds: observed.hasEveryBus,
-        text: "\(observed.busGenerations.count) brokers wrote the journal"),
+        name: "downloads end as they may", holds: findings.isEmpty,
+        text: findings.isEmpty
+          ? "\(observed.ended.count) downloads met \(met) of \(ServerBehaviour.all.count) behaviours"
+          : findings.prefix(Self.findingsShown).joined(separator: "; ")
+            + (findings.count > Self.findingsShown ? "; and \(findings.count - Self.findingsShown) more" : "")),
     ]
   }
+
+  private static let findingsShown = 8
 
   /// A push of the operator that was answered with 200 is in the delivery log of the push server, whatever happened
   /// since. `nil` when the push server does not reply.

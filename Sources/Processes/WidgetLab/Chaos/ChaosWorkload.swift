@@ -73,6 +73,9 @@ struct ChaosWorkload: Sendable {
     }
   }
 
+  /// The database of the push server is older now: what was answered is not compared.
+  func forgetPushes() { answered.ids.withLock { $0 = [] } }
+
   /// Compares the pushes that were answered with 200 with the delivery log of the push server.
   ///
   /// - Returns: how many there are, and those that the log does not have.

@@ -16,13 +16,19 @@ struct OwnChaosCluster: ChaosCluster {
   private let lock: InstanceLock
   private let points: FaultPointPage
   private let connection: SharedOperatorSession
+  let disk: BoundedDisk?
+  let server: MisbehavingServer?
   static let kinds = Set(FaultKind.allCases).subtracting([.recreate])
   var page: FaultPointPage? { points }
   var journal: String { cluster.instance.journal }
   var provider: String? { (try? ProviderAnnouncement.read(in: cluster.instance))?.url }
 
   /// Checks the executables. Starts nothing.
-  init(_ home: ChaosHome, executables: String?) async throws {
+  init(
+    _ home: ChaosHome, executables: String?, server: MisbehavingServer? = nil, disk: BoundedDisk? = nil
+  ) async throws {
+    self.server = server
+    self.disk = disk
     cluster = try ClusterFacts(folder: home.folder, configurationPath: home.configurationPath)
     let search = ExecutableSearch(configuration: cluster.configurationPath, named: executables)
     try await ExecutableCheck(cluster: cluster, search: search).run()
@@ -45,6 +51,7 @@ struct OwnChaosCluster: ChaosCluster {
     await supervisor.stop()
     lifecycle.removeAnnouncements()
     lock.release()
+    server?.stop()
   }
 
   func session() async throws -> OperatorSession { try await connection.session(within: .seconds(30)) }
@@ -85,6 +92,21 @@ struct OwnChaosCluster: ChaosCluster {
     return await supervisor.kill(ChaosVictim.messageBus.rawValue) { JournalEnd(folder: folder).damage(damage) }
   }
 
+  func killAll(whileDown work: @escaping @Sendable () -> Void) async -> [ChaosVictim: Int32] {
+    let killed = await supervisor.killAll(whileDown: work)
+    return Dictionary(uniqueKeysWithValues: killed.map { (ChaosVictim(rawValue: $0), $1) })
+  }
+
+  func limit(
+    _ victim: ChaosVictim, _ instances: [ChaosVictim: CampaignObserver.Instance], _ resource: LimitedResource,
+    spare: Int
+  ) async -> ProcessLimit? {
+    let pid = victim.isLaunched ? instances[victim]?.pid : await supervisor.pid(of: victim.rawValue)
+    return pid.flatMap { ProcessLimit($0, resource, spare: spare) }
+  }
+
+  var traps: [ProcessTrap] { get async { await supervisor.traps } }
+
   /// It has no containers.
   func recreate(_ victim: ChaosVictim) async -> Int32? { nil }
 
@@ -96,36 +118,5 @@ struct OwnChaosCluster: ChaosCluster {
 
   func isRestarted(_ victim: ChaosVictim, since pid: Int32) async -> Bool {
     await supervisor.pid(of: victim.rawValue).map { $0 != pid } ?? false
-  }
-}
-
-/// The end of the newest segment of a journal whose broker is dead.
-struct JournalEnd {
-  let folder: String
-
-  /// Adds what a broker leaves that is interrupted in the middle of a write.
-  func damage(_ damage: JournalDamage) {
-    guard
-      let newest = try? FileManager.default.contentsOfDirectory(atPath: folder).filter({ $0.hasSuffix(".journal") })
-        .max()
-    else { return }
-    let path = "\(folder)/\(newest)"
-    switch damage {
-    case .half: append(Self.head(length: 600) + Array(repeating: 0x20, count: 200), to: path)
-    case .garbage: append(Self.head(length: 300) + Array(repeating: 0xff, count: 300), to: path)
-    case .draft: _ = FileManager.default.createFile(atPath: path + ".draft", contents: Data())
-    }
-  }
-
-  /// The head of a record: the length of its frame, and a checksum that matches nothing.
-  private static func head(length: UInt32) -> [UInt8] {
-    withUnsafeBytes(of: length.littleEndian) { Array($0) } + [0xde, 0xad, 0xbe, 0xef]
-  }
-
-  private func append(_ bytes: [UInt8], to path: String) {
-    guard let file = FileHandle(forWritingAtPath: path) else { return }
-    defer { try? file.close() }
-    _ = try? file.seekToEnd()
-    try? file.write(contentsOf: bytes)
   }
 }

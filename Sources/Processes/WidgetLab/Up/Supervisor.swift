@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChaosCampaign
 import ChildProcesses
 import Foundation
 import Glibc
@@ -35,6 +36,13 @@ actor Supervisor {
   private var held: [Held] = []
   private var isStopping = false
   private var isReady = false
+  /// While all processes are down, none is started again.
+  private var isPaused = false
+  private var paused: [CheckedContinuation<Void, Never>] = []
+  /// Processes that are being started.
+  private var starting = 0
+  /// Those that ended by a trap.
+  private(set) var traps: [ProcessTrap] = []
   /// Set when a process repeatedly exits during the start.
   private(set) var startFailure: CommandError?
 
@@ -97,7 +105,31 @@ actor Supervisor {
     return child.pid
   }
 
+  /// Kills all processes at once, and does some work when none is left and before any is started again.
+  ///
+  /// - Returns: the pids of those that ran, by name.
+  func killAll(whileDown work: @Sendable () -> Void) async -> [String: Int32] {
+    isPaused = true
+    var killed: [String: Int32] = [:]
+    while starting > 0 || held.contains(where: { $0.child != nil }) {
+      for held in held {
+        guard let child = held.child, child.signal(SIGKILL) == 0 else { continue }
+        killed[held.process.name] = child.pid
+      }
+      // One is being started, or its exit is not recorded yet.
+      try? await Task.sleep(for: .milliseconds(2))
+    }
+    work()
+    isPaused = false
+    for waiter in paused { waiter.resume() }
+    paused = []
+    return killed
+  }
+
   private func start(_ index: Int) async throws -> SpawnedProcess {
+    while isPaused { await withCheckedContinuation { paused.append($0) } }
+    starting += 1
+    defer { starting -= 1 }
     let process = held[index].process
     let child = try await SpawnedProcess.start(
       process.executable, process.arguments(), log: held[index].log)
@@ -156,6 +188,9 @@ actor Supervisor {
     let pause = held[index].backOff.pause(
       afterRunOf: runTime, by: restarts, isKilled: childEnding == .signalled(SIGKILL))
     write()
+    if case .signalled(let signal) = childEnding, let trap = trap(held[index].process.name, pid, signal) {
+      traps.append(trap)
+    }
     guard !isStopping else { return .zero }
     if !isReady {
       held[index].exitsBeforeReady += 1
@@ -167,6 +202,13 @@ actor Supervisor {
     let text = reason.map { "\(ending), \($0)" } ?? ending
     report(.exited(name: held[index].process.name, pid: pid, ending: text, again: pause))
     return pause
+  }
+
+  private func trap(_ name: String, _ pid: Int32, _ signal: Int32) -> ProcessTrap? {
+    guard let trap = ProcessTrap(name, pid: pid, signal: signal) else { return nil }
+    let text = (try? String(contentsOfFile: "\(logs)/\(name).log", encoding: .utf8)) ?? ""
+    let line = text.split(separator: "\n").last { $0.contains("Fatal error") }
+    return ProcessTrap(trap.process, pid: pid, signal: signal, output: line.map { String($0.prefix(300)) })
   }
 
   private func cannotStart(_ index: Int, _ ending: String) -> CommandError {
