@@ -527,7 +527,7 @@ let package = Package(
     module("WidgetLabTesting", in: "Testing", ["ChildProcesses", "Cluster", "Journal", "Messages"]),
     module("PostgresTesting", in: "Testing", ["WidgetLabTesting"]),
     process("FixtureExtension", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true, isOptimized: true),
-    process("FixtureHandlers", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
+    process("FixtureHandlers", in: "Testing", ["ActivityKit", "AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("FixtureLifecycle", in: "Testing", ["SwiftUI", "WidgetKit", grdb], isAuthored: true),
     process(
       "FixtureScript", in: "Testing", ["NetworkAPI", "SecurityAPI", "SwiftUI", "WidgetKit"], isAuthored: true,

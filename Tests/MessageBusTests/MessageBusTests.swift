@@ -50,6 +50,37 @@ private struct MalformedReload: Event {
     #expect(reply.children.isEmpty)
   }
 
+  @Test func `a connection gets replies before it is started, and a message without a handler waits for the start`()
+    async throws
+  {
+    let answering = bus.connection(host)
+    answering.onRequest(CloseSession.self) { _, _ in Done() }
+    _ = try await answering.start()
+    let early = bus.connection(app)
+    early.connect()
+    _ = try await early.request(CloseSession(identifier: "daily"), to: host)
+    async let acknowledged: Void = answering.deliver(AppActivation(isActive: true), to: app)
+    _ = await bus.first { $0.header.kind == AppActivation.kind }
+    // The event arrives before this reply.
+    _ = try await early.request(CloseSession(identifier: "daily"), to: host)
+    let (events, arrived) = AsyncStream.makeStream(of: Bool.self)
+    early.onEvent(AppActivation.self) { event, _ in arrived.yield(event.isActive) }
+    _ = try await early.start()
+    try await acknowledged
+    arrived.finish()
+    #expect(await events.reduce(into: [Bool]()) { $0.append($1) } == [true])
+  }
+
+  @Test func `a message without a handler is refused once the connection is started`() async throws {
+    let sending = try await connected(host)
+    let receiving = try await connected(app)
+    let error = await #expect(throws: BusError.self) {
+      try await sending.deliver(AppActivation(isActive: true), to: app)
+    }
+    #expect(error?.code == .unhandled)
+    withExtendedLifetime(receiving) {}
+  }
+
   @Test func `a request to an absent destination fails at once as unreachable`() async throws {
     let asking = try await connected(host)
     let error = await #expect(throws: BusError.self) { _ = try await asking.request(ListProcesses(), to: agent) }

@@ -52,6 +52,48 @@ import Testing
     #expect(await fixture.host.readies == 0)
   }
 
+  @Test(.rule("TASK-01"))
+  func `a task that is resumed before the announcement is stored, and its events wait for the announcement`()
+    async throws
+  {
+    let fixture = try SDKFixture(rules: .waiting(20))
+    try await fixture.host.start()
+    fixture.process.connect()
+    let (delegate, url) = (Delegate(), try #require(URL(string: "http://a.example/figures")))
+    await fixture.blocking { [process = fixture.process] in
+      process.session(delegate).downloadTask(with: url).resume()
+    }
+    #expect(await fixture.host.created.map(\.taskIdentifier) == [1])
+    #expect(await fixture.host.readies == 0)
+    let events = SessionEvents(session: "daily", wakesHandler: false, outcomes: [try fixture.success(1)])
+    async let acknowledged: Void = fixture.host.connection.deliver(events, to: SDKFixture.widget)
+    _ = await fixture.bus.first { $0.header.kind == SessionEvents.kind }
+    await MainActor.run { fixture.registry.serve([]) }
+    try await fixture.announce()
+    try await acknowledged
+    #expect(delegate.calls == ["file 1 figures", "end 1 0"])
+  }
+
+  @Test func `a session that was opened before the announcement is opened again at a host that appears later`()
+    async throws
+  {
+    let fixture = try SDKFixture(rules: .waiting(20))
+    try await fixture.host.start()
+    fixture.process.connect()
+    let session = fixture.session(Delegate())
+    _ = await session.allTasks
+    await fixture.bus.disconnect(fixture.host.connection.address)
+    let next = HostModel(fixture.bus.connection(fixture.host.connection.address))
+    try await next.start()
+    await MainActor.run { fixture.registry.serve([]) }
+    try await fixture.announce()
+    _ = await fixture.bus.first { envelope in
+      envelope.header.kind == OpenSession.kind.answered(.ok) && envelope.header.sourceGeneration == 2
+    }
+    #expect(await next.readies == 1)
+    #expect(await next.opened.map(\.identifier) == ["daily"])
+  }
+
   @Test func `a process replies to a ping and is ready once the host has accepted its announcement`() async throws {
     let fixture = try SDKFixture()
     try await fixture.begin()

@@ -107,7 +107,11 @@ package protocol BusConnection: Sendable {
   /// key.
   nonisolated func onTurnedAway(_ handler: @escaping @Sendable (BusError) -> Void)
 
-  /// Connects, and returns when the broker has replied to the first hello.
+  /// Connects before `start()`, so that messages can be sent and get their replies. A message whose handler is not set
+  /// waits for `start()`. Any thread.
+  nonisolated func connect()
+
+  /// Connects, and returns when the broker has replied to the first hello. All handlers are set by now.
   /// - Returns: the generation of this process instance.
   func start() async throws(BusError) -> UInt32
 

@@ -74,7 +74,7 @@ extension Connection {
     for continuation in waiting { continuation.resume(returning: error) }
   }
 
-  /// Begins to connect before `start()`, to save time. Nothing is sent until then.
+  /// Begins to connect before `start()`, to save time. Nothing is sent until `connect()` or `start()`.
   package nonisolated func prepare() { perform { $0.open() } }
 
   /// Creates the first transport, unless one exists.

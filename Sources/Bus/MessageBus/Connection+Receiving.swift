@@ -73,6 +73,7 @@ extension Connection {
   /// Calls the handler of the envelope's message type.
   func handle(_ envelope: Envelope) {
     guard let handler = handlers[envelope.header.kind.name] else {
+      guard isStarted else { return heldForHandler.append(envelope) }
       guard MessageTable[envelope.header.kind]?.style != .notice else { return }
       let error = BusError(.unhandled, "\(address) has no handler for \(envelope.header.kind)")
       perform(session.answer(envelope, .failed, body: (try? BodyCoding.encode(error)) ?? []))
@@ -82,6 +83,14 @@ extension Connection {
       guard let (answer, body) = await handler(envelope) else { return }
       await self?.give(answer, body, to: envelope)
     }
+  }
+
+  /// All handlers are set: handles the messages that waited for theirs.
+  func handleHeld() {
+    isStarted = true
+    let held = heldForHandler
+    heldForHandler = []
+    for envelope in held { handle(envelope) }
   }
 
   private func give(_ answer: Kind.Answer, _ body: [UInt8], to envelope: Envelope) {

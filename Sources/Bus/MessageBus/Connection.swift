@@ -37,7 +37,12 @@ package actor Connection: BusConnection {
   var formerTransports: [any Transport] = []
   var renewing: [CheckedContinuation<BusError?, Never>] = []
   private var isUp = false
-  private var isStarted = false
+  /// Whether a hello may be sent: `connect()` or `start()` was called.
+  private var greets = false
+  /// `start()` was called: a message without a handler is refused.
+  var isStarted = false
+  /// Messages that arrived before `start()` and before their handler was set.
+  var heldForHandler: [Envelope] = []
   /// Frames for which the transport had no room.
   var blocked = Queue<[UInt8]>()
   // The values and keys of these dictionaries are chosen for the start of a process: a value such as a `Result` and a key
@@ -96,12 +101,19 @@ package actor Connection: BusConnection {
     return try result.get()
   }
 
+  package nonisolated func connect() { perform { $0.greet() } }
+
   private func waitForWelcome(_ id: UUID, _ resume: @escaping @Sendable (Result<UInt32, BusError>) -> Void) {
     if let end { return resume(.failure(end)) }
+    handleHeld()
     if session.isWelcome { return resume(.success(generation)) }
     waitingForWelcome[id] = Waiting(resume: resume)
-    guard !isStarted else { return }
-    isStarted = true
+    greet()
+  }
+
+  private func greet() {
+    guard !greets, end == nil else { return }
+    greets = true
     guard !isUp else { return perform(session.up()) }
     open()
     session.prepareHello()
@@ -123,6 +135,7 @@ package actor Connection: BusConnection {
     guard end == nil else { return }
     end = error
     closeLines(error)
+    heldForHandler = []
     for id in Array(completions.keys) { complete(id, .failure(error)) }
     for id in Array(waitingForWelcome.keys) { stopWaiting(id, error) }
     sendCaughtUp()
@@ -135,7 +148,7 @@ package actor Connection: BusConnection {
     switch event {
     case .up:
       isUp = true
-      if isStarted { perform(session.up()) }
+      if greets { perform(session.up()) }
     case .down:
       isUp = false
       blocked.removeAll()

@@ -33,8 +33,7 @@ final class ActivityRegistry: Sendable {
   var now: AppActivities {
     if let known = state.withLock({ $0.known }) { return known }
     follow()
-    let limit = process.rules.callDeadline
-    if case .success(let reply) = ask(ListActivities(), within: limit) { take(reply) }
+    if case .success(let reply) = process.ask(ListActivities(), context: HostedProcess.currentContext) { take(reply) }
     return state.withLock { $0.known } ?? AppActivities(areEnabled: false)
   }
 
@@ -55,7 +54,7 @@ final class ActivityRegistry: Sendable {
   /// `Activity.request`. Blocks until the host has replied.
   func request(_ request: RequestActivity) -> Result<AppActivities, BusError> {
     _ = now
-    let result = ask(request, within: process.rules.callDeadline)
+    let result = process.ask(request, context: HostedProcess.currentContext)
     if case .success(let reply) = result { take(reply) }
     return result
   }
@@ -100,40 +99,5 @@ final class ActivityRegistry: Sendable {
       state.known = activities
       for reader in state.readers.values { reader.yield(activities) }
     }
-  }
-
-  private func ask<R: Request>(_ request: R, within limit: Double) -> Result<R.Reply, BusError> {
-    let answer = BlockingAnswer<R.Reply>()
-    // An app's launch method runs before the process connects.
-    let process = process
-    process.startTask {
-      do throws(BusError) {
-        _ = try await process.connection.start()
-      } catch {
-        // The announcement of the process fails in the same way, and ends it.
-      }
-    }
-    process.connection.submit(
-      request, to: process.host, id: UUID(), context: HostedProcess.currentContext, within: .seconds(limit),
-      whenUnreachable: .wait
-    ) { answer.come($0) }
-    return answer.wait(seconds: limit + 1)
-  }
-}
-
-/// A reply that an author's thread waits for.
-private final class BlockingAnswer<Reply: Sendable>: Sendable {
-  private let result = Mutex<Result<Reply, BusError>?>(nil)
-  private let arrival = DispatchSemaphore(value: 0)
-
-  func come(_ result: Result<Reply, BusError>) {
-    self.result.withLock { $0 = result }
-    arrival.signal()
-  }
-
-  func wait(seconds: Double) -> Result<Reply, BusError> {
-    _ = arrival.wait(timeout: .now() + seconds)
-    return result.withLock { $0 }
-      ?? .failure(BusError(.deadline, "the host has not replied within \(Int(seconds)) s", isDefinite: false))
   }
 }

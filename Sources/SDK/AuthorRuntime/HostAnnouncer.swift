@@ -22,8 +22,6 @@ actor HostAnnouncer {
   private var phase = Phase.idle
   private var rounds = 0
   private var mustRepeat = false
-  /// A host appeared while `process.ready` was in progress. State that an earlier host received is lost.
-  private var isAnotherHost = false
   /// `process.ready` times out after a day and is then sent again.
   private let patience = Duration.seconds(86_400)
 
@@ -38,7 +36,7 @@ actor HostAnnouncer {
   /// The host is present or may be present: the first call, or a presence message.
   func hostAppeared() async {
     switch phase {
-    case .asking: isAnotherHost = true
+    case .asking: break
     case .introducing: mustRepeat = true
     case .idle:
       repeat {
@@ -56,8 +54,8 @@ actor HostAnnouncer {
         ready, to: process.host, within: patience, whenUnreachable: .wait)
       rounds += 1
       phase = .introducing
-      if rounds > 1 || isAnotherHost { await process.introduceAgain() }
-      isAnotherHost = false
+      // A host that appeared before this reply may not have what an earlier one received.
+      if rounds > 1 || process.hasHostAppeared { await process.introduceAgain() }
     } catch {
       process.log("the host did not acknowledge process.ready: \(error)")
     }
@@ -87,7 +85,7 @@ extension HostedProcess {
       return Ping.Reply(pid: pid, isReady: isKnown, waitingFor: isKnown ? [] : [host.short])
     }
     connection.onPresence { presence in
-      guard presence.address == host, presence.isPresent else { return }
+      guard self.hasHostAppeared(by: presence) else { return }
       // On the connection's thread: before the reply to a `process.ready` that the connection sends again now.
       tasks.start(on: executor) { await announcer.hostAppeared() }
     }

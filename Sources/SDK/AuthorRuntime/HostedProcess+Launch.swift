@@ -42,12 +42,19 @@ extension HostedProcess {
     let connection = Connection.zeroMQ(
       address: launchContext.address, endpoint: launchContext.endpoint, serverKey: launchContext.serverKey,
       keys: CurveKeyPair(publicKey: launchContext.publicKey, secretKey: launchContext.secretKey), heartbeats: false)
-    // The handshake runs in parallel with the author's initialization.
-    connection.prepare()
     let process = HostedProcess(launchContext, connection: connection)
-    process.followSettings()
+    // In parallel with the author's initialization, which may already wait for a reply.
+    process.connect()
     process.install()
     return process
+  }
+
+  /// Connects to the bus before the author's code runs. What the host sends before `announce` is handled after it,
+  /// unless its handler is set.
+  package func connect() {
+    followSettings()
+    connection.onPresence { _ = self.hasHostAppeared(by: $0) }
+    connection.connect()
   }
 
   /// The launch context from the agent: one line. `nil` when it is missing, or when no byte arrives for ten

@@ -27,6 +27,7 @@ package final class HostedProcess: Sendable {
     var settling: [(outstanding: Set<UUID>, continuation: CheckedContinuation<Void, Never>)] = []
     var introductions: [@Sendable () async -> Void] = []
     var activities: [ActivityDeclaration] = []
+    var hasHostAppeared = false
   }
 
   @TaskLocal private static var ambient: Ambient?
@@ -157,6 +158,16 @@ package final class HostedProcess: Sendable {
   /// run in the order of these calls.
   package func onNewHost(_ introduce: @escaping @Sendable () async -> Void) {
     state.withLock { $0.introductions.append(introduce) }
+  }
+
+  /// Whether a host has connected since this process did.
+  var hasHostAppeared: Bool { state.withLock { $0.hasHostAppeared } }
+
+  /// Whether this message says that a host has connected. Any thread.
+  func hasHostAppeared(by presence: Presence) -> Bool {
+    guard presence.address == host, presence.isPresent else { return false }
+    state.withLock { $0.hasHostAppeared = true }
+    return true
   }
 
   func introduceAgain() async {

@@ -30,6 +30,8 @@ extension UIApplication {
     _ make: () -> (delegate: (any UIApplicationDelegate)?, handlers: [BackgroundEventsHandler], opens: OpensURL?)
   ) -> Never {
     let process = HostedProcess.begin()
+    // The author's initializers may already use `URLSession.shared`.
+    CurlPerformer.serve(process)
     let app = UIApplication()
     let (delegate, handlers, opens) = make()
     app.begin(with: delegate)
@@ -59,7 +61,6 @@ extension UIApplication {
       delegate.application(self, handleEventsForBackgroundURLSession: identifier, completionHandler: completion)
     }
     serveNotifications(in: process)
-    CurlPerformer.serve(process)
     IntentPerformer.serve(process)
     SessionRegistry.of(process).serve(handlers + [handler])
     _ = process.asCurrent { delegate?.application(self, didFinishLaunchingWithOptions: nil) }

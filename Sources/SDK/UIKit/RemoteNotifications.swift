@@ -34,28 +34,27 @@ extension UIApplication {
 
   /// Whether the app has a token. Blocks until the host has replied.
   public var isRegisteredForRemoteNotifications: Bool {
-    let answer = TokenAnswer()
-    let limit = submit(.ask) { result, _ in answer.come(try? result.get().token) }
-    return answer.wait(seconds: limit + 1) != nil
+    let reply = try? process.ask(RegisterForPushes(.ask), context: HostedProcess.currentContext).get()
+    return reply?.token != nil
   }
 
-  /// Sends a request to the host, in the order of the calls. `completion` runs on the connection's executor.
-  ///
-  /// - Returns: the deadline in seconds of a call that waits for the reply.
-  @discardableResult
-  private func submit(
-    _ action: RegisterForPushes.Action,
-    _ completion: @escaping @Sendable (Result<RegisterForPushes.Reply, BusError>, HostedProcess) -> Void
-  ) -> Double {
+  private var process: HostedProcess {
     guard let process = HostedProcess.current else {
       fatalError("UIApplication needs the device of `widgetlab up`; this process was not started by its agent")
     }
-    let limit = process.rules.callDeadline
+    return process
+  }
+
+  /// Sends a request to the host, in the order of the calls. `completion` runs on the connection's executor.
+  private func submit(
+    _ action: RegisterForPushes.Action,
+    _ completion: @escaping @Sendable (Result<RegisterForPushes.Reply, BusError>, HostedProcess) -> Void
+  ) {
+    let process = process
     process.connection.submit(
       RegisterForPushes(action), to: process.host, id: UUID(), context: HostedProcess.currentContext,
-      within: .seconds(action == .ask ? limit : 86_400), whenUnreachable: .wait
+      within: .seconds(86_400), whenUnreachable: .wait
     ) { completion($0, process) }
-    return limit
   }
 
   private func registered(_ result: Result<RegisterForPushes.Reply, BusError>, in process: HostedProcess) {
@@ -139,22 +138,6 @@ final class FetchCompletion: Sendable {
   }
 
   func isNotThere() { missing.withLock { $0 = true } }
-}
-
-/// A token that an author's thread waits for.
-private final class TokenAnswer: Sendable {
-  private let token = Mutex<String?>(nil)
-  private let arrival = DispatchSemaphore(value: 0)
-
-  func come(_ token: String?) {
-    self.token.withLock { $0 = token }
-    arrival.signal()
-  }
-
-  func wait(seconds: Double) -> String? {
-    _ = arrival.wait(timeout: .now() + seconds)
-    return token.withLock { $0 }
-  }
 }
 
 extension ReceiveNotification.Reply.Result {

@@ -108,12 +108,7 @@ extension SessionCore {
   /// Creates a task at the host. Blocks until the host has stored it on disk, or until the limit.
   func createAtHost(_ task: URLSessionTask) {
     let core = task.core
-    let answer = BlockingReply()
-    process.connection.submit(
-      creation(core), to: process.host, id: .random(), context: context, within: .seconds(process.rules.callDeadline),
-      whenUnreachable: .wait
-    ) { answer.come($0) }
-    guard case .failure(let error) = answer.wait(atMost: .seconds(process.rules.callDeadline + 1)) else {
+    guard case .failure(let error) = process.ask(creation(core), context: context) else {
       // Another thread may have cancelled the task before its creation was acknowledged.
       if task.state == .canceling { cancel(core, nil) }
       return

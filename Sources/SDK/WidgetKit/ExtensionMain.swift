@@ -28,6 +28,8 @@ extension ControlWidget {
 /// Runs an extension. Does not return.
 @MainActor private func run(_ describe: () -> [WidgetDescription]) -> Never {
   let process = HostedProcess.begin()
+  // The author's initializers may already use `URLSession.shared`.
+  CurlPerformer.serve(process)
   EnvironmentValues.provideTraits()
   let descriptions = describe()
   serve(descriptions, in: process)
@@ -93,7 +95,6 @@ extension [DeclaredKind] {
   serveActivities(descriptions, in: process)
   PushHandlers(descriptions).serve(process)
   IntentPerformer.serve(process)
-  CurlPerformer.serve(process)
   SessionRegistry.of(process).serve(descriptions.flatMap(\.handlers))
 }
 

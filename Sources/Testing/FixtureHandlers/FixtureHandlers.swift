@@ -6,7 +6,7 @@ import WidgetKit
 
 /// The role of this process according to `TRIAL_FORM`: an extension with one form of event handler, or an app.
 enum Form: String {
-  case app, opened, several, none, never, hanging, chain, halted, bulk, keeping
+  case app, opened, several, none, never, hanging, chain, halted, bulk, keeping, launching
   case task
   case taskOfOne = "task-of-one"
   case taskMatching = "task-matching"
@@ -36,6 +36,9 @@ enum Form: String {
     case .chain, .halted: CompletionWidget.main()
     case .bulk: BulkWidget.main()
     case .keeping: KeepingWidget.main()
+    case .launching:
+      let isExtension = ProcessInfo.processInfo.environment["TRIAL_GROUP"] != nil
+      if isExtension { LaunchingWidget.main() } else { LaunchingApp.main() }
     }
   }
 }
