@@ -127,8 +127,20 @@ extension View {
   @MainActor @preconcurrency public func controlWidgetStatus(_ status: LocalizedStringKey) -> some View {
     modified("controlWidgetStatus")
   }
+  /// The system's description of a control's state.
+  @_disfavoredOverload @MainActor @preconcurrency public func controlWidgetStatus<S: StringProtocol>(
+    _ status: S
+  ) -> some View {
+    modified("controlWidgetStatus")
+  }
   /// The system's description of a control's action.
   @MainActor @preconcurrency public func controlWidgetActionHint(_ hint: LocalizedStringKey) -> some View {
+    modified("controlWidgetActionHint")
+  }
+  /// The system's description of a control's action.
+  @_disfavoredOverload @MainActor @preconcurrency public func controlWidgetActionHint<S: StringProtocol>(
+    _ hint: S
+  ) -> some View {
     modified("controlWidgetActionHint")
   }
 }

@@ -9,6 +9,7 @@ nonisolated struct ModifiedView<Content: View>: View, WrappingView {
   let content: Content
   let name: String
   let arguments: [String: ArchivedValue]
+  let texts: [String: Text]
   let views: [any View]
   let environment: ((inout EnvironmentValues) -> Void)?
 
@@ -17,6 +18,8 @@ nonisolated struct ModifiedView<Content: View>: View, WrappingView {
   ) throws(ArchiveRefusal) -> any View {
     var archives: [ViewArchive] = []
     for view in views { archives.append(try context.archive(of: view)) }
+    var arguments = arguments
+    for (label, text) in texts { arguments[label] = .string(text.resolved(in: context.environment)) }
     modifiers.append(ViewArchive.Modifier(name, arguments, views: archives))
     environment?(&context.environment)
     return content
@@ -29,14 +32,16 @@ extension View {
   /// - Parameters:
   ///   - name: the modifier's name in the archive.
   ///   - arguments: the arguments by their labels.
+  ///   - texts: arguments in the language of the environment outside this view.
   ///   - views: the modifier's views, archived in the environment outside this view.
   ///   - environment: changes the values that the views inside read.
   nonisolated package func modified(
-    _ name: String, _ arguments: [String: ArchivedValue?] = [:], views: [any View] = [],
+    _ name: String, _ arguments: [String: ArchivedValue?] = [:], texts: [String: Text] = [:], views: [any View] = [],
     environment: ((inout EnvironmentValues) -> Void)? = nil
   ) -> some View {
     ModifiedView(
-      content: self, name: name, arguments: arguments.compactMapValues { $0 }, views: views, environment: environment)
+      content: self, name: name, arguments: arguments.compactMapValues { $0 }, texts: texts, views: views,
+      environment: environment)
   }
 }
 

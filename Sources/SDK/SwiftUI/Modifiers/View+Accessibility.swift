@@ -5,28 +5,28 @@ import Archive
 // Accessibility modifiers. Source of all: `SwiftUI.View` of the iOS 18 SDK.
 extension View {
   nonisolated public func accessibilityLabel(_ label: Text) -> some View {
-    modified("accessibilityLabel", ["label": .string(label.resolved())])
+    modified("accessibilityLabel", texts: ["label": label])
   }
   nonisolated public func accessibilityLabel(_ labelKey: LocalizedStringKey) -> some View {
-    modified("accessibilityLabel", ["label": .string(Text(labelKey).resolved())])
+    accessibilityLabel(Text(labelKey))
   }
   @_disfavoredOverload nonisolated public func accessibilityLabel<S: StringProtocol>(_ label: S) -> some View {
     modified("accessibilityLabel", ["label": .string(String(label))])
   }
   nonisolated public func accessibilityValue(_ value: Text) -> some View {
-    modified("accessibilityValue", ["value": .string(value.resolved())])
+    modified("accessibilityValue", texts: ["value": value])
   }
   nonisolated public func accessibilityValue(_ valueKey: LocalizedStringKey) -> some View {
-    modified("accessibilityValue", ["value": .string(Text(valueKey).resolved())])
+    accessibilityValue(Text(valueKey))
   }
   @_disfavoredOverload nonisolated public func accessibilityValue<S: StringProtocol>(_ value: S) -> some View {
     modified("accessibilityValue", ["value": .string(String(value))])
   }
   nonisolated public func accessibilityHint(_ hint: Text) -> some View {
-    modified("accessibilityHint", ["hint": .string(hint.resolved())])
+    modified("accessibilityHint", texts: ["hint": hint])
   }
   nonisolated public func accessibilityHint(_ hintKey: LocalizedStringKey) -> some View {
-    modified("accessibilityHint", ["hint": .string(Text(hintKey).resolved())])
+    accessibilityHint(Text(hintKey))
   }
   @_disfavoredOverload nonisolated public func accessibilityHint<S: StringProtocol>(_ hint: S) -> some View {
     modified("accessibilityHint", ["hint": .string(String(hint))])

@@ -105,7 +105,9 @@ extension View {
   }
   nonisolated public func labelsHidden() -> some View { modified("labelsHidden") }
   /// Has no effect.
-  nonisolated public func help(_ text: LocalizedStringKey) -> some View { self }
+  nonisolated public func help(_ textKey: LocalizedStringKey) -> some View { self }
+  /// Has no effect.
+  @_disfavoredOverload nonisolated public func help<S: StringProtocol>(_ text: S) -> some View { self }
   /// Has no effect: text in a widget cannot be selected.
   nonisolated public func textSelection<S: TextSelectability>(_ selectability: S) -> some View { self }
 

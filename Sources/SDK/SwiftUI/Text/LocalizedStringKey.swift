@@ -94,6 +94,12 @@ extension LocalizedStringKey {
     public mutating func appendInterpolation<T: CVarArg>(_ value: T, specifier: String) {
       append(specifier, .text(String(format: specifier, value)))
     }
+    public mutating func appendInterpolation(_ attributedString: AttributedString) {
+      append("%@", .view(Text(attributedString)))
+    }
+    public mutating func appendInterpolation(_ resource: LocalizedStringResource) {
+      append("%@", .view(Text(resource)))
+    }
     public mutating func appendInterpolation(_ text: Text) { append("%@", .view(text)) }
     public mutating func appendInterpolation(_ image: Image) { append("%@", .view(Text(image))) }
     /// The system updates the text as time passes.

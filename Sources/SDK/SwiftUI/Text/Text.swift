@@ -37,8 +37,10 @@ nonisolated public struct Text: View, Equatable, Sendable, ArchivedView {
 
   public init(_ image: Image) { content = .image(image) }
 
-  /// Only the characters are kept, without the attributes.
-  public init(_ attributedContent: AttributedString) { content = .verbatim(String(attributedContent.characters)) }
+  /// Only the characters are kept, without the attributes. A string literal is a key, though it could be this.
+  @_disfavoredOverload public init(_ attributedContent: AttributedString) {
+    content = .verbatim(String(attributedContent.characters))
+  }
 
   public init<F: FormatStyle>(_ input: F.FormatInput, format: F)
   where F.FormatInput: Equatable, F.FormatOutput == String {

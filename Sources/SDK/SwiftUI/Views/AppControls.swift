@@ -57,6 +57,7 @@ nonisolated public struct Menu<Label: View, Content: View>: UnsupportedView {
 
 extension Menu where Label == Text {
   public init(_ titleKey: LocalizedStringKey, @ViewBuilder content: () -> Content) {}
+  @_disfavoredOverload public init<S: StringProtocol>(_ title: S, @ViewBuilder content: () -> Content) {}
 }
 
 /// Source: `SwiftUI.EditButton`. A widget cannot show it.
@@ -72,6 +73,8 @@ nonisolated public struct ShareLink: UnsupportedView {
   public init(item: String) {}
   public init(_ titleKey: LocalizedStringKey, item: URL) {}
   public init(_ titleKey: LocalizedStringKey, item: String) {}
+  @_disfavoredOverload public init<S: StringProtocol>(_ title: S, item: URL) {}
+  @_disfavoredOverload public init<S: StringProtocol>(_ title: S, item: String) {}
   public init<Label: View>(item: URL, @ViewBuilder label: () -> Label) {}
   public init<Label: View>(item: String, @ViewBuilder label: () -> Label) {}
 }
@@ -129,6 +132,8 @@ extension View {
   nonisolated public func navigationTitle(_ title: Text) -> some View { self }
   /// Has no effect.
   nonisolated public func navigationBarTitle(_ titleKey: LocalizedStringKey) -> some View { self }
+  /// Has no effect.
+  @_disfavoredOverload nonisolated public func navigationBarTitle<S: StringProtocol>(_ title: S) -> some View { self }
   /// Has no effect.
   nonisolated public func navigationBarTitleDisplayMode(
     _ displayMode: NavigationBarItem.TitleDisplayMode

@@ -115,6 +115,9 @@ extension ContentUnavailableView where Label == SwiftUI.Label<Text, Image>, Desc
   public init(_ title: LocalizedStringKey, image name: String, description: Text? = nil) {
     self.init(label: { SwiftUI.Label(title, image: name) }, description: { description }, actions: { EmptyView() })
   }
+  @_disfavoredOverload public init<S: StringProtocol>(_ title: S, image name: String, description: Text? = nil) {
+    self.init(label: { SwiftUI.Label(title, image: name) }, description: { description }, actions: { EmptyView() })
+  }
   @_disfavoredOverload public init<S: StringProtocol>(_ title: S, systemImage name: String, description: Text? = nil) {
     self.init(
       label: { SwiftUI.Label(title, systemImage: name) }, description: { description }, actions: { EmptyView() })

@@ -57,6 +57,12 @@ extension Button where Label == Text {
   ) {
     self.init(role: role, intent: nil, label: Text(titleKey))
   }
+  /// `action` is never called in a widget.
+  @preconcurrency @_disfavoredOverload public init<S: StringProtocol>(
+    _ title: S, role: ButtonRole?, action: @escaping @MainActor () -> Void
+  ) {
+    self.init(role: role, intent: nil, label: Text(title))
+  }
 }
 
 extension Button where Label == SwiftUI.Label<Text, Image> {
@@ -65,6 +71,12 @@ extension Button where Label == SwiftUI.Label<Text, Image> {
     _ titleKey: LocalizedStringKey, systemImage: String, action: @escaping @MainActor () -> Void
   ) {
     self.init(role: nil, intent: nil, label: SwiftUI.Label(titleKey, systemImage: systemImage))
+  }
+  /// `action` is never called in a widget.
+  @preconcurrency @_disfavoredOverload public init<S: StringProtocol>(
+    _ title: S, systemImage: String, action: @escaping @MainActor () -> Void
+  ) {
+    self.init(role: nil, intent: nil, label: SwiftUI.Label(title, systemImage: systemImage))
   }
 }
 

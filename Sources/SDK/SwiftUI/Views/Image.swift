@@ -28,7 +28,7 @@ nonisolated public struct Image: View, Equatable, Sendable, ArchivedView {
   public init(_ name: String, bundle: Bundle? = nil) { self.init([:], name, bundle) }
   public init(_ resource: ImageResource) { self.init([:], resource.asset) }
   public init(_ name: String, bundle: Bundle? = nil, label: Text) {
-    self.init(["label": label.resolved().archived], name, bundle)
+    self.init(["label": label.resolved(in: .current).archived], name, bundle)
   }
   public init(_ name: String, variableValue: Double?, bundle: Bundle? = nil) {
     self.init(["variableValue": variableValue?.archived], name, bundle)

@@ -58,11 +58,17 @@ extension LabeledContent where Label == Text {
   public init(_ titleKey: LocalizedStringKey, @ViewBuilder content: () -> Content) {
     self.init(content: content, label: { Text(titleKey) })
   }
+  @_disfavoredOverload public init<S: StringProtocol>(_ title: S, @ViewBuilder content: () -> Content) {
+    self.init(content: content, label: { Text(title) })
+  }
 }
 
 extension LabeledContent where Label == Text, Content == Text {
   public init<S: StringProtocol>(_ titleKey: LocalizedStringKey, value: S) {
-    self.init(content: { Text(value) }, label: { Text(titleKey) })
+    self.init(content: { Text(verbatim: String(value)) }, label: { Text(titleKey) })
+  }
+  @_disfavoredOverload public init<S1: StringProtocol, S2: StringProtocol>(_ title: S1, value: S2) {
+    self.init(content: { Text(verbatim: String(value)) }, label: { Text(title) })
   }
 }
 

@@ -57,6 +57,9 @@ extension ProgressView where Label == Text, CurrentValueLabel == EmptyView {
   public init(_ titleKey: LocalizedStringKey) {
     self.init([:], label: Text(titleKey), currentValueLabel: EmptyView())
   }
+  @_disfavoredOverload public init<S: StringProtocol>(_ title: S) {
+    self.init([:], label: Text(title), currentValueLabel: EmptyView())
+  }
   public init<V: BinaryFloatingPoint>(_ titleKey: LocalizedStringKey, value: V?, total: V = 1.0) {
     self.init(value: value, total: total, label: { Text(titleKey) }, currentValueLabel: { EmptyView() })
   }

@@ -13,7 +13,7 @@ extension Image {
   }
   /// - Parameter orientation: has no effect.
   public init(_ cgImage: CGImage, scale: CGFloat, orientation: Image.Orientation = .up, label: Text) {
-    self.init(["label": label.resolved().archived], .file(UIImage(cgImage: cgImage, scale: scale)))
+    self.init(["label": label.resolved(in: .current).archived], .file(UIImage(cgImage: cgImage, scale: scale)))
   }
 
   /// How the pixels of an image are turned. Source: `SwiftUI.Image.Orientation`.

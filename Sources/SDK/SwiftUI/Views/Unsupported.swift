@@ -54,12 +54,14 @@ nonisolated public struct TabView<Content: View>: UnsupportedView {
 nonisolated public struct TextField: UnsupportedView {
   public typealias Body = Never
   public init(_ titleKey: LocalizedStringKey, text: Binding<String>) {}
+  @_disfavoredOverload public init<S: StringProtocol>(_ title: S, text: Binding<String>) {}
 }
 
 /// Source: `SwiftUI.SecureField`. A widget cannot show it.
 nonisolated public struct SecureField: UnsupportedView {
   public typealias Body = Never
   public init(_ titleKey: LocalizedStringKey, text: Binding<String>) {}
+  @_disfavoredOverload public init<S: StringProtocol>(_ title: S, text: Binding<String>) {}
 }
 
 /// Source: `SwiftUI.TextEditor`. A widget cannot show it.
@@ -84,6 +86,7 @@ nonisolated public struct Slider: UnsupportedView {
 nonisolated public struct Stepper: UnsupportedView {
   public typealias Body = Never
   public init(_ titleKey: LocalizedStringKey, value: Binding<Int>) {}
+  @_disfavoredOverload public init<S: StringProtocol>(_ title: S, value: Binding<Int>) {}
 }
 
 /// Source: `SwiftUI.ControlGroup`. A widget cannot show it.
@@ -105,5 +108,9 @@ extension DisclosureGroup where Label == Text {
   public init(_ titleKey: LocalizedStringKey, @ViewBuilder content: @escaping () -> Content) {}
   public init(
     _ titleKey: LocalizedStringKey, isExpanded: Binding<Bool>, @ViewBuilder content: @escaping () -> Content
+  ) {}
+  @_disfavoredOverload public init<S: StringProtocol>(_ label: S, @ViewBuilder content: @escaping () -> Content) {}
+  @_disfavoredOverload public init<S: StringProtocol>(
+    _ label: S, isExpanded: Binding<Bool>, @ViewBuilder content: @escaping () -> Content
   ) {}
 }
