@@ -206,7 +206,10 @@ import WidgetLabTesting
       let session = fixture.session(recorder)
       let task = session.downloadTask(with: fixture.server.url())
       task.resume()
-      while task.countOfBytesReceived == 0 { await Task.yield() }
+      while task.countOfBytesReceived == 0 {
+        try Task.checkCancellation()
+        await Task.yield()
+      }
       let data = await task.cancelByProducingResumeData()
       await recorder.waitFor("end -999")
       session.downloadTask(withResumeData: try #require(data)).resume()

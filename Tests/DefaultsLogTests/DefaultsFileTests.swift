@@ -85,7 +85,10 @@ import Testing
         group.addTask {
           for number in 0..<300 {
             // A compaction needs a moment at which no writer has the file open.
-            while number == 150, compactions.value.load(ordering: .relaxed) == 0 { await Task.yield() }
+            while number == 150, compactions.value.load(ordering: .relaxed) == 0 {
+              try Task.checkCancellation()
+              await Task.yield()
+            }
             let file = DefaultsFile(path)
             try file.append(.value("outdated", [UInt8](repeating: 1, count: 500)))
             await Task.yield()  // on one core all tasks share one thread

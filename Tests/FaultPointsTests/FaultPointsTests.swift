@@ -82,7 +82,10 @@ import Testing
         }
       }
     }
-    while page.performed(fault) == 0 { await Task.yield() }
+    while page.performed(fault) == 0 {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
     page.disarm(fault)
     await stalled.value
   }

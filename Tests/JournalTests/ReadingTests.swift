@@ -134,6 +134,7 @@ import Testing
         writer = try fixture.begunWriter(segmentLimit: 20_000)
       }
       try fixture.fill(writer, to: writer.lastSequence + 5)
+      try Task.checkCancellation()
       await Task.yield()
     }
     let last = writer.lastSequence

@@ -123,7 +123,7 @@ private final class ActorBarrier: Sendable {
     }
     guard mustWait else { return pid }
     reach.yield()
-    gate.wait()
+    _ = gate.wait(timeout: .now() + 60)
     return pid
   }
 }

@@ -104,7 +104,10 @@ import Testing
     try await fleet.reach(online: DeviceSet(0..<10), isFirst: true)
     try await fleet.accept(1..<2, service, fixture)
     try await fleet.reaches(["delivered": 0, "kept": 1])
-    while fleet.received.isEmpty { await Task.yield() }
+    while fleet.received.isEmpty {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
     offline.value = false
     await service.caughtUp()
     try await fleet.reach(online: DeviceSet(1..<2))

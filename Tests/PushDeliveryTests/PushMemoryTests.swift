@@ -88,7 +88,10 @@ private let widgets = PushDeliveryFixture.widgets
     }
     let last = try await fixture.accept(service, token, expiration: end + 60)
     fixture.clock.advance(by: 60)
-    while try await count(fixture, "kept") > 1 { await Task.yield() }
+    while try await count(fixture, "kept") > 1 {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
     #expect(try await fixture.steps(service, last) == [.accepted, .storedOffline])
     fixture.clock.advance(by: 60)
     await fixture.reached(.expired, last)
@@ -113,7 +116,10 @@ private let widgets = PushDeliveryFixture.widgets
     #expect(try service.tokens[former] == ended && ended.state == .unregistered, "with the time of its end")
     // Old tokens are deleted once per hour, without traffic.
     fixture.clock.advance(by: 3_600)
-    while try await count(fixture, "tokens") > 1 { await Task.yield() }
+    while try await count(fixture, "tokens") > 1 {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
     await service.caughtUp()
     #expect(try service.tokens[former] == nil)
     #expect(try await fixture.token(line) == changed.last?.token)

@@ -249,7 +249,10 @@ private func processAction(of service: PushService) async -> ProcessAction? {
     let former = try await fixture.host(activities: activities)
     _ = try await fixture.pushServer("aa", "bb", "cc")
     _ = await fixture.received(IssueToken.self, 3)
-    while await former.tokens.state.tokens.values.contains(where: { $0.phase != .held }) { await Task.yield() }
+    while await former.tokens.state.tokens.values.contains(where: { $0.phase != .held }) {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
     let service = try await fixture.host(activities: activities)
     #expect(await service.tokens.state == former.tokens.state)
     await service.setActivities([])

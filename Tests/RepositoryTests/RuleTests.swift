@@ -39,6 +39,24 @@ import Testing
       "@Test func a() {}"
     ),
     (
+      SourceRules.endingWaits, "while a.isEmpty { await Task.yield() }", 1,
+      "while a.isEmpty {\n  try Task.checkCancellation()\n  await Task.yield()\n}"
+    ),
+    (
+      SourceRules.endingWaits, "let a = 1\nwhile await b.isEmpty {\n  c()\n}", 2,
+      "while await b.isEmpty { try Task.checkCancellation() }\nwhile let c = await d.next() {}"
+    ),
+    (
+      SourceRules.endingWaits, "repeat {\n  await Task.yield()\n} while a", 1,
+      "repeat { await Task.yield() } while !Task.isCancelled"
+    ),
+    (SourceRules.endingWaits, "gate.wait()", 1, "gate.wait(timeout: .now() + 60)"),
+    (SourceRules.endingWaits, "process.waitUntilExit()", 1, "await child.ending()"),
+    (
+      SourceRules.endingWaits, "await withCheckedContinuation { a = $0 }", 1,
+      "await withTaskCancellationHandler {\n  await withCheckedContinuation { a = $0 }\n} onCancel: {}"
+    ),
+    (
       SourceRules.mistakesOnlyInFaults, "@_spi(BrokenBuilds) import FaultPoints", 1,
       "if PlantedFault.misrouted.isPlanted { return }"
     ),

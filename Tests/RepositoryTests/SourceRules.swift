@@ -21,6 +21,7 @@ enum SourceRules {
     ("unsafe code and sleeping tests give a reason", reasonsGiven),
     ("package and public declarations are documented", documented),
     ("asynchronous tests have a time limit", timeLimited),
+    ("a time limit ends every wait of a test", endingWaits),
     ("every task has an owner", ownedTasks),
     ("only Faults plants mistakes", mistakesOnlyInFaults),
   ]

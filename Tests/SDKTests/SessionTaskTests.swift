@@ -74,7 +74,10 @@ import Testing
     try await fixture.host.start()
     _ = await fixture.bus.first { $0.header.kind == OpenSession.kind.answered(.ok) }
     // A process that receives this reply, or the next one, too late fails once more.
-    while await fixture.host.created.isEmpty { await fixture.blocking { session.downloadTask(with: url).resume() } }
+    while await fixture.host.created.isEmpty {
+      try Task.checkCancellation()
+      await fixture.blocking { session.downloadTask(with: url).resume() }
+    }
   }
 
   @Test(.rule("TASK-02"))

@@ -256,6 +256,7 @@ private final class DefaultsModel: Sendable {
     }
     var notices: [DefaultsChanged] = []
     while notices.reduce(0, { $0 + $1.changes }) < 1000 {
+      try Task.checkCancellation()
       await Task.yield()
       notices = await model.bus.sent.compactMap { Self.notice($0) }
     }

@@ -89,7 +89,10 @@ extension TransferService {
     await fixture.clock.whenSleeping(within: 5)
     fixture.clock.advance(by: 5)
     // With the reader of the byte counts there are six.
-    while await service.runningTasks < 6 { await Task.yield() }
+    while await service.runningTasks < 6 {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
     await service.leave()
     #expect(await service.runningTasks == 0)
     for await _ in service.outputs {}

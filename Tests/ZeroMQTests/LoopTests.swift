@@ -130,7 +130,7 @@ struct LoopTests {
       let (fired, sink) = AsyncStream<String>.makeStream()
       // The loop is blocked until the first timer is cancelled.
       let cancelled = DispatchSemaphore(value: 0)
-      loop.post { cancelled.wait() }
+      loop.post { _ = cancelled.wait(timeout: .now() + 60) }
       let outside = loop.after(.milliseconds(5)) { sink.yield("cancelled outside") }
       loop.cancel(outside)
       cancelled.signal()

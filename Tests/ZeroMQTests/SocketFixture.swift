@@ -74,7 +74,10 @@ actor SocketFixture {
   /// Sends the texts in order; waits whenever the socket would block.
   func sendAll(_ texts: [String]) async throws {
     for text in texts {
-      while try send(text) == .wouldBlock { try await writable() }
+      while try send(text) == .wouldBlock {
+        try Task.checkCancellation()
+        try await writable()
+      }
     }
   }
 }

@@ -110,6 +110,7 @@ struct SocketTests {
       // ZeroMQ reports the disconnection before the socket forgets the peer.
       var late = try await router.send("late", to: hello.peer)
       while late == .queued {
+        try Task.checkCancellation()
         await Task.yield()
         late = try await router.send("late", to: hello.peer)
       }

@@ -196,7 +196,7 @@ package final class LocalServer: Sendable {
     }
     if let count = reply.holdsAfter {
       guard put(Data(reply.body.prefix(count))) else { return false }
-      gate.wait()
+      guard gate.wait(timeout: .now() + 600) == .success else { return false }
       return put(Data(reply.body.dropFirst(count)))
     }
     return put(reply.body)

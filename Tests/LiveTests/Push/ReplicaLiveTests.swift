@@ -172,8 +172,9 @@ import WidgetLabTesting
   private func fill(_ server: PostgresCluster) async {
     _ = try? await server.query("CREATE TABLE filler (text TEXT)")
     for count in [10_000, 1_000, 100, 10, 1] {
-      while (try? await server.query("INSERT INTO filler SELECT repeat('x', 1900) FROM generate_series(1, \(count))"))
-        != nil
+      while !Task.isCancelled,
+        (try? await server.query("INSERT INTO filler SELECT repeat('x', 1900) FROM generate_series(1, \(count))"))
+          != nil
       {}
     }
   }

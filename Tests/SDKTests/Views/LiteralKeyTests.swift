@@ -173,7 +173,7 @@ import Testing
     for view in views { #expect(try !archived(view).contains("Hello"), "\(type(of: view))") }
   }
 
-  @Test(.rule("WIDGET-22")) func `attributed strings and resources are texts of their own, also in a key`() throws {
+  @Test(.rule("WIDGET-22")) func `attributed strings and resources are texts, also inside a key`() throws {
     let words = AttributedString("key")
     #expect(try archived(Text(words)).contains(#""key""#))
     #expect(try archived(Text("\(words)")).contains(#""key""#))
