@@ -69,7 +69,6 @@ extension UIApplication {
   /// On `SIGTERM` calls the delegate's `applicationWillTerminate`, leaves the bus and exits.
   /// - Returns: the source of the signal's events.
   func leavesOnRequest(_ process: HostedProcess) -> any DispatchSourceSignal {
-    signal(SIGTERM, SIG_IGN)
     let termination = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .main)
     termination.setEventHandler {
       MainActor.assumeIsolated {

@@ -57,9 +57,9 @@ struct DemoCommand: AsyncParsableCommand {
         try await play(in: cluster, fileBytes: nil, isLocal: InstanceLock.holder(in: cluster.folder) != nil)
         return
       }
+      let signals = Signals()
       let home = try DemoHome(executables: executables)
       let folder = home.instance
-      let signals = Signals()
       // Cancelled and awaited at the end of this scope.
       async let _ = Self.stop(home, keep: keep, at: signals)
       do {

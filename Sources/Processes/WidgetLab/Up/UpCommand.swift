@@ -258,15 +258,20 @@ final class Signals: Sendable {
   // Only retained for the lifetime of this object, and not accessed after init.
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
 
+  /// Returns when signals are received: until then each ends this process, which has started nothing yet. They are never
+  /// ignored, because an ignored signal is lost.
   init() {
-    let waiting = waiting
+    let (waiting, registered) = (waiting, DispatchGroup())
     sources = [SIGINT, SIGTERM, SIGHUP].map { number in
-      signal(number, SIG_IGN)
+      signal(number, SIG_DFL)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { waiting.received() }
+      registered.enter()
+      source.setRegistrationHandler { registered.leave() }
       source.resume()
       return source
     }
+    registered.wait()
   }
 
   /// Returns at the next signal, or when the waiting task is cancelled. A signal that comes while no task waits is kept
