@@ -26,7 +26,7 @@ struct DownCommand: AsyncParsableCommand {
     try await reporting {
       let folder = try options.folder()
       guard let pid = InstanceLock.holder(in: folder) else {
-        Output.print("no cluster is running in \(folder)")
+        Output.print("no cluster is running in \(folder)\(InstanceOptions.adviceToName)")
         return
       }
       kill(pid, SIGTERM)

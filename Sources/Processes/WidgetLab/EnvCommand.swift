@@ -39,7 +39,7 @@ struct EnvCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      let facts = try ProviderFacts(of: InstanceFolder(try options.folder()), environment)
+      let facts = try ProviderFacts(of: InstanceFolder(try options.folder(reading: true)), environment)
       if json { return try Output.json(facts) }
       for line in facts.lines { Output.print(line) }
     }

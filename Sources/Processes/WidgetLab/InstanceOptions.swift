@@ -7,12 +7,21 @@ import Messages
 import Synchronization
 
 /// The options with which every command finds its instance.
+///
+/// A command acts on the cluster of its folder, or on the one that `--instance` names. A command that only reads takes
+/// the only running cluster instead when its folder has none, and prints which one that is.
 struct InstanceOptions: ParsableArguments {
   @Option(
+    name: .customLong("instance"),
     help: ArgumentHelp(
-      "The instance: a path or a name (.widgetlab/NAME next to the configuration, or see `widgetlab list`).",
+      """
+      The instance: a path or a name (.widgetlab/NAME next to the configuration, or see `widgetlab list`; default: \
+      \(InstanceOptions.defaultInstance)).
+      """,
       valueName: "name-or-path"))
-  var instance = InstanceOptions.defaultInstance
+  var named: String?
+
+  var instance: String { named ?? Self.defaultInstance }
 
   @Option(
     help: ArgumentHelp(
@@ -21,8 +30,10 @@ struct InstanceOptions: ParsableArguments {
   var config: String?
 
   /// The instance's folder, absolute. It may not exist yet. Warns once on standard error when its disk is full.
-  func folder() throws -> String {
-    let folder = try path()
+  ///
+  /// - Parameter reading: whether the command changes nothing.
+  func folder(reading: Bool = false) throws -> String {
+    let folder = try path(reading: reading)
     if let shortage = DiskSpace(at: folder)?.shortage, !Self.hasWarned.exchange(true, ordering: .relaxed) {
       Output.printError("! \(shortage); the cluster waits until there is more")
     }
@@ -31,7 +42,7 @@ struct InstanceOptions: ParsableArguments {
 
   private static let hasWarned = Atomic(false)
 
-  private func path() throws -> String {
+  private func path(reading: Bool) throws -> String {
     let isPath = instance.contains("/") || instance == "." || instance == ".."
     if isPath || isFolder(instance) { return InstanceFolder(instance).path }
     guard !instance.isEmpty, !instance.hasPrefix("-") else {
@@ -41,8 +52,37 @@ struct InstanceOptions: ParsableArguments {
     let home = URL(fileURLWithPath: config ?? Self.defaultConfiguration).deletingLastPathComponent().path
     let local = InstanceFolder("\(home)/.widgetlab/\(instance)").path
     // Inside a project, the name refers to that project's cluster, even when it is not running.
-    let isHere = config != nil || isFolder(local) || instance == Self.defaultInstance && hasConfiguration
-    return isHere ? local : try running(in: .ofThisUser) ?? local
+    if config != nil || isFolder(local) || named == nil && hasConfiguration { return local }
+    if named != nil { return try running(in: .ofThisUser) ?? local }
+    guard reading, let other = try running(in: .ofThisUser) else { return local }
+    Self.reportOnce(other)
+    return other
+  }
+
+  /// The folder of an instance that exists, for a command that changes a file in it.
+  func existingFolder() throws -> String {
+    let folder = try folder()
+    guard isFolder(folder) else {
+      throw CommandError(
+        Exit.configuration, "there is no instance", at: folder,
+        advice: "create it with `widgetlab up` or `widgetlab keys make`\(Self.adviceToName)")
+    }
+    return folder
+  }
+
+  private static let reported = Mutex<Set<String>>([])
+
+  private static func reportOnce(_ folder: String) {
+    guard reported.withLock({ $0.insert(folder).inserted }) else { return }
+    Output.printError("this folder has no cluster; reading the one of \(folder)")
+  }
+
+  /// How to name one of the clusters that run; empty when none does.
+  static var adviceToName: String {
+    let running = (try? InstanceRegistry.ofThisUser.running()) ?? []
+    guard !running.isEmpty else { return "" }
+    let lines = running.map { "\n         --instance \($0.instance)" }.joined()
+    return "; to act on a cluster of another folder, name it:\(lines)"
   }
 
   /// The folder of the running cluster with that name; `nil` when no such cluster is running.
@@ -66,21 +106,22 @@ struct InstanceOptions: ParsableArguments {
   static let defaultConfiguration = "widgetlab.yaml"
 
   /// The path of the configuration: the option, else the one that the instance was started with, else ./widgetlab.yaml.
-  func configurationPath() throws -> String {
-    let recorded = StartedWith.read(in: try folder())?.configuration
+  func configurationPath(reading: Bool = false) throws -> String {
+    let recorded = StartedWith.read(in: try folder(reading: reading))?.configuration
     let path = config ?? recorded ?? Self.defaultConfiguration
     let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
     guard FileManager.default.fileExists(atPath: absolute) else {
       throw CommandError(
         Exit.configuration, "the configuration file does not exist", at: absolute,
-        advice: "change to the folder of your widgetlab.yaml, or name the file with --config FILE")
+        advice: "change to the folder of your widgetlab.yaml, or name the file with --config FILE\(Self.adviceToName)")
     }
     return absolute
   }
 
   /// The instance with its configuration.
-  func cluster() throws -> ClusterFacts {
-    try ClusterFacts(folder: try folder(), configurationPath: try configurationPath())
+  func cluster(reading: Bool = false) throws -> ClusterFacts {
+    try ClusterFacts(
+      folder: try folder(reading: reading), configurationPath: try configurationPath(reading: reading))
   }
 
   private func isFolder(_ path: String) -> Bool {

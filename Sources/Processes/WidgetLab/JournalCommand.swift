@@ -68,8 +68,8 @@ struct JournalVerifyCommand: AsyncParsableCommand {
 
   func outcome() throws -> Outcome {
     // The journal must exist: an empty folder is sound, a wrong path is not.
-    _ = try place.reader(options)
-    let folder = try place.folder(options)
+    _ = try place.reader(options, reading: !repair)
+    let folder = try place.folder(options, reading: !repair)
     let verifier = JournalVerifier(folder: URL(fileURLWithPath: folder))
     let mended = repair ? try verifier.repair() : []
     let report = try verifier.verify()

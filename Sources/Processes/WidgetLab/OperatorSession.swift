@@ -14,10 +14,10 @@ struct OperatorSession: Sendable {
 
   /// Connects, runs the work, and closes the connection.
   static func with<T>(
-    _ options: InstanceOptions, as name: StandingKey.Name = .operator, within limit: Duration = .seconds(5),
-    _ work: (OperatorSession) async throws -> T
+    _ options: InstanceOptions, reading: Bool = false, as name: StandingKey.Name = .operator,
+    within limit: Duration = .seconds(5), _ work: (OperatorSession) async throws -> T
   ) async throws -> T {
-    try await with(try options.cluster(), as: name, within: limit, work)
+    try await with(try options.cluster(reading: reading), as: name, within: limit, work)
   }
 
   /// Same, for a known instance.
@@ -55,7 +55,7 @@ struct OperatorSession: Sendable {
     guard FileManager.default.fileExists(atPath: cluster.instance.busAnnouncement) else {
       throw CommandError(
         Exit.unavailable, "this instance is not running: its bus has not announced itself", at: cluster.folder,
-        advice: "start it with `widgetlab up`, or name another with --instance")
+        advice: "start it with `widgetlab up`\(InstanceOptions.adviceToName)")
     }
     do {
       // Processes in several containers may have the same pid.

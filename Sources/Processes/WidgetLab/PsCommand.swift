@@ -30,7 +30,7 @@ struct PsCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      let cluster = try options.cluster()
+      let cluster = try options.cluster(reading: true)
       let report = try await ProcessReport.gather(cluster)
       if json {
         try Output.json(report)

@@ -76,8 +76,9 @@ struct PingCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      let address = try options.cluster().address(address)
-      try await OperatorSession.with(options, as: .watcher, within: .seconds(timeout)) { session in
+      let address = try options.cluster(reading: true).address(address)
+      try await OperatorSession.with(options, reading: true, as: .watcher, within: .seconds(timeout)) {
+        session in
         let reply: Ping.Reply
         do {
           reply = try await session.connection.request(Ping(), to: address, within: .seconds(timeout))

@@ -35,10 +35,10 @@ struct BudgetCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      let report = try await OperatorSession.with(options) { try await BudgetReport($0, placement) }
+      let report = try await OperatorSession.with(options, reading: true) { try await BudgetReport($0, placement) }
       if let placement, report.accounts.isEmpty {
         throw CommandError(
-          Exit.no, "placement \(placement) does not exist", at: try options.folder(),
+          Exit.no, "placement \(placement) does not exist", at: try options.folder(reading: true),
           advice: "`widgetlab budget` lists the placements")
       }
       if json { return Output.json(data: try BodyCoding.data(report)) }

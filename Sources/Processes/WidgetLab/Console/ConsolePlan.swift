@@ -32,7 +32,7 @@ struct ConsolePlan {
 
   init(_ command: ConsoleCommand) throws {
     self.command = command
-    let journalFolder = try command.place.folder(command.options)
+    let journalFolder = try command.place.folder(command.options, reading: false)
     folder = try command.options.folder()
     cluster = command.place.journal == nil ? try command.options.cluster() : nil
     token = try Self.token(command, folder: cluster?.folder)

@@ -48,7 +48,7 @@ struct DefaultsCommand: AsyncParsableCommand {
 
     func run() async throws {
       try await reporting {
-        let reply = try await OperatorSession.with(options) { session in
+        let reply = try await OperatorSession.with(options, reading: true) { session in
           try await session.ask(ReadDefaults(domain: domain, key: key))
         }
         if json { return Output.json(data: Data(try Self.json(reply, domain, key).utf8)) }

@@ -39,7 +39,7 @@ struct SessionsCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      try await OperatorSession.with(options) { operation in
+      try await OperatorSession.with(options, reading: true) { operation in
         var last: [String] = []
         repeat {
           let report = try await SessionsReport(operation, session)

@@ -48,7 +48,7 @@ struct ListKeysCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      let report = try await KeyReport.gather(try options.cluster())
+      let report = try await KeyReport.gather(try options.cluster(reading: true))
       if json { return try Output.json(report) }
       for line in report.lines { Output.print(line) }
     }

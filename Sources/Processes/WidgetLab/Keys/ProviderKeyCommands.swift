@@ -38,7 +38,7 @@ struct ProviderKeyCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      let folder = InstanceFolder(try options.folder()).pushCredentials
+      let folder = InstanceFolder(try options.existingFolder()).pushCredentials
       let key = try credentials {
         try PushCredentials.addKey(
           in: folder, teamID: team, environments: environment.isEmpty ? [.development] : Set(environment),
@@ -77,7 +77,7 @@ struct ClientCertificateCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      let folder = InstanceFolder(try options.folder()).pushCredentials
+      let folder = InstanceFolder(try options.existingFolder()).pushCredentials
       let listed = try credentials {
         try PushCredentials.addCertificate(
           in: folder, bundle: bundle,

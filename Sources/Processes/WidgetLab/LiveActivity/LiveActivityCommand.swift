@@ -42,7 +42,7 @@ struct LiveActivityListCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      let reply = try await OperatorSession.with(options) { try await $0.ask(ListActivities()) }
+      let reply = try await OperatorSession.with(options, reading: true) { try await $0.ask(ListActivities()) }
       if json {
         return Output.json(data: try BodyCoding.data(reply))
       }

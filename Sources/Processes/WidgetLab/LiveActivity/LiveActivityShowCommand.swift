@@ -45,7 +45,7 @@ struct LiveActivityShowCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      try await OperatorSession.with(options) { session in
+      try await OperatorSession.with(options, reading: true) { session in
         let reply = try await session.ask(ShowScreen())
         let shown = try chosen(reply.activities ?? [], session)
         let clock = try await session.ask(SetClock(change: .ask))

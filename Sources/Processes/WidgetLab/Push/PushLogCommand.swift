@@ -55,7 +55,7 @@ struct PushLogCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      try await OperatorSession.with(options) { session in
+      try await OperatorSession.with(options, reading: true) { session in
         let log = PushLog(session: session)
         if follow { return try await log.follow(limit, json: json) }
         let records = try await log.records(id.flatMap { UUID(uuidString: $0) }, limit)

@@ -40,7 +40,7 @@ struct TokenListCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      let tokens = try await OperatorSession.with(options) { try await $0.tokens() }
+      let tokens = try await OperatorSession.with(options, reading: true) { try await $0.tokens() }
       if json {
         return Output.json(data: try BodyCoding.data(ListTokens.Reply(tokens: tokens)))
       }

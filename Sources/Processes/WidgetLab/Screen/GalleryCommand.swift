@@ -36,7 +36,7 @@ struct GalleryCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      try await OperatorSession.with(options) { session in
+      try await OperatorSession.with(options, reading: true) { session in
         try location?.check(session.cluster)
         let reply = try await session.ask(ListGallery(location: location?.name), within: .seconds(30))
         if json { try Output.json(reply) } else { for line in reply.lines { Output.print(line) } }

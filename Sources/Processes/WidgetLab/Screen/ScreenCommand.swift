@@ -61,7 +61,7 @@ struct ScreenCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      try await OperatorSession.with(options) { session in
+      try await OperatorSession.with(options, reading: true) { session in
         try location?.check(session.cluster)
         let reply = try await session.ask(ShowScreen(location: location?.name))
         let clock = try await session.ask(SetClock(change: .ask))

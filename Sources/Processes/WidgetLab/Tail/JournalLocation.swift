@@ -19,8 +19,8 @@ struct JournalLocation: ParsableArguments {
   /// Returns the folder of the segments, or the file of one. It may not exist yet, unless it was given explicitly.
   ///
   /// - Throws: a command error when what was given does not exist, or is a file of something else.
-  func folder(_ options: InstanceOptions) throws -> String {
-    guard let journal else { return InstanceFolder(try options.folder()).journal }
+  func folder(_ options: InstanceOptions, reading: Bool = true) throws -> String {
+    guard let journal else { return InstanceFolder(try options.folder(reading: reading)).journal }
     let path = URL(fileURLWithPath: journal).standardizedFileURL.path
     let inside = InstanceFolder(path).journal
     if isFolder(inside) { return inside }
@@ -40,12 +40,13 @@ struct JournalLocation: ParsableArguments {
   /// Returns a reader of an existing journal.
   ///
   /// - Throws: a command error when the journal does not exist yet.
-  func reader(_ options: InstanceOptions) throws -> JournalReader {
-    let folder = try folder(options)
+  func reader(_ options: InstanceOptions, reading: Bool = true) throws -> JournalReader {
+    let folder = try folder(options, reading: reading)
     guard FileManager.default.fileExists(atPath: folder) else {
       throw CommandError(
         Exit.unavailable, "the journal does not exist", at: folder,
-        advice: "start the instance with `widgetlab up`, or give a copied one with --journal")
+        advice:
+          "start the instance with `widgetlab up`, or give a copied one with --journal\(InstanceOptions.adviceToName)")
     }
     return JournalReader(folder: URL(fileURLWithPath: folder))
   }

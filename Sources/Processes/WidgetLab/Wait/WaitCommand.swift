@@ -60,9 +60,9 @@ struct WaitCommand: AsyncParsableCommand {
     try await reporting {
       let since = self.since.flatMap { JournalFilter.Moment($0)?.fixed(now: .now) }
       let wanted = try conditions.map { text in
-        try WaitCondition(text) { try options.cluster().address($0) }
+        try WaitCondition(text) { try options.cluster(reading: true).address($0) }
       }
-      let folder = try options.folder()
+      let folder = try options.folder(reading: true)
       let what = conditions.joined(separator: ", ")
       let place = options
       try await Deadline.within(.seconds(timeout), "this condition was not met: \(what)", at: folder) {
@@ -81,7 +81,7 @@ struct Waiting: Sendable {
   /// Returns when the condition holds, and prints the envelope that fulfilled it.
   func wait(_ condition: WaitCondition, _ options: InstanceOptions) async throws {
     if case .standing(let address, let state) = condition {
-      let cluster = try options.cluster()
+      let cluster = try options.cluster(reading: true)
       while try await !isStanding(address, state, cluster) { try await Task.sleep(for: .milliseconds(50)) }
       return Output.print("\(address.short) is \(state)")
     }
