@@ -321,7 +321,7 @@ let package = Package(
     .target(name: "CLazyCurl", path: "Sources/SDK/CLazyCurl"),
     module(
       "CurlURLLoading", in: "SDK",
-      ["AuthorRuntime", "CLazyCurl", "CookieFiles", "HTTPRules", "MessageBus", "Messages", "URLSessionAPI"]),
+      ["Archive", "AuthorRuntime", "CLazyCurl", "CookieFiles", "HTTPRules", "MessageBus", "Messages", "URLSessionAPI"]),
     module("NetworkAPI", in: "SDK", ["AuthorRuntime", "CurlURLLoading", "Messages"]),
     module(
       "AppIntents", in: "SDK",
@@ -368,12 +368,12 @@ let package = Package(
     // Device: the services of the host system. They do not import each other.
     module(
       "Launching", in: "Device",
-      ["MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", grdb]),
+      ["Archive", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", grdb]),
     .systemLibrary(name: "CZlib", path: "Sources/Device/CZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     module(
       "Transfers", in: "Device",
       [
-        "CookieFiles", "CZlib", "FaultPoints", "HTTPRules", "MessageBus", "Messages", "OwnedTasks", "ProcessActions",
+        "Archive", "CookieFiles", "CZlib", "FaultPoints", "HTTPRules", "MessageBus", "Messages", "OwnedTasks", "ProcessActions",
         "ResponseChecks", "Stores", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1, nioPosix,
         nioSSL,
       ]),
@@ -401,11 +401,11 @@ let package = Package(
       ]),
 
     // APNs: Apple's push servers. APNs and PushDelivery do not use sockets, APNsServer does not use a database.
-    module("APNs", in: "APNs", ["Messages", "ShownText", asn1, crypto, x509]),
+    module("APNs", in: "APNs", ["Archive", "Messages", "ShownText", asn1, crypto, x509]),
     module(
       "PushDelivery", in: "APNs",
       [
-        "FaultPoints", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "PrometheusMetrics", "ShownText",
+        "Archive", "FaultPoints", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "PrometheusMetrics", "ShownText",
         "Stores", "Timekeeping", grdb, grdbSQLite, heap,
       ]),
     // The store that several push servers share. Only this target uses libpq, and only the push server uses this target.
@@ -415,16 +415,17 @@ let package = Package(
     .target(name: "CLazyPostgres", path: "Sources/APNs/CLazyPostgres"),
     module(
       "PostgresStore", in: "APNs",
-      ["CLazyPostgres", "CPostgres", "FaultPoints", "Messages", "PushDelivery", "Timekeeping"]),
+      ["Archive", "CLazyPostgres", "CPostgres", "FaultPoints", "Messages", "PushDelivery", "Timekeeping"]),
     module(
       "APNsServer", in: "APNs",
-      ["APNs", "Messages", "ShownText", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
+      ["Archive", "APNs", "Messages", "ShownText", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Observability: analysis of the journal, without connections and terminals.
     module("JournalAnalysis", in: "Observability", ["Archive", "Journal", "Messages", "ShownText"]),
     module("ReportPages", in: "Observability"),
-    module("FleetReports", in: "Observability", ["Messages", "ReportPages"]),
-    module("ChaosCampaign", in: "Observability", ["FaultPoints", "JournalAnalysis", "Messages", "ReportPages"]),
+    module("FleetReports", in: "Observability", ["Archive", "Messages", "ReportPages"]),
+    module(
+      "ChaosCampaign", in: "Observability", ["Archive", "FaultPoints", "JournalAnalysis", "Messages", "ReportPages"]),
     // The web server of `widgetlab console`. CConsolePage embeds the files of its page in the executable.
     .target(name: "CConsolePage", path: "Sources/Observability/CConsolePage"),
     module(
@@ -452,14 +453,16 @@ let package = Package(
     module(
       "MessageBusBroker", in: "Processes",
       [
-        "Cluster", "FaultPoints", "Journal", "Messages", "PrometheusMetrics", "StandingProcesses", "ZeroMQ", arguments,
+        "Archive", "Cluster", "FaultPoints", "Journal", "Messages", "PrometheusMetrics", "StandingProcesses", "ZeroMQ",
+        arguments,
         logging,
       ]),
     process("MessageBusBrokerMain", in: "Processes", ["MessageBusBroker", "StandingProcesses"]),
     module(
       "ProcessAgent", in: "Processes",
       [
-        "ChildProcesses", "Cluster", "CookieFiles", "CPlatform", "DefaultsLog", "FaultPoints", "MessageBus", "Messages",
+        "Archive", "ChildProcesses", "Cluster", "CookieFiles", "CPlatform", "DefaultsLog", "FaultPoints", "MessageBus",
+        "Messages",
         "OwnedTasks", "StandingProcesses", "ZeroMQ", arguments, logging,
       ]),
     process("ProcessAgentMain", in: "Processes", ["ProcessAgent", "StandingProcesses"]),
@@ -486,7 +489,7 @@ let package = Package(
     module(
       "DeviceFleet", in: "Processes",
       [
-        "Cluster", "FleetTokenDerivation", "HTTPRules", "LiveActivities", "MessageBus", "Messages", "OwnedTasks",
+        "Archive", "Cluster", "FleetTokenDerivation", "HTTPRules", "LiveActivities", "MessageBus", "Messages", "OwnedTasks",
         "PrometheusMetrics", "Pushes", "ResponseChecks",
         "StandingProcesses", "Stores",
         "Timekeeping", arguments, asyncHTTPClient, grdb, heap, logging, nioCore, nioHTTP1,

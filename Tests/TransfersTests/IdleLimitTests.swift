@@ -20,6 +20,12 @@ import Testing
     #expect(limit.isOver)
   }
 
+  @Test(arguments: [Double.nan, .infinity, -.infinity, 1e308])
+  func `an idle limit of any number is one`(seconds: Double) {
+    var limit = IdleLimit(seconds, now: start)
+    _ = limit.nextLook(start + .seconds(1))
+  }
+
   @Test(.rule("TRANSFER-32"))
   func `time in which an attempt waits on the device or a challenge does not count as idle`() {
     var limit = IdleLimit(10, now: start)

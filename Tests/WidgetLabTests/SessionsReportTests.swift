@@ -70,6 +70,14 @@ private func report(
         ])
   }
 
+  @Test(arguments: [1e308, -1e308, .infinity, .nan])
+  func `the sessions table shows a task with a date beyond all calendars`(seconds: Double) {
+    let date = Date(timeIntervalSinceReferenceDate: seconds)
+    let tasks = [task(1, .waiting, received: .max, of: 1, nextTry: date), task(2, .waiting, nextTry: date)]
+    let lines = report([session(limitedUntil: date)], tasks, offset: seconds).lines(all: true)
+    #expect(lines.contains { $0.contains("https://example.com/2") })
+  }
+
   @Test func `the sessions table begins with the network, the clock and the limiter`() {
     let sessions = [
       session("a", limitedUntil: noon + 61), session("b", limitedUntil: noon + 61), session("c", limitedUntil: noon),

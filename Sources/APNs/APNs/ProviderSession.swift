@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import Messages
 import ShownText
@@ -103,8 +104,8 @@ package struct ProviderSession: Sendable {
     if let current, now.timeIntervalSince(current.since) < settings.providerTokenUpdateInterval {
       throw APNsRefusal(
         .tooManyProviderTokenUpdates,
-        "the provider token of this connection is \(Int(now.timeIntervalSince(current.since))) s old; it may change "
-          + "after \(Int(settings.providerTokenUpdateInterval)) s. The current token is still valid")
+        "the provider token of this connection is \(Int(saturating: now.timeIntervalSince(current.since))) s old; it may change "
+          + "after \(Int(saturating: settings.providerTokenUpdateInterval)) s. The current token is still valid")
     }
     first = first ?? token.key
     current = Current(authorization: authorization ?? "", text: text, token: token, since: now)
@@ -169,7 +170,7 @@ package struct ProviderSession: Sendable {
     guard last.count < settings.consecutiveRequests else {
       throw APNsRefusal(
         .tooManyRequests,
-        "\(last.count) consecutive requests to this token in \(Int(settings.consecutiveWindow)) s: the limit is reached"
+        "\(last.count) consecutive requests to this token in \(Int(saturating: settings.consecutiveWindow)) s: the limit is reached"
       )
     }
     run = (token, last.count + 1, last.since)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Crypto
 import Foundation
 
@@ -52,12 +53,12 @@ struct ProviderToken: Sendable {
     if age > settings.providerTokenLifetime {
       throw APNsRefusal(
         .expiredProviderToken,
-        "iat is \(Int(min(age, 1e12))) s ago; a provider token is valid for \(Int(settings.providerTokenLifetime)) s"
+        "iat is \(Int(saturating: age)) s ago; a provider token is valid for \(Int(saturating: settings.providerTokenLifetime)) s"
       )
     }
     if -age > settings.providerTokenLifetime {
       throw Self.invalid(
-        "its iat is \(Int(min(-age, 1e12))) s in the future: the provider's clock or iat is wrong")
+        "its iat is \(Int(saturating: -age)) s in the future: the provider's clock or iat is wrong")
     }
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import Glibc
 
@@ -31,7 +32,7 @@ struct RandomNumbers: Sendable {
   /// Returns a random UUID greater than those of earlier milliseconds: RFC 9562, version 7. An index of them grows only
   /// at its end.
   mutating func uuid(at date: Date) -> UUID {
-    let milliseconds = UInt64(min(max(0, date.timeIntervalSince1970 * 1000), 0x1p47))
+    let milliseconds = UInt64(saturating: min(max(0, date.timeIntervalSince1970 * 1000), 0x1p47))
     return UUID(milliseconds << 16 | 0x7000 | next() & 0xfff, next() & ~(3 << 62) | 2 << 62)
   }
 }

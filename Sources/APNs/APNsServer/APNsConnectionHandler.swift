@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNs
+import Archive
 import Foundation
 import Messages
 import NIOCore
@@ -216,7 +217,9 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     guard session != nil || objection != nil else { return context.close(promise: nil) }
     try? context.channel.syncOptions?.setOption(.autoRead, value: true)
     context.close(mode: .output, promise: nil)
-    let end = context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(Int64(registry.limits.ending * 1000))) {
+    let end = context.eventLoop.assumeIsolated().scheduleTask(
+      in: .milliseconds(Int64(saturating: min(registry.limits.ending, 1e9) * 1000))
+    ) {
       if let context = self.context { context.close(mode: .all, promise: nil) }
     }
     watch = (end, .distantFuture)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import APNs
+import Archive
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -88,7 +89,7 @@ package final class APNsHTTP2Server: Sendable {
     let registry = registry
     registry.beginShutdown()
     // Scheduled after the shutdown was announced, so that each connection sends its GOAWAY even when `seconds` is 0.
-    let end = group.next().scheduleTask(in: .nanoseconds(Int64(seconds * 1e9))) { registry.abandon() }
+    let end = group.next().scheduleTask(in: .nanoseconds(Int64(saturating: seconds * 1e9))) { registry.abandon() }
     await registry.untilEmpty()
     end.cancel()
     try? await group.shutdownGracefully()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import NIOCore
 package import NIOSSL
@@ -63,7 +64,7 @@ package struct APNsServerConfiguration: Sendable {
       certificateChain: certificateChain.map { .certificate($0) }, privateKey: .privateKey(privateKey))
     tls.minimumTLSVersion = .tlsv12
     tls.applicationProtocols = ["h2"]
-    tls.shutdownTimeout = .milliseconds(Int64(limits.ending * 1000))
+    tls.shutdownTimeout = .milliseconds(Int64(saturating: min(limits.ending, 1e9) * 1000))
     if let clientAuthority {
       // optional, and verified by `ClientAuthority`, so that a rejected certificate gets a reason of APNs
       tls.certificateVerification = .optionalVerification

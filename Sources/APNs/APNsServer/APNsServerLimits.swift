@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import NIOCore
 
 /// Limits of a connection: times in seconds, sizes in bytes. Apple publishes few of them; a limit without a source is
@@ -47,6 +48,6 @@ package struct APNsServerLimits: Sendable {
 
 extension NIODeadline {
   static func + (start: NIODeadline, seconds: Double) -> NIODeadline {
-    start + .nanoseconds(Int64(min(seconds, 1e9) * 1e9))
+    start + .nanoseconds(Int64(saturating: min(seconds, 1e9) * 1e9))
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNs
+import Archive
 import Foundation
 import Messages
 import NIOCore
@@ -146,7 +147,9 @@ extension HTTP2Error {
 extension APNsAnswer {
   /// `nil` for a success, and for a response without a reason.
   var body: String? {
-    reason.map { APNsAnswer.json(reason: $0, milliseconds: timestamp.map { Int64($0.timeIntervalSince1970 * 1000) }) }
+    reason.map {
+      APNsAnswer.json(reason: $0, milliseconds: timestamp.map { Int64(saturating: $0.timeIntervalSince1970 * 1000) })
+    }
   }
 
   static func json(reason: String, milliseconds: Int64? = nil) -> String {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNs
+import Archive
 import NIOCore
 
 extension HTTP2Connection {
@@ -62,5 +63,5 @@ extension HTTP2Connection {
 
 extension Double {
   /// Formats a whole number without a fraction.
-  fileprivate var formatted: String { self == rounded() && abs(self) < 1e15 ? "\(Int(self))" : "\(self)" }
+  fileprivate var formatted: String { self == rounded() && abs(self) < 1e15 ? "\(Int(saturating: self))" : "\(self)" }
 }

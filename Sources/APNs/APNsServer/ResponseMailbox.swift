@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNs
+import Archive
 import NIOCore
 import Synchronization
 
@@ -50,7 +51,7 @@ final class ResponseMailbox: Sendable {
       connection.value?.answer(CollectionOfOne((stream, answer)))
       return
     }
-    loop.assumeIsolated().scheduleTask(in: .nanoseconds(Int64(min(answer.latency, 1e9) * 1e9))) {
+    loop.assumeIsolated().scheduleTask(in: .nanoseconds(Int64(saturating: min(answer.latency, 1e9) * 1e9))) {
       self.connection.value?.answer(CollectionOfOne((stream, answer)))
     }
   }

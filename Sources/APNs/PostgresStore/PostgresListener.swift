@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import CPostgres
 import Foundation
 import Messages
@@ -100,7 +101,7 @@ actor PostgresListener {
   private func wait(_ seconds: Double) {
     var descriptors = [pollfd(fd: bell, events: Int16(POLLIN), revents: 0)]
     if let connection { descriptors.append(pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)) }
-    poll(&descriptors, nfds_t(descriptors.count), Int32(max(0, (seconds * 1_000).rounded(.up))))
+    poll(&descriptors, nfds_t(descriptors.count), Int32(saturating: max(0, (seconds * 1_000).rounded(.up))))
     var rings: eventfd_t = 0
     eventfd_read(bell, &rings)
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 
 /// Limits how many delivery-log lines per second are recorded in the journal, so that a fast provider does not delay
@@ -14,7 +15,7 @@ struct JournalRateLimiter: Sendable {
 
   /// Returns whether another line may be recorded now, and counts it.
   mutating func takes(at now: Date) -> Bool {
-    let present = Int(now.timeIntervalSince1970)
+    let present = Int(saturating: now.timeIntervalSince1970)
     if present != second {
       second = present
       recorded = 0

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import CPlatform
 package import Foundation
 
@@ -53,7 +54,7 @@ package struct Timestamp: Hashable, Sendable, Comparable, Codable {
   package let microseconds: Int64
 
   package init(microseconds: Int64) { self.microseconds = microseconds }
-  package init(_ date: Date) { self.microseconds = Int64((date.timeIntervalSince1970 * 1e6).rounded()) }
+  package init(_ date: Date) { self.microseconds = Int64(saturating: (date.timeIntervalSince1970 * 1e6).rounded()) }
   /// The machine's current time, also in a process whose clock is the device's.
   package static var now: Timestamp { Timestamp(microseconds: machine_time() / 1000) }
   package var date: Date { Date(timeIntervalSince1970: Double(microseconds) / 1e6) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 package import Foundation
 
 /// What a fleet reports about itself.
@@ -126,7 +127,7 @@ package struct LatencyHistogram: Codable, Hashable, Sendable {
 
   package mutating func add(_ milliseconds: Double) {
     let value = max(0, milliseconds)
-    let place = value < Self.first ? 0 : 1 + Int(log10(value / Self.first) * Self.perDecade)
+    let place = value < Self.first ? 0 : 1 + min(Int(saturating: log10(value / Self.first) * Self.perDecade), 1000)
     if place >= counts.count { counts += Array(repeating: 0, count: place + 1 - counts.count) }
     counts[place] += 1
     longest = max(longest, value)
@@ -145,7 +146,7 @@ package struct LatencyHistogram: Codable, Hashable, Sendable {
     let total = count
     guard total > 0 else { return nil }
     guard share < 1 else { return longest }
-    let wanted = max(1, Int((Double(total) * share).rounded(.up)))
+    let wanted = max(1, Int(saturating: (Double(total) * share).rounded(.up)))
     var sum = 0
     for (place, count) in counts.enumerated() {
       sum += count

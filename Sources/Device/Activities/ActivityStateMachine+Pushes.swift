@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 package import Foundation
 import LiveActivities
 package import Messages
@@ -88,7 +89,8 @@ extension ActivityStateMachine {
       guard error == .throttled else { return PushResult(step: .discarded, detail: "a newer content is shown") }
       state.activities[index].life = kept.life
       state.activities[index].lastPush = push.uniqueID
-      return PushResult(step: .budget, detail: "more than \(Int(limits.priority10PerHour)) of priority 10 in an hour")
+      return PushResult(
+        step: .budget, detail: "more than \(Int(saturating: limits.priority10PerHour)) of priority 10 in an hour")
     }
     if let state = content.state {
       kept.take(

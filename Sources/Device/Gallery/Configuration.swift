@@ -92,7 +92,7 @@ extension ArchivedValue {
   package var plain: String {
     switch self {
     case .bool(let value): "\(value)"
-    case .number(let value): value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
+    case .number(let value): value == value.rounded() && abs(value) < 1e15 ? "\(Int(saturating: value))" : "\(value)"
     case .string(let value): value
     case .date(let value): value.formatted(.iso8601)
     case .list(let values): values.map(\.plain).joined(separator: ", ")

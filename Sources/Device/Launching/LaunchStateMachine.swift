@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 package import Foundation
 package import Messages
 import ProcessActions
@@ -306,7 +307,7 @@ package struct LaunchStateMachine: Sendable {
     guard pause > 0 else { return }
     process.notBefore = now.addingTimeInterval(pause)
     let times = process.failures == 1 ? "" : "\(process.failures) failures in a row, "
-    let seconds = pause == pause.rounded() ? "\(Int(pause))" : "\(pause)"
+    let seconds = pause == pause.rounded() ? "\(Int(saturating: pause))" : "\(pause)"
     process.why += "; \(times)backing off for \(seconds) s"
   }
 

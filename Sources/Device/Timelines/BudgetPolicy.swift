@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 package import Foundation
 package import Messages
 
@@ -66,7 +67,7 @@ package struct BudgetPolicy: Sendable, Hashable {
   /// How many reloads a placement may spend in the window.
   func allowance(at instant: Date, of account: BudgetAccount) -> Int {
     let isLearning = instant < learningEnd(account)
-    return Int(((perDay ?? 0) * (isLearning ? learningFactor : 1)).rounded(.up))
+    return Int(saturating: ((perDay ?? 0) * (isLearning ? learningFactor : 1)).rounded(.up))
   }
 
   /// The next instant at which the rate may change.
@@ -80,7 +81,7 @@ package struct BudgetPolicy: Sendable, Hashable {
 
   private func hour(at instant: Date) -> Int {
     let hours = ((instant.timeIntervalSince1970 + secondsAhead(at: instant)) / 3600).rounded(.down)
-    return Int(hours - (hours / 24).rounded(.down) * 24) % 24
+    return Int(saturating: hours - (hours / 24).rounded(.down) * 24) % 24
   }
 
   /// How many seconds the user's clock is ahead of UTC.

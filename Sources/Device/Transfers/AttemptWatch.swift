@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import NIOCore
 import NIOPosix
@@ -17,7 +18,7 @@ struct IdleLimit: Sendable {
 
   /// - Parameter idle: seconds.
   init(_ idle: Double, now: NIODeadline) {
-    self.idle = .milliseconds(Int64(min(max(idle, 0), 1e8) * 1000))
+    self.idle = .milliseconds(Int64(saturating: min(max(idle, 0), 1e8) * 1000))
     lastData = now
   }
 

@@ -375,8 +375,8 @@ actor TransferScheduler {
     } catch {
       return context.broken(error)
     }
-    let pause = max(0, next.timeIntervalSince(context.clock.now))
-    context.record(key, .retrying, context.bytes(key), "\(reason); again in \(Int(pause)) s")
+    let pause = Int(exactly: max(0, next.timeIntervalSince(context.clock.now)).rounded(.down)) ?? .max
+    context.record(key, .retrying, context.bytes(key), "\(reason); again in \(pause) s")
   }
 }
 

@@ -61,7 +61,7 @@ package enum LiveText: Hashable, Sendable {
   /// A duration in its largest consecutive units, such as `2 hr, 5 min`.
   private static func units(_ seconds: TimeInterval, _ count: Int) -> String {
     let units = [("days", 86400), ("hr", 3600), ("min", 60), ("sec", 1)]
-    var rest = Int(seconds.rounded())
+    var rest = Int(saturating: seconds.rounded())
     guard let first = units.firstIndex(where: { rest >= $0.1 }) else { return "0 sec" }
     var parts: [String] = []
     for (unit, length) in units[first...].prefix(count) {
@@ -74,7 +74,7 @@ package enum LiveText: Hashable, Sendable {
 
   /// A duration such as `1:02:03` or `2:03`.
   private static func clock(_ seconds: TimeInterval, showsHours: Bool) -> String {
-    let all = Int(seconds.rounded(.down))
+    let all = Int(saturating: seconds.rounded(.down))
     let tail = String(format: "%02d", all % 60)
     guard showsHours, all >= 3600 else { return "\(all / 60):\(tail)" }
     return "\(all / 3600):" + String(format: "%02d", all / 60 % 60) + ":\(tail)"

@@ -121,7 +121,8 @@ extension ArchivedValue {
     guard let red = parts["red"]?.number, let green = parts["green"]?.number, let blue = parts["blue"]?.number else {
       return nil
     }
-    let hex = [red, green, blue].map { String(format: "%02X", Int((min(max($0, 0), 1) * 255).rounded())) }.joined()
+    let hex = [red, green, blue].map { String(format: "%02X", Int(saturating: (min(max($0, 0), 1) * 255).rounded())) }
+      .joined()
     let opacity = parts["opacity"]?.number ?? 1
     return "#\(hex)" + (opacity == 1 ? "" : " \((opacity * 100).words) %")
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 package import Foundation
 
 /// The dates of an axis: the starts of calendar units, or of groups of them.
@@ -32,7 +33,8 @@ package struct DateTicks: Hashable, Sendable {
     let span = range.upperBound - range.lowerBound
     self =
       Self.choices.first { span / $0.length <= Double(max(desired, 1)) }?.ticks
-      ?? DateTicks(unit: .year, count: Int(min((span / 31_556_952 / Double(max(desired, 1))).rounded(.up), 1_000_000)))
+      ?? DateTicks(
+        unit: .year, count: Int(saturating: min((span / 31_556_952 / Double(max(desired, 1))).rounded(.up), 1_000_000)))
   }
 
   /// The unit within which groups are counted, such as the day for hours.

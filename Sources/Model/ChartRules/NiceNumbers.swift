@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 
 /// Round numbers for an axis: multiples of 1, 2 or 5 times a power of ten.
@@ -25,7 +26,7 @@ package enum NiceNumbers {
     guard first <= last, last - first < 1000, abs(first) < 1e15, abs(last) < 1e15 else { return [] }
     // Division by a power of ten gives the number that a person writes; a product may differ in the last digit.
     let inverse = (1 / step).rounded()
-    return (0...Int(last - first)).map { index in
+    return (0...Int(saturating: last - first)).map { index in
       let multiple = first + Double(index)
       return step < 1 && abs(inverse * step - 1) < 1e-9 ? multiple / inverse : multiple * step
     }

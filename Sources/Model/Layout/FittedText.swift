@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
+
 /// The lines of a text for a width and a height. A text without characters has no size.
 struct FittedText {
   /// A line before it is aligned.
@@ -27,7 +29,7 @@ struct FittedText {
     var count = rules.limit ?? .max
     if let most, most.isFinite {
       let fitting = (most + rules.spacing + 0.01) / (max(tallest.height, 0.01) + rules.spacing)
-      count = min(count, Int(fitting.rounded(.down).clamped(1, 1_000_000)))
+      count = min(count, Int(saturating: fitting.rounded(.down).clamped(1, 1_000_000)))
     }
     fill((limit ?? .infinity) + 0.01, most: count, rules.truncation)
     place(spacing: rules.spacing, reserved: rules.reserved, tallest)

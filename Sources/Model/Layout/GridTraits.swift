@@ -82,10 +82,10 @@ extension LayoutBuilder {
     case "gridCellColumns":
       guard let count = arguments.length("count") else { return node }
       guard (1...Double(GridNode.mostColumns)).contains(count) else {
-        context.note(.modifierNotLaidOut, ".gridCellColumns with the count \(Int(count))")
+        context.note(.modifierNotLaidOut, ".gridCellColumns with the count \(Int(saturating: count))")
         return node
       }
-      traits.columns = Int(count)
+      traits.columns = Int(saturating: count)
     case "gridCellAnchor":
       guard let anchor = arguments.unitPoint("anchor") else {
         context.note(.invalidNumber, ".gridCellAnchor")

@@ -195,6 +195,6 @@ extension Double {
   fileprivate var shortText: String {
     guard isFinite, abs(self) < 1e12 else { return "\(self)" }
     let tenths = (self * 10).rounded() / 10
-    return tenths == tenths.rounded() ? "\(Int(tenths))" : "\(tenths)"
+    return tenths == tenths.rounded() ? "\(Int(saturating: tenths))" : "\(tenths)"
   }
 }

@@ -169,7 +169,7 @@ final class LazyGridNode: CellsNode {
   private func count(of least: Double, _ spacing: Double, in length: Double) -> Int {
     guard length.isFinite else { return max(1, min(children.count, Self.mostLanes)) }
     let count = ((length + spacing + 0.001) / max(least + spacing, 0.001)).rounded(.down)
-    return Int(count.clamped(1, Double(Self.mostLanes)))
+    return Int(saturating: count.clamped(1, Double(Self.mostLanes)))
   }
 
   // MARK: Places

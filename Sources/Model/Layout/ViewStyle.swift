@@ -177,5 +177,5 @@ extension ArchivedValue {
   /// The number, if the value is one and is neither infinite nor not a number.
   var finite: Double? { number.flatMap { $0.isFinite ? $0 : nil } }
   /// The number as a whole one, if the value is one.
-  var count: Int? { finite.map { Int($0.clamped(-1_000_000, 1_000_000)) } }
+  var count: Int? { finite.map { Int(saturating: $0.clamped(-1_000_000, 1_000_000)) } }
 }

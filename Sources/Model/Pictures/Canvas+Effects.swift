@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import CLazyCairo
 import Layout
 
@@ -67,9 +68,10 @@ extension Canvas {
           }
           line.blur { y, values in
             let alpha = min(values[3].rounded(), 255)
-            func byte(_ value: Float) -> UInt32 { UInt32(max(0, min(value.rounded(), alpha))) }
+            func byte(_ value: Float) -> UInt32 { UInt32(saturating: Double(max(0, min(value.rounded(), alpha)))) }
             pixels[y * row + x] =
-              byte(values[0]) | byte(values[1]) << 8 | byte(values[2]) << 16 | UInt32(max(0, alpha)) << 24
+              byte(values[0]) | byte(values[1]) << 8 | byte(values[2]) << 16 | UInt32(saturating: Double(max(0, alpha)))
+              << 24
           }
         }
       }
@@ -108,8 +110,8 @@ private struct PixelMap {
 
   private static func pixel(_ red: Double, _ green: Double, _ blue: Double, _ opacity: Double) -> UInt32 {
     let alpha = (min(max(opacity, 0), 1) * 255).rounded()
-    func byte(_ value: Double) -> UInt32 { UInt32((min(max(value, 0), 1) * alpha).rounded()) }
-    return UInt32(alpha) << 24 | byte(red) << 16 | byte(green) << 8 | byte(blue)
+    func byte(_ value: Double) -> UInt32 { UInt32(saturating: (min(max(value, 0), 1) * alpha).rounded()) }
+    return UInt32(saturating: alpha) << 24 | byte(red) << 16 | byte(green) << 8 | byte(blue)
   }
 }
 
@@ -122,7 +124,8 @@ struct BoxBlur {
 
   /// - Parameter deviation: `nil` for one that changes no pixel.
   init?(deviation: Double) {
-    let size = Int((min(max(deviation, 0), 10_000) * 3 * (2 * Double.pi).squareRoot() / 4 + 0.5).rounded(.down))
+    let size = Int(
+      saturating: (min(max(deviation, 0), 10_000) * 3 * (2 * Double.pi).squareRoot() / 4 + 0.5).rounded(.down))
     guard size > 1 else { return nil }
     passes =
       size.isMultiple(of: 2)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 
 /// How near a picture has to be to its reference. The names and the meaning are those of swift-snapshot-testing.
@@ -50,7 +51,7 @@ package struct PixelComparison {
         + "precision of the farthest is \(Self.text(1 - largest / 100)), and \(Self.text(precision.perceptual)) matches"
     } else {
       let different = pairs.reduce(0) { sum, pair in sum + Self.differentBytes(pair.0, pair.1) }
-      guard different > Int((1 - precision.share) * Double(count * 4)) else { return }
+      guard different > Int(saturating: (1 - precision.share) * Double(count * 4)) else { return }
       let share = 1 - Double(different) / Double(count * 4)
       let pixels = pairs.reduce(0) { $0 + ($1.0 == $1.1 ? 0 : 1) }
       difference =
@@ -64,7 +65,7 @@ package struct PixelComparison {
 
   private static func text(_ share: Double) -> String {
     // Rounded down, so that a share below 1 is never shown as 1.
-    let digits = String(Int((share * 10_000).rounded(.down)) % 10_000)
+    let digits = String(Int(saturating: (share * 10_000).rounded(.down)) % 10_000)
     return share >= 1 ? "1" : "0." + String(repeating: "0", count: 4 - digits.count) + digits
   }
 

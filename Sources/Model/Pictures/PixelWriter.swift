@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import CLazyCairo
 import Foundation
 import Layout
@@ -201,7 +202,7 @@ extension Drawing.Group {
       reach +=
         1.5 * shadow.radius * transform.factor + max(abs(shadow.offset(transform).x), abs(shadow.offset(transform).y))
     }
-    return Int(min(reach.rounded(.up), 32767))
+    return Int(saturating: min(reach.rounded(.up), 32767))
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import Layout
 
@@ -79,7 +80,7 @@ struct Wedges {
         one.red - other.red, one.green - other.green, one.blue - other.blue, one.opacity - other.opacity,
       ].map(abs).max() ?? 0
     let steps = min((distance * 128).rounded(.up), (sweep / 1.5).rounded(.down))
-    return Int(min(max(steps, (sweep / 45).rounded(.up), 1), 240))
+    return Int(saturating: min(max(steps, (sweep / 45).rounded(.up), 1), 240))
   }
 
   private func wedge(from start: Double, to end: Double) -> Path {

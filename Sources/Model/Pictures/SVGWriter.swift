@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import Layout
 
@@ -193,7 +194,7 @@ extension RGBA {
     let digits = Array("0123456789abcdef")
     return "#"
       + [red, green, blue].map { part in
-        let byte = Int((min(max(part, 0), 1) * 255).rounded())
+        let byte = Int(saturating: (min(max(part, 0), 1) * 255).rounded())
         return "\(digits[byte / 16])\(digits[byte % 16])"
       }.joined()
   }
@@ -224,7 +225,7 @@ extension Double {
     guard isFinite, abs(self) < 1e9 else { return "0" }
     var factor = 1
     for _ in 0..<count { factor *= 10 }
-    let number = Int((self * Double(factor)).rounded())
+    let number = Int(saturating: (self * Double(factor)).rounded())
     let (whole, rest) = (abs(number) / factor, abs(number) % factor)
     var text = (number < 0 ? "-" : "") + "\(whole)"
     if rest > 0 {

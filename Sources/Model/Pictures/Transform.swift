@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Layout
 
 /// An affine map: a point becomes (a x + c y + x₀, b x + d y + y₀).
@@ -95,7 +96,7 @@ struct PixelBox: Hashable {
       rect.origin, Point(x: rect.maxX, y: rect.minY), Point(x: rect.minX, y: rect.maxY),
       Point(x: rect.maxX, y: rect.maxY),
     ].map { transform($0) }
-    func whole(_ number: Double) -> Int { Int(min(max(number, -1e6), 1e6)) }
+    func whole(_ number: Double) -> Int { Int(saturating: min(max(number, -1e6), 1e6)) }
     let (xs, ys) = (corners.map(\.x), corners.map(\.y))
     left = whole((xs.min() ?? 0).rounded(.down))
     top = whole((ys.min() ?? 0).rounded(.down))

@@ -25,7 +25,7 @@ package final class Histogram: Sendable {
   package func observe(seconds: Double) {
     let seconds = max(0, seconds)
     buckets[bounds.firstIndex { seconds <= $0 } ?? bounds.count].add()
-    nanoseconds.add(Int(min(seconds, 1e9) * 1e9))
+    nanoseconds.add(Int(exactly: (min(seconds, 1e9) * 1e9).rounded()) ?? 0)
   }
 
   package func observe(_ duration: Duration) { observe(seconds: duration / .seconds(1)) }

@@ -138,7 +138,7 @@ package final class MetricsServer: Sendable {
       pollfd(fd: $0.descriptor, events: Int16($0.response == nil ? POLLIN : POLLOUT), revents: 0)
     }
     let first = (connections.map(\.deadline) + [resumesAt].compactMap(\.self)).min()
-    let timeout = first.map { Int32(max(0, ($0 - Self.now) * 1_000).rounded(.up)) } ?? -1
+    let timeout = first.map { Int32(exactly: max(0, ($0 - Self.now) * 1_000).rounded(.up)) ?? .max } ?? -1
     poll(&polled, nfds_t(polled.count), timeout)
   }
 

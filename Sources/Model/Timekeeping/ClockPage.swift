@@ -44,8 +44,11 @@ extension Date {
   /// Nanoseconds since 1970. A reader gets the same date to the last bit: the machine's clock has nanoseconds, and a
   /// `Date` in this century has steps of about a hundred.
   var nanoseconds: Int64 {
-    let whole = timeIntervalSinceReferenceDate.rounded(.down)
-    let rest = ((timeIntervalSinceReferenceDate - whole) * 1e9).rounded()
-    return (Int64(whole) + Int64(Date.timeIntervalBetween1970AndReferenceDate)) * 1_000_000_000 + Int64(rest)
+    // Nanoseconds of 64 bits reach to the year 2262.
+    let seconds = min(max(timeIntervalSinceReferenceDate, -8e9), 8e9)
+    let whole = seconds.rounded(.down)
+    let rest = ((seconds - whole) * 1e9).rounded()
+    let between = Int64(exactly: Date.timeIntervalBetween1970AndReferenceDate) ?? 0
+    return ((Int64(exactly: whole) ?? 0) + between) * 1_000_000_000 + (Int64(exactly: rest) ?? 0)
   }
 }

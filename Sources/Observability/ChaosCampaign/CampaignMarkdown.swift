@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import JournalAnalysis
 import ReportPages
 
@@ -56,7 +57,7 @@ package enum CampaignMarkdown {
   private static func victims(_ report: CampaignReport) -> [String] {
     let rows = report.victims.map { figures in
       [figures.victim.rawValue, "\(figures.kills)", "\(figures.states.count)", "\(figures.recoveries.count)"]
-        + [0.5, 0.99, 1].map { figures.recovery($0).map { "\(Int($0.rounded()))" } ?? "-" }
+        + [0.5, 0.99, 1].map { figures.recovery($0).map { "\(Int(saturating: $0.rounded()))" } ?? "-" }
     }
     return [
       "## Victims", "",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import JournalAnalysis
 import ReportPages
 
@@ -62,7 +63,7 @@ package enum CampaignPage {
   private static func recovery(_ report: CampaignReport) -> String {
     let rows = report.victims.map { figures in
       [figures.victim.rawValue, "\(figures.kills)", "\(figures.states.count)", "\(figures.recoveries.count)"]
-        + [0.5, 0.99, 1].map { figures.recovery($0).map { "\(Int($0.rounded())) ms" } ?? "-" }
+        + [0.5, 0.99, 1].map { figures.recovery($0).map { "\(Int(saturating: $0.rounded())) ms" } ?? "-" }
     }
     let sentence =
       "From the kill until the process is ready again. A process that is killed again before has no time. The device "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import ReportPages
 
@@ -16,7 +17,8 @@ enum CampaignPlots {
     let grid = scale.ticks.map { value in
       let x = scale.x(value)
       return ReportPlots.line(x, 8, x, height - 26, "grid")
-        + ReportPlots.text(x, height - 8, value < 1000 ? "\(Int(value)) ms" : "\(Int(value / 1000)) s", "middle")
+        + ReportPlots.text(
+          x, height - 8, value < 1000 ? "\(Int(saturating: value)) ms" : "\(Int(saturating: value / 1000)) s", "middle")
     }
     let rows = victims.enumerated().map { index, figures in
       let y = 8 + ReportPlots.row * (Double(index) + 0.5)
@@ -27,7 +29,7 @@ enum CampaignPlots {
         figures.recovery(share).map { value in
           let x = scale.x(value)
           return
-            "<g class='mark'><title>\(name) \(Int(value)) ms</title>\(ReportPlots.line(x, y - 10, x, y + 10, "mark"))</g>"
+            "<g class='mark'><title>\(name) \(Int(saturating: value)) ms</title>\(ReportPlots.line(x, y - 10, x, y + 10, "mark"))</g>"
         }
       }
       return ReportPlots.text(ReportPlots.left - 10, y + 4, figures.victim.rawValue, "end") + points.joined()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 package import JournalAnalysis
 package import ReportPages
 
@@ -125,7 +126,7 @@ package struct CampaignReport: Sendable, Codable {
 
   package var kills: Int { runs.reduce(0) { $0 + $1.kills } }
   package var seconds: Double { runs.reduce(0) { $0 + $1.seconds } }
-  package var killsPerHour: Int { seconds > 0 ? Int(Double(kills) / seconds * 3600) : 0 }
+  package var killsPerHour: Int { seconds > 0 ? Int(saturating: Double(kills) / seconds * 3600) : 0 }
 
   /// Kills and recoveries of each victim, in the order of reports.
   package var victims: [VictimFigures] {
@@ -182,6 +183,6 @@ package struct VictimFigures: Sendable {
   /// The percentile by the nearest rank; `nil` without a recovery.
   package func recovery(_ share: Double) -> Double? {
     guard !recoveries.isEmpty else { return nil }
-    return recoveries[max(0, Int((Double(recoveries.count) * share).rounded(.up)) - 1)]
+    return recoveries[max(0, Int(saturating: (Double(recoveries.count) * share).rounded(.up)) - 1)]
   }
 }

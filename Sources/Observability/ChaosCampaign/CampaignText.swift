@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import JournalAnalysis
 
 /// Formats a report for the terminal.
@@ -37,7 +38,7 @@ package enum CampaignText {
   private static func victims(_ report: CampaignReport) -> [String] {
     let rows = report.victims.map { figures in
       [figures.victim.rawValue, "\(figures.kills)", "\(figures.states.count)"]
-        + [0.5, 0.99, 1].map { figures.recovery($0).map { "\(Int($0.rounded())) ms" } ?? "-" }
+        + [0.5, 0.99, 1].map { figures.recovery($0).map { "\(Int(saturating: $0.rounded())) ms" } ?? "-" }
     }
     return table(["victim", "kills", "states", "back p50", "p99", "max"], rows)
   }
@@ -103,7 +104,7 @@ package enum CampaignText {
 
   /// `1:05` for 65 s, `2:00:01` for more than an hour.
   package static func duration(_ seconds: Double) -> String {
-    let whole = Int(seconds.rounded())
+    let whole = Int(saturating: seconds.rounded())
     let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
     let short = "\(rest < 10 ? "0" : "")\(rest)"
     return hours > 0 ? "\(hours):\(minutes < 10 ? "0" : "")\(minutes):\(short)" : "\(minutes):\(short)"

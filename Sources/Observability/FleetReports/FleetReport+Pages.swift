@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import Messages
 import ReportPages
@@ -17,7 +18,7 @@ extension FleetReport {
   }
 
   private var facts: [String] {
-    let memory = memory.map { ", \(Int($0.rounded())) MiB of anonymous memory" } ?? ""
+    let memory = memory.map { ", \(Int(saturating: $0.rounded())) MiB of anonymous memory" } ?? ""
     let ready = fleet.readyAfter.map { "; ready after \(($0 * 10).rounded() / 10) s" } ?? ""
     return [
       "\(FleetText.number(fleet.devices)) devices in one process\(memory); seed \(fleet.seed), \(fleet.profile), speed "
@@ -194,9 +195,10 @@ enum FleetPlots {
     }
     let axes = [0.0, 0.5, 1].map { share in
       ReportPlots.line(ReportPlots.left, y(share), ReportPlots.left + width, y(share), "grid")
-        + ReportPlots.text(ReportPlots.left - 10, y(share) + 4, "\(FleetText.number(Int(most * share)))/s", "end")
         + ReportPlots.text(
-          ReportPlots.left + width + 8, y(share) + 4, FleetText.number(Int(devices * share)), "start")
+          ReportPlots.left - 10, y(share) + 4, "\(FleetText.number(Int(saturating: most * share)))/s", "end")
+        + ReportPlots.text(
+          ReportPlots.left + width + 8, y(share) + 4, FleetText.number(Int(saturating: devices * share)), "start")
     }
     let ticks = stride(from: 0, through: 4, by: 1).map { tick in
       let at = first + (last - first) * tick / 4

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 package import Messages
 
@@ -9,7 +10,7 @@ package enum FleetText {
   package static func milliseconds(_ value: Double?) -> String {
     guard let value else { return "-" }
     if value < 10 { return "\((value * 10).rounded() / 10) ms" }
-    if value < 10_000 { return "\(Int(value.rounded())) ms" }
+    if value < 10_000 { return "\(Int(saturating: value.rounded())) ms" }
     return "\((value / 100).rounded() / 10) s"
   }
 

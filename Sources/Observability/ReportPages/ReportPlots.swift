@@ -11,7 +11,7 @@ package enum ReportPlots {
   package static let row = 26.0
 
   package static func svg(_ height: Double, _ title: String, _ parts: [String]) -> String {
-    "<svg viewBox='0 0 \(Int(width)) \(Int(height.rounded(.up)))' role='img' aria-label='\(title)'>\n"
+    "<svg viewBox='0 0 \(Int(exactly: width.rounded()) ?? 0) \(Int(exactly: height.rounded(.up)) ?? 0)' role='img' aria-label='\(title)'>\n"
       + parts.joined(separator: "\n") + "\n</svg>"
   }
 

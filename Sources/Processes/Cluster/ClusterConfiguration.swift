@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 package import Messages
 
@@ -27,8 +28,8 @@ package struct ClusterConfiguration: Sendable, Hashable {
       // By the model, the SDK chooses the images of a phone or of a tablet.
       var environment = [
         "LANG": "\(locale).UTF-8", "SIMULATOR_DEVICE_NAME": model, "SIMULATOR_RUNTIME_VERSION": version,
-        "SIMULATOR_MAINSCREEN_WIDTH": "\(Int(screen.width * screen.scale))",
-        "SIMULATOR_MAINSCREEN_HEIGHT": "\(Int(screen.height * screen.scale))",
+        "SIMULATOR_MAINSCREEN_WIDTH": "\(Int(saturating: screen.width * screen.scale))",
+        "SIMULATOR_MAINSCREEN_HEIGHT": "\(Int(saturating: screen.height * screen.scale))",
         "SIMULATOR_MAINSCREEN_SCALE": "\(screen.scale)",
       ]
       environment["TZ"] = timeZone

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Cluster
 import Foundation
 import Messages
@@ -77,7 +78,7 @@ struct FleetPlan: Sendable {
 
   /// Which of a device's tokens an event is about.
   func choose(_ device: UInt32, number: UInt32, of count: Int) -> Int {
-    min(count - 1, Int(draw(device, number, 2) * Double(count)))
+    min(count - 1, Int(saturating: draw(device, number, 2) * Double(count)))
   }
 }
 
@@ -149,7 +150,9 @@ struct FleetDay: Sendable {
     return total
   }
 
-  private func hour(_ time: Double) -> Int { Int((time / Self.hour + profile.startsAt).rounded(.down)) % 24 }
+  private func hour(_ time: Double) -> Int {
+    Int(saturating: (time / Self.hour + profile.startsAt).rounded(.down)) % 24
+  }
 
   /// The time at which the integral of the total rate reaches the hazard.
   func next(_ state: DeviceFlags, after time: Double, hazard: Double) -> Double {
@@ -163,7 +166,7 @@ struct FleetDay: Sendable {
     rest -= days * perDay
     while true {
       let clock = now + profile.startsAt * Self.hour
-      let hour = Int((clock / Self.hour).rounded(.down)) % 24
+      let hour = Int(saturating: (clock / Self.hour).rounded(.down)) % 24
       let rate = total(rates, hour)
       let left = Self.hour - clock.truncatingRemainder(dividingBy: Self.hour)
       if rate * left >= rest, rate > 0 { return now + rest / rate }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Cluster
 import FleetTokenDerivation
 import Foundation
@@ -255,7 +256,7 @@ actor FleetService {
 
   /// The index of the present second in `seconds`.
   func currentSecond() -> Int {
-    let second = Int(Date().timeIntervalSince1970)
+    let second = Int(saturating: Date().timeIntervalSince1970)
     if seconds.last?.at != second {
       seconds.append(FleetState.Second(at: second, online: seconds.last?.online ?? 0))
       if seconds.count > 600 { seconds.removeFirst(seconds.count - 600) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Cluster
 import Foundation
 import HeapModule
@@ -77,7 +78,7 @@ struct FleetStateMachine: Sendable {
   private mutating func plan(_ device: UInt32, after time: Double) {
     let place = Int(device)
     let at = plan.next(device, number: devices.events[place], state: devices.flags[place], after: time)
-    devices.next[place] = at * 10 >= Double(UInt32.max) ? .max : UInt32(at * 10)
+    devices.next[place] = UInt32(saturating: at * 10)
   }
 
   mutating func takeChanges() -> Changes {
@@ -95,7 +96,7 @@ struct FleetStateMachine: Sendable {
   /// - Parameter most: events at most; a caller with more to do calls again.
   /// - Returns: whether all is handled.
   mutating func advance(to now: Date, most: Int = 50_000) -> Bool {
-    let limit = UInt64(max(0, min(now.timeIntervalSince(origin) * 10, Double(UInt32.max))))
+    let limit = UInt64(saturating: max(0, min(now.timeIntervalSince(origin) * 10, Double(UInt32.max))))
     for (outcome, actions) in live.advance(to: now) {
       tally.count(outcome)
       perform(actions)

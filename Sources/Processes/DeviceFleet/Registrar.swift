@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import AsyncHTTPClient
 import Cluster
 import Foundation
@@ -100,7 +101,7 @@ final class Registrar: Sendable {
     }
     request.body = .bytes(ByteBuffer(string: body))
     do {
-      let milliseconds = Int64(plan.profile.registration.timeout * 1_000)
+      let milliseconds = Int64(saturating: min(plan.profile.registration.timeout, 1e9) * 1_000)
       let response = try await client.execute(request, timeout: .milliseconds(milliseconds))
       // The connection can be used again when the body was read.
       for try await _ in response.body {}

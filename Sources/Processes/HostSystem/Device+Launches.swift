@@ -23,7 +23,7 @@ extension Device {
   private func outcome(of request: AwaitLaunch) async -> [LaunchFailure] {
     // Requests that were acknowledged before this one have reached the launch service by now.
     await timelines.processActions.passed()
-    let deadline = ContinuousClock.now + .seconds(request.limit)
+    let deadline = ContinuousClock.now + .saturating(seconds: request.limit)
     var failures: [LaunchFailure] = []
     for address in addresses(of: request) {
       let left = max(.zero, deadline - .now)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import FaultPoints
 import Journal
 import Logging
@@ -282,7 +283,7 @@ extension Broker {
     decide {
       $0.recording(
         JournalResumed(
-          reason: stall.error.message, milliseconds: Int(duration / .milliseconds(1)),
+          reason: stall.error.message, milliseconds: Int(saturating: duration / .milliseconds(1)),
           held: records(of: stall.actions).count, turnedDown: stall.turnedDown))
     }
     if stall.isFull { listenToPeers() }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import CPlatform
 import ChildProcesses
 import Glibc
@@ -19,7 +20,7 @@ final class WatchedChild {
 
   private init(_ order: SpawnOrder, _ process: SpawnedProcess, outputs: [OutputStream: Int32]) {
     self.instance = order.instance
-    self.memory = order.memory.map { ($0, .now + .seconds($0.interval)) }
+    self.memory = order.memory.map { ($0, .now + .saturating(seconds: $0.interval)) }
     self.process = process
     self.outputs = outputs
   }
@@ -99,7 +100,7 @@ final class WatchedChild {
 
   /// The time until the next check, rounded up; `nil` when none is due.
   var millisecondsToLook: Int32? {
-    memory.map { Int32(clamping: Int(max(0, ($0.look - .now) / .milliseconds(1)).rounded(.up))) }
+    memory.map { Int32(saturating: max(0, ($0.look - .now) / .milliseconds(1)).rounded(.up)) }
   }
 
   /// Checks the child's memory, if a check is due. A stopped child is checked too: it may have allocated just before.
@@ -108,7 +109,7 @@ final class WatchedChild {
   func excessMemory() -> Int? {
     guard let (limit, look) = memory, look <= .now else { return nil }
     let found = ChildStatus(of: pid)?.memory ?? 0
-    memory = found > limit.bytes ? nil : (limit, .now + .seconds(limit.interval))
+    memory = found > limit.bytes ? nil : (limit, .now + .saturating(seconds: limit.interval))
     return found > limit.bytes ? found : nil
   }
 }

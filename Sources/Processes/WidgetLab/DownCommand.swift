@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import ArgumentParser
 import Foundation
 import Glibc
@@ -31,7 +32,7 @@ struct DownCommand: AsyncParsableCommand {
       }
       kill(pid, SIGTERM)
       let clock = ContinuousClock()
-      let deadline = clock.now + .seconds(timeout)
+      let deadline = clock.now + .saturating(seconds: timeout)
       while InstanceLock.holder(in: folder) == pid {
         if clock.now > deadline {
           kill(pid, SIGKILL)

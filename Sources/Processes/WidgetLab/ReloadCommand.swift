@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import ArgumentParser
 import Cluster
 import Foundation
@@ -39,7 +40,7 @@ struct ReloadCommand: AsyncParsableCommand {
   func run() async throws {
     try await reporting {
       try await OperatorSession.with(options) { session in
-        try await session.reload(kind, within: .seconds(timeout))
+        try await session.reload(kind, within: .saturating(seconds: timeout))
         try await session.awaitLaunch(within: timeout) { AwaitLaunch(widgetKind: kind, limit: $0) }
         Output.print("the host will reload \(kind ?? "all timelines"); follow with `widgetlab tail`")
       }
@@ -77,11 +78,11 @@ struct PingCommand: AsyncParsableCommand {
   func run() async throws {
     try await reporting {
       let address = try options.cluster(reading: true).address(address)
-      try await OperatorSession.with(options, reading: true, as: .watcher, within: .seconds(timeout)) {
+      try await OperatorSession.with(options, reading: true, as: .watcher, within: .saturating(seconds: timeout)) {
         session in
         let reply: Ping.Reply
         do {
-          reply = try await session.connection.request(Ping(), to: address, within: .seconds(timeout))
+          reply = try await session.connection.request(Ping(), to: address, within: .saturating(seconds: timeout))
         } catch {
           throw CommandError(
             Exit.no, "\(address) does not reply: \(error)", at: session.folder,

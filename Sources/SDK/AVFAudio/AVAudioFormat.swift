@@ -44,7 +44,7 @@ public final class AVAudioFormat: NSObject, Sendable {
   }
 
   public var isStandard: Bool { commonFormat == .pcmFormatFloat32 && !isInterleaved }
-  public override var hash: Int { Int(sampleRate) }
+  public override var hash: Int { sampleRate.hashValue }
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? AVAudioFormat else { return false }
     return commonFormat == other.commonFormat && sampleRate == other.sampleRate && channelCount == other.channelCount

@@ -117,7 +117,7 @@ extension ChartSettings {
 extension AxisMarkValues {
   /// About how many values an axis has in a length in points. Ours: Apple publishes no number.
   static func usualCount(_ length: CGFloat) -> Int {
-    length.isFinite ? Int(min(max((Double(length) / 36).rounded(), 2), 6)) : 6
+    length.isFinite ? Int(saturating: min(max((Double(length) / 36).rounded(), 2), 6)) : 6
   }
 
   /// Whether the system chooses the values.

@@ -34,7 +34,7 @@ extension CGMutablePath {
       addLine(to: point(startAngle), transform: transform)
     }
     // A cubic curve follows a quarter of a circle to 0.03 %.
-    let count = max(1, Int((abs(delta) / (.pi / 2)).rounded(.up)))
+    let count = Int(exactly: min(max(1, (abs(Double(delta)) / (.pi / 2)).rounded(.up)), 1000)) ?? 1
     let step = delta / CGFloat(count)
     let handle = 4 / 3 * tan(step / 4)
     for index in 0..<count {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import HTTPRules
 import Messages
@@ -179,11 +180,11 @@ final class RequestRun: AttemptWatcher {
     try hold()
     try stayConnected()
     let patience = request.timeoutInterval > 0 ? request.timeoutInterval : URLRequest.timeout
-    let left = min(lastMove + .seconds(patience), deadline) - .now
+    let left = min(lastMove + .saturating(seconds: patience), deadline) - .now
     guard left > .zero else {
       throw URLError(.timedOut, userInfo: [NSLocalizedDescriptionKey: "the request timed out"])
     }
-    return Int32(min(max((left / .milliseconds(1)).rounded(.up), 1), 60_000))
+    return Int32(saturating: min(max((left / .milliseconds(1)).rounded(.up), 1), 60_000))
   }
 
   // MARK: Sending

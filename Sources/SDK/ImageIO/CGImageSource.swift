@@ -93,6 +93,6 @@ public func CGImageSourceCreateThumbnailAtIndex(
   let limit = (options?[kCGImageSourceThumbnailMaxPixelSize] as? NSNumber)?.doubleValue ?? .infinity
   let longer = Double(max(image.width, image.height))
   guard limit > 0, longer > limit else { return image }
-  let scaled = [image.width, image.height].map { max(1, Int((Double($0) * limit / longer).rounded())) }
+  let scaled = [image.width, image.height].map { max(1, Int(saturating: (Double($0) * limit / longer).rounded())) }
   return CGImage(width: scaled[0], height: scaled[1], file: isrc.data)
 }

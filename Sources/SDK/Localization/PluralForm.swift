@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 
 /// The plural form for a number in a language.
@@ -104,7 +105,7 @@ enum PluralForm: String {
     let isWhole: Bool
 
     init(_ number: Double) {
-      whole = Int(min(number, 1e15))
+      whole = Int(saturating: number)
       isWhole = number == number.rounded()
     }
 

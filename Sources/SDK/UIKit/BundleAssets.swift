@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 package import AssetCatalogs
 package import Foundation
 import Synchronization
@@ -68,7 +69,7 @@ package final class BundleAssets: Sendable {
     let extensions = ["png", "jpg", "jpeg"]
     let stem = extensions.contains(given) ? String(name.name.dropLast(given.count + 1)) : name.name
     for scale in [traits.scale, 3, 2, 1] {
-      let suffix = scale == 1 ? "" : "@\(Int(scale))x"
+      let suffix = scale == 1 ? "" : "@\(Int(saturating: scale))x"
       for fileExtension in extensions.contains(given) ? [given] : extensions {
         let file = name.folder.appendingPathComponent("\(stem)\(suffix).\(fileExtension)")
         guard FileManager.default.fileExists(atPath: file.path) else { continue }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 public import CoreGraphicsAPI
 public import Foundation
 
@@ -95,7 +96,7 @@ open class UIBezierPath: NSObject {
     if abs(endAngle - startAngle) >= turn { sweep = clockwise ? turn : -turn }
     if clockwise, sweep < 0 { sweep += turn }
     if !clockwise, sweep > 0 { sweep -= turn }
-    let count = max(1, Int((abs(sweep) / (.pi / 2)).rounded(.up)))
+    let count = max(1, Int(saturating: (Double(abs(sweep)) / (.pi / 2)).rounded(.up)))
     let step = sweep / CGFloat(count)
     let handle = 4 / 3 * CGFloat(tan(Double(step / 4))) * radius
     func point(_ angle: CGFloat, _ ahead: CGFloat) -> CGPoint {

@@ -38,7 +38,8 @@ actor APNsToken {
     let token = Task { [keys, key, keyID, teamID] in
       let kid = JWKIdentifier(string: keyID)
       await keys.add(ecdsa: key, kid: kid)
-      return try await keys.sign(Claims(iss: teamID, iat: Int(now.timeIntervalSince1970)), kid: kid)
+      return try await keys.sign(
+        Claims(iss: teamID, iat: Int(exactly: now.timeIntervalSince1970.rounded(.down)) ?? 0), kid: kid)
     }
     last = (token, now)
     return try await token.value

@@ -38,7 +38,7 @@ struct PushSender: Service {
         let next = try await sendDue()
         alarm = next.map { next in
           Task {
-            try await Task.sleep(for: .seconds(max(0, next.timeIntervalSinceNow)))
+            try await Task.sleep(for: .seconds(min(max(0, next.timeIntervalSinceNow), 1e9)))
             wake()
           }
         }
@@ -86,7 +86,7 @@ struct PushSender: Service {
     case .sent: logger.notice("push sent", metadata: facts)
     case .refused: logger.error("push refused; it is not retried", metadata: facts)
     case .tokenGone: logger.notice("the token is no longer valid; the push waits for a new one", metadata: facts)
-    case .again(let pause): logger.warning("push retried in \(Int(pause.rounded(.up))) s", metadata: facts)
+    case .again(let pause): logger.warning("push retried in \(pause.rounded(.up)) s", metadata: facts)
     }
   }
 }

@@ -115,6 +115,11 @@ import Testing
     #expect(abs(end(true).minX + 10) < 0.001 && abs(end(true).minY + 10) < 0.001)
     let circle = CGMutablePath()
     circle.addArc(center: .zero, radius: 10, startAngle: 0, endAngle: 2 * .pi, clockwise: false)
+    for angle in [CGFloat.nan, .infinity, 1e300] {
+      let path = CGMutablePath()
+      path.addRelativeArc(center: .zero, radius: 10, startAngle: 0, delta: angle)
+      UIBezierPath().addArc(withCenter: .zero, radius: 1, startAngle: 0, endAngle: angle, clockwise: true)
+    }
     #expect(circle.elements.count == 5 && abs(circle.boundingBox.width - 20) < 0.001)
   }
 

@@ -47,7 +47,7 @@ struct OutlineMaker {
     }
     let first = point(start, radius)
     elements.append(elements.isEmpty ? .move(first) : .line(first))
-    let count = max(1, Int((abs(end - start) / (.pi / 4)).rounded(.up)))
+    let count = min(max(1, Int(saturating: (abs(end - start) / (.pi / 4)).rounded(.up))), 1000)
     let step = (end - start) / Double(count)
     let handle = 4 / 3 * tan(step / 4) * radius
     for index in 0..<count {

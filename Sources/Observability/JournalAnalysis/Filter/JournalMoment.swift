@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 package import Messages
 
@@ -43,10 +44,11 @@ extension JournalFilter {
     /// Replaces a relative time with an absolute one.
     package func fixed(now: Timestamp) -> Moment {
       switch self {
-      case .ago(let seconds): .time(Timestamp(microseconds: now.microseconds - Int64(seconds * 1e6)))
+      case .ago(let seconds): .time(Timestamp(microseconds: now.microseconds - Int64(saturating: seconds * 1e6)))
       case .timeOfDay(let seconds):
         .time(
-          Timestamp(microseconds: now.microseconds - now.microseconds % 86_400_000_000 + Int64(seconds * 1e6)))
+          Timestamp(
+            microseconds: now.microseconds - now.microseconds % 86_400_000_000 + Int64(saturating: seconds * 1e6)))
       case .sequence, .time: self
       }
     }
@@ -57,7 +59,7 @@ extension Timestamp {
   /// `nil` beyond the year 2286 and before 1653.
   fileprivate init?(seconds: Double) {
     guard seconds.isFinite, abs(seconds) < 1e10 else { return nil }
-    self.init(microseconds: Int64((seconds * 1e6).rounded()))
+    self.init(microseconds: Int64(saturating: (seconds * 1e6).rounded()))
   }
 }
 

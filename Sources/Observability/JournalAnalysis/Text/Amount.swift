@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 package import Foundation
 
 /// Parses and formats times and sizes.
@@ -28,7 +29,7 @@ package enum Amount {
     let factor = text.last.flatMap { factors[$0] }
     guard let value = Double(factor == nil ? text : String(text.dropLast())), (1..<1e12).contains(value * (factor ?? 1))
     else { return nil }
-    return Int64(value * (factor ?? 1))
+    return Int64(saturating: value * (factor ?? 1))
   }
 
   /// `12.3 s`, `5 min 3 s`, `1 d 2 h`: the two largest units. An author may give any number.
@@ -37,7 +38,7 @@ package enum Amount {
     guard seconds >= 60 else { return "\(rounded(seconds)) s" }
     // Rounded to the smaller of the two units.
     let step = seconds >= 86_400 - 1800 ? 3600.0 : seconds >= 3600 - 30 ? 60 : 1
-    let whole = Int((seconds / step).rounded() * step)
+    let whole = Int(saturating: (seconds / step).rounded() * step)
     let parts = [(whole / 86_400, "d"), (whole / 3600 % 24, "h"), (whole / 60 % 60, "min"), (whole % 60, "s")]
     let first = parts.firstIndex { $0.0 > 0 } ?? 3
     return parts[first..<min(first + 2, 4)].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: " ")
@@ -49,7 +50,9 @@ package enum Amount {
     var value = Double(bytes)
     for unit in ["kB", "MB", "GB"] {
       value /= 1000
-      if value < 999.5 || unit == "GB" { return "\(value < 9.95 ? rounded(value) : "\(Int(value.rounded()))") \(unit)" }
+      if value < 999.5 || unit == "GB" {
+        return "\(value < 9.95 ? rounded(value) : "\(Int(saturating: value.rounded()))") \(unit)"
+      }
     }
     return "\(bytes) B"
   }
@@ -60,11 +63,13 @@ package enum Amount {
   }
 
   /// `3600`, `0.5`.
-  package static func text(factor: Double) -> String { factor == factor.rounded() ? "\(Int(factor))" : "\(factor)" }
+  package static func text(factor: Double) -> String {
+    factor == factor.rounded() ? "\(Int(saturating: factor))" : "\(factor)"
+  }
 
   /// With one decimal digit, unless it is 0.
   private static func rounded(_ value: Double) -> String {
-    let tenths = Int((value * 10).rounded())
+    let tenths = Int(saturating: (value * 10).rounded())
     return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
   }
 }

@@ -69,7 +69,7 @@ extension ArchivedValue {
   package var text: String {
     switch self {
     case .bool(let value): value ? "true" : "false"
-    case .number(let value): value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
+    case .number(let value): value == value.rounded() && abs(value) < 1e15 ? "\(Int(saturating: value))" : "\(value)"
     case .string(let value): value
     case .date(let value): value.formatted(.iso8601)
     case .list(let values): values.map(\.text).joined(separator: ", ")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import JournalAnalysis
 import Messages
@@ -78,7 +79,7 @@ struct BudgetReport: Encodable, Sendable {
     for entry in entries {
       let age = now.timeIntervalSince(entry.date) / 86_400
       guard (0..<1).contains(age) else { continue }
-      let column = min(Int((1 - age) * Double(columns)), columns - 1)
+      let column = min(Int(saturating: (1 - age) * Double(columns)), columns - 1)
       switch entry.verdict {
       case .granted: cells[column].paid += 1
       case .free: cells[column].isFree = true

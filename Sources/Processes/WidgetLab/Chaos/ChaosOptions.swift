@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import ArgumentParser
 import ChaosCampaign
 import Foundation
@@ -107,7 +108,7 @@ struct ChaosOptions: ParsableArguments {
   var timeLimit: Duration? { duration.flatMap(Amount.seconds).map { .seconds($0) } }
   /// Milliseconds.
   var longestStop: Int {
-    longestStopText.flatMap(Amount.seconds).map { max(20, Int($0 * 1000)) } ?? ChaosLimits.longestStop
+    longestStopText.flatMap(Amount.seconds).map { max(20, Int(saturating: $0 * 1000)) } ?? ChaosLimits.longestStop
   }
 
   /// A drawn seed when none is given.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import ArgumentParser
 import Console
 import Synchronization
@@ -31,7 +32,7 @@ struct ConsoleActions: Sendable {
     let (output, errors) = sink.lines
     return ConsoleActionResult(
       command: "widgetlab " + arguments.map(Self.quoted).joined(separator: " ") + commandSuffix, exit: exit,
-      output: output, errors: errors, milliseconds: Int((ContinuousClock.now - begun) / .milliseconds(1)))
+      output: output, errors: errors, milliseconds: Int(saturating: (ContinuousClock.now - begun) / .milliseconds(1)))
   }
 
   private func parse(_ arguments: [String]) throws -> any ParsableCommand {

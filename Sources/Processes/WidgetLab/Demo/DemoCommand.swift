@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import ArgumentParser
 import Cluster
 import Foundation
@@ -101,7 +102,7 @@ struct DemoCommand: AsyncParsableCommand {
       steps: ScenarioTable.steps(killing: kill, fileBytes: fileBytes, sharesAgent: cast.sharesAgent),
       forbidden: ScenarioTable.forbidden)
     let play = DemoPlay(
-      cluster: cluster, victim: kill, widgetKind: widget, limit: .seconds(timeout), isLocal: isLocal,
+      cluster: cluster, victim: kill, widgetKind: widget, limit: .saturating(seconds: timeout), isLocal: isLocal,
       startsWithJournal: !attach, fileBytes: fileBytes, watch: watch)
     try await play.run()
   }

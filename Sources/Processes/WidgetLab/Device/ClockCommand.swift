@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import ArgumentParser
 import Cluster
 import Foundation
@@ -70,7 +71,7 @@ struct ClockCommand: AsyncParsableCommand {
       let begun = ContinuousClock.now
       let state = try await OperatorSession.with(options) { session in
         try await ClockProgress.shown(during: change, folder: session.cluster.instance.journal) {
-          try await session.ask(SetClock(change: change), within: .seconds(timeout))
+          try await session.ask(SetClock(change: change), within: .saturating(seconds: timeout))
         }
       }
       if json { return Output.json(data: try BodyCoding.data(state)) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import Glibc
 import Journal
@@ -36,7 +37,7 @@ enum ClockProgress {
       }
       if let first, let last {
         let share = seconds > 0 ? min(1, last.now.timeIntervalSince(first.now) / seconds) : 1
-        write("\(clear)\(Amount.text(last.now))  \(Int(share * 100)) %")
+        write("\(clear)\(Amount.text(last.now))  \(Int(saturating: share * 100)) %")
       }
       try? await Task.sleep(for: .milliseconds(100))
     }
@@ -52,7 +53,7 @@ enum ClockProgress {
 
   /// `1 d in 12.3 s of this machine's time: 7024 times as fast`.
   static func summary(of seconds: Double, in spent: Double) -> String {
-    let ratio = Int((seconds / max(spent, 1e-6)).rounded())
+    let ratio = Int(saturating: (seconds / max(spent, 1e-6)).rounded())
     return "\(Amount.text(seconds: seconds)) in \(Amount.text(seconds: spent)) of this machine's time: "
       + "\(ratio) times as fast"
   }

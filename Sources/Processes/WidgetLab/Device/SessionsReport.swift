@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import JournalAnalysis
 import Messages
@@ -53,9 +54,9 @@ struct SessionsReport: Encodable, Sendable {
   private func row(_ report: TaskReport) -> [String] {
     let progress = report.progress
     let bar = progress.share.map { share in
-      let full = Int((share * 12).rounded(.down))
+      let full = Int(saturating: (min(max(share, 0), 1) * 12).rounded(.down))
       return "[" + String(repeating: "#", count: full) + String(repeating: ".", count: 12 - full) + "] "
-        + "\(Int(share * 100))%".aligned(4)
+        + "\(Int(saturating: share * 100))%".aligned(4)
     }
     return [
       "  " + "\(report.task.taskIdentifier)".aligned(4), report.state.rawValue, bar ?? "-",

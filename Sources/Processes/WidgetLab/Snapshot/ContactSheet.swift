@@ -46,7 +46,7 @@ struct ContactSheet {
   }
 
   private static func text(_ points: Double) -> String {
-    points == points.rounded() ? "\(Int(points))" : "\(points)"
+    points == points.rounded() ? "\(Int(saturating: points))" : "\(points)"
   }
 
   static func escaped(_ text: String) -> String {

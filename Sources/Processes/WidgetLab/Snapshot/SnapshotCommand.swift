@@ -123,7 +123,7 @@ struct SnapshotCommand: AsyncParsableCommand {
         var run = try SnapshotRun(
           files: PictureFiles(fonts: fonts), device: session.cluster.configuration.device,
           format: format ?? .svg, scale: scale ?? 2, isQuiet: json)
-        try await run.draw(try await plan(session), session, within: .seconds(timeout))
+        try await run.draw(try await plan(session), session, within: .saturating(seconds: timeout))
         if let verify {
           try run.verify(
             against: verify, failures: output ?? "\(verify)-failed",
@@ -137,7 +137,7 @@ struct SnapshotCommand: AsyncParsableCommand {
   }
 
   private func show(_ session: OperatorSession) async throws {
-    let reply = try await session.ask(TakeSnapshot(widgetKind: kinds[0]), within: .seconds(timeout))
+    let reply = try await session.ask(TakeSnapshot(widgetKind: kinds[0]), within: .saturating(seconds: timeout))
     if json { try Output.json(reply) } else { for line in reply.text { Output.print(line) } }
   }
 

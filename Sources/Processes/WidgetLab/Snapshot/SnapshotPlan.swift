@@ -70,7 +70,7 @@ struct SnapshotName: Hashable {
   /// replaced by `_`.
   func file(_ format: PictureFormat, scale: Double) -> String {
     let name = kind.map { $0 == "/" || $0 == "\0" || $0 == "\n" ? "_" : $0 }
-    let density = scale == scale.rounded() ? "\(Int(scale))" : "\(scale)"
+    let density = scale == scale.rounded() ? "\(Int(saturating: scale))" : "\(scale)"
     return "\(String(name)).\(caption)" + (format == .png ? "@\(density)x" : "") + ".\(format.rawValue)"
   }
 }

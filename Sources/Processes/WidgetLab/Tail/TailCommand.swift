@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import ArgumentParser
 import Cluster
 import Foundation
@@ -168,7 +169,7 @@ struct TailCommand: AsyncParsableCommand {
 
   /// How long to continue: the timeout, or until a time in the future.
   private func limit(_ filter: JournalFilter, now: Timestamp) -> Duration? {
-    if let timeout { return .seconds(timeout) }
+    if let timeout { return .saturating(seconds: timeout) }
     guard follows, case .time(let end) = filter.until else { return nil }
     return .microseconds(max(0, end.microseconds - now.microseconds))
   }

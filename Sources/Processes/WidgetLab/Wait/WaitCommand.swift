@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import ArgumentParser
 import Cluster
 import Foundation
@@ -65,7 +66,7 @@ struct WaitCommand: AsyncParsableCommand {
       let folder = try options.folder(reading: true)
       let what = conditions.joined(separator: ", ")
       let place = options
-      try await Deadline.within(.seconds(timeout), "this condition was not met: \(what)", at: folder) {
+      try await Deadline.within(.saturating(seconds: timeout), "this condition was not met: \(what)", at: folder) {
         for condition in wanted { try await Waiting(folder: folder, since: since).wait(condition, place) }
       }
     }

@@ -114,11 +114,11 @@ package struct ArchiveRefusal: Error, Hashable, CustomStringConvertible {
   package var description: String {
     switch limit {
     case .depth:
-      "the views are nested deeper than the limit `depth` of \(Int(allowed)), at \(subject.prefix(80))"
+      "the views are nested deeper than the limit `depth` of \(Int(saturating: allowed)), at \(subject.prefix(80))"
     case .imageArea:
-      "\(subject) has \(Int(found)) pixels, more than the limit `imageArea` of \(allowed)"
+      "\(subject) has \(Int(saturating: found)) pixels, more than the limit `imageArea` of \(allowed)"
     case .bytes:
-      "\(subject) have \(Int(found)) bytes, more than the limit `bytes` of \(Int(allowed))"
+      "\(subject) have \(Int(saturating: found)) bytes, more than the limit `bytes` of \(Int(saturating: allowed))"
     }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import Messages
 
@@ -85,7 +86,8 @@ struct UnpayableInterval: DiagnosticRule {
     let interval = max(0, end.seconds)
     let pace =
       interval < 1
-      ? "at once" : "after \(Amount.text(seconds: interval)), \(Int(86_400 / interval)) times a day at this rate"
+      ? "at once"
+      : "after \(Amount.text(seconds: interval)), \(Int(saturating: 86_400 / interval)) times a day at this rate"
     return [
       Sighting(
         owner: end.owner, subject: record.provider(of: end.stored.widgetKind, in: end.owner),
