@@ -109,14 +109,14 @@ package actor Connection: BusConnection {
     if session.isWelcome { return resume(.success(generation)) }
     waitingForWelcome[id] = Waiting(resume: resume)
     greet()
+    // Not in `connect()`: the author's first line runs at the same time.
+    if !isUp { session.prepareHello() }
   }
 
   private func greet() {
     guard !greets, end == nil else { return }
     greets = true
-    guard !isUp else { return perform(session.up()) }
-    open()
-    session.prepareHello()
+    if isUp { perform(session.up()) } else { open() }
   }
 
   private func stopWaiting(_ id: UUID, _ error: BusError) {
