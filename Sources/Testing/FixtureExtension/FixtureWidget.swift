@@ -14,7 +14,7 @@ import WidgetKit
 
   var body: some WidgetConfiguration {
     StaticConfiguration(kind: Self.kind, provider: FixtureProvider()) { entry in
-      Text(verbatim: entry.text)
+      Text(verbatim: entry.text).containerBackground(.background, for: .widget)
     }
     .onBackgroundURLSessionEvents(matching: FixtureDownload.identifier) { identifier, completion in
       FixtureDownload.shared.handleEvents(of: identifier, completion: completion)
