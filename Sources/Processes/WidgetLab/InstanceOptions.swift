@@ -193,6 +193,18 @@ struct ClusterFacts: Sendable {
       Exit.usage, "'\(text)' is not a process of this cluster", at: configurationPath, advice: "use one of: \(all)")
   }
 
+  /// Resolves one process that the user named: also the only fleet, or the only push server of a shared database.
+  ///
+  /// - Throws: a command error that lists the valid names.
+  func process(_ text: String) throws -> Address {
+    if text == "fleet" {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: instance.fleets)) ?? []
+      return try only(names.sorted().map(Address.fleet), "fleet")
+    }
+    let address = try address(text)
+    return address == .pushServer && !pushServers.isEmpty ? try only(pushServers, "push server") : address
+  }
+
   private func named(_ text: String) throws -> Address? {
     switch text {
     case "bus", "message-bus": return .messageBus

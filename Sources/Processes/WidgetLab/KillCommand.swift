@@ -42,7 +42,7 @@ struct KillCommand: AsyncParsableCommand {
           Exit.usage, "'\(signal)' is not a signal", advice: "use KILL, TERM, STOP, CONT, or a number from 1 to 64")
       }
       let cluster = try options.cluster()
-      let killed = try await Killing(cluster: cluster).kill(try cluster.address(process), number)
+      let killed = try await Killing(cluster: cluster).kill(try cluster.process(process), number)
       Output.print("sent \(Ending.name(ofSignal: number)) to \(killed)")
     }
   }

@@ -36,7 +36,7 @@ struct SuspendCommand: AsyncParsableCommand {
   func run() async throws {
     try await reporting {
       let cluster = try options.cluster()
-      let done = try await Suspension(cluster: cluster).set(try cluster.address(process), isStopped: true)
+      let done = try await Suspension(cluster: cluster).set(try cluster.process(process), isStopped: true)
       Output.print("suspended \(done)")
     }
   }
@@ -65,7 +65,7 @@ struct ResumeCommand: AsyncParsableCommand {
   func run() async throws {
     try await reporting {
       let cluster = try options.cluster()
-      let done = try await Suspension(cluster: cluster).set(try cluster.address(process), isStopped: false)
+      let done = try await Suspension(cluster: cluster).set(try cluster.process(process), isStopped: false)
       Output.print("resumed \(done)")
     }
   }

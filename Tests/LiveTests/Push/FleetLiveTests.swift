@@ -57,6 +57,22 @@ import WidgetLabTesting
     }
   }
 
+  @Test func `a push to a fleet's token has the topic of the token's app, and kill finds the only fleet`() async throws
+  {
+    try await FleetFixture.run(1, profile: FleetFixture.still) { fleet, _ in
+      let tokens = try String(contentsOfFile: fleet.folder + "/tokens.jsonl", encoding: .utf8)
+      let line = try #require(tokens.split(separator: "\n").first { $0.contains("\"app\"") })
+      let token = try #require(line.firstMatch(of: /"token":"([0-9a-f]+)"/)).1
+      let answer = try await fleet.tool("push", "--type", "alert", "--token", String(token))
+      #expect(answer.status == 0, "\(answer)")
+      #expect(try await fleet.tool("suspend", "fleet").status == 0)
+      #expect(try await fleet.tool("resume", "fleet").status == 0)
+      let pid = try fleet.pid(of: "fleet-load")
+      #expect(try await fleet.tool("kill", "fleet").status == 0)
+      try await fleet.eventually("the fleet is back") { _ in (try? fleet.pid(of: "fleet-load")) != pid }
+    }
+  }
+
   @Test func `no push is lost or delivered twice when fleet and push server are killed`() async throws {
     try await FleetFixture.run(40, profile: FleetFixture.still) { fleet, _ in
       async let answers = fleet.push(rounds: 5) { $0 == "app" || $0 == "voip" || $0 == "mdm" }

@@ -220,7 +220,7 @@ extension ActivityRecord {
     if let endedAt { facts.append("ended \(endedAt.formatted(.iso8601))") }
     if let dismissAt { facts.append("dismissed \(dismissAt.formatted(.iso8601))") }
     var lines = ["\(number)  \(attributesType)  of \(app)  \(facts.joined(separator: ", "))", "   id \(id)"]
-    if usesToken { lines.append("   token \(token ?? "none yet")") }
+    if usesToken, token != nil || phase != .ended { lines.append("   token \(token ?? "none yet")") }
     return lines + ["   attributes \(attributes)", "   state \(content.state)"]
   }
 }

@@ -106,7 +106,7 @@ struct PushSendCommand: AsyncParsableCommand {
 
   private func request(_ session: OperatorSession) async throws -> SendPush {
     let cluster = session.cluster
-    let bundle = try cluster.bundle(ofApp: app)
+    let bundle = try await bundle(session)
     var headers = ["apns-push-type": type.rawValue, "apns-topic": topic ?? bundle + type.topicSuffix]
     headers["apns-collapse-id"] = collapseID
     headers["apns-priority"] = priority ?? (type == .background ? "5" : nil)
@@ -114,6 +114,16 @@ struct PushSendCommand: AsyncParsableCommand {
     let use = token == nil ? try await use(of: bundle, session) : nil
     let subject = use.map { PushSubject(device: cluster.device, bundle: bundle, use: $0) }
     return SendPush(token: token, subject: subject, headers: headers, payload: try text())
+  }
+
+  /// The app that receives the push: that of the token, which may be a token of a fleet.
+  private func bundle(_ session: OperatorSession) async throws -> String {
+    if let token, app == nil, topic == nil,
+      let known = try await session.tokens().first(where: { $0.token == token.lowercased() })
+    {
+      return known.subject.bundle
+    }
+    return try session.cluster.bundle(ofApp: app)
   }
 
   /// Whose token receives the push.
