@@ -19,6 +19,11 @@ struct PostgresError: Error, CustomStringConvertible {
     return state.hasPrefix("08") || ["57P01", "57P02", "57P03", "25P03"].contains(state)
   }
 
+  /// Another cluster uses the database: `object_in_use`.
+  static let taken = "55006"
+
+  var isTaken: Bool { state == Self.taken }
+
   /// Another transaction was in the way, and the same work succeeds when it is repeated: a deadlock, a serialization
   /// failure, a lock that was not granted, or a row that another replica has inserted.
   var isConflict: Bool { state.map { ["40001", "40P01", "55P03", "23505"].contains($0) } ?? false }

@@ -25,6 +25,8 @@ package final class PostgresPushStore: SharedPushStore {
   package var pageLimit: Int { 1_000 }
   let url: String
   let settings: PushSettings
+  /// `nil`: the database may be shared with other clusters.
+  let cluster: ClusterMark?
   let session = Mutex(Session())
   let reader: PostgresReader
   let listener: PostgresListener
@@ -35,13 +37,15 @@ package final class PostgresPushStore: SharedPushStore {
   /// - Parameters:
   ///   - url: a connection URI of libpq.
   ///   - address: of this process on the bus.
+  ///   - cluster: refuses a database that another cluster uses.
   /// - Throws: `PushStoreError` `refused` when the URI is wrong.
-  package init(_ url: String, address: Address, settings: PushSettings) throws {
+  package init(_ url: String, address: Address, settings: PushSettings, cluster: ClusterMark? = nil) throws {
     if let objection = PostgresConnection.objection(to: url) {
       throw PushStoreError(.refused, "the database cannot be used: \(objection)")
     }
     self.url = url
     self.settings = settings
+    self.cluster = cluster
     // Another process instance at this address is another replica: it has other notifications in memory.
     replica = "\(address)#" + UUID().uuidString.prefix(8).lowercased()
     let (signals, continuation) = AsyncStream.makeStream(of: SharedPushSignal.self)
@@ -81,7 +85,7 @@ package final class PostgresPushStore: SharedPushStore {
           do { try connection.execute("ROLLBACK") } catch { session.connection = nil }
         }
         session.isOpen = false
-        let code: PushStoreError.Code = error.isConflict ? .conflict : ended ? .away : .refused
+        let code: PushStoreError.Code = error.isTaken ? .taken : error.isConflict ? .conflict : ended ? .away : .refused
         throw PushStoreError(code, error.description, isDefinite: !(isCommit && ended))
       }
     }
@@ -89,8 +93,9 @@ package final class PostgresPushStore: SharedPushStore {
 
   private func connected(_ session: inout Session) throws -> PostgresConnection {
     if let connection = session.connection { return connection }
-    let connection = try PostgresConnection(url, name: replica)
+    let connection = try PostgresConnection(url, name: cluster?.connectionName ?? replica)
     try connection.execute(PostgresSchema.session)
+    try cluster?.claim(connection)
     if !session.hasTables {
       try makeTables(connection)
       session.hasTables = true

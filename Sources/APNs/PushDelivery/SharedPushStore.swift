@@ -81,6 +81,8 @@ package struct PushStoreError: Error, CustomStringConvertible {
     case away
     /// The database refuses the writes, such as when its disk is full: repeat later.
     case refused
+    /// The push servers of another cluster use the database.
+    case taken
   }
   package let code: Code
   package let message: String

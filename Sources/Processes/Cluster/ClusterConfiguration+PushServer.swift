@@ -106,6 +106,14 @@ extension ClusterConfiguration.PushServer {
     guard replicas == 1 || (developmentPort == 0 && productionPort == 0) else {
       throw reader.error("replicas", "more than one needs free ports: remove developmentPort and productionPort")
     }
+    guard replicas == 1 || metrics?.port ?? 0 == 0 else {
+      throw reader.error("metrics", "more than one replica needs free ports: use the port 0")
+    }
+    for (name, port) in [("developmentPort", developmentPort), ("productionPort", productionPort)] {
+      guard port == 0 || metrics.map({ Int($0.port) != port }) ?? true else {
+        throw reader.error("metrics", "has the port of \(name): each server needs its own port")
+      }
+    }
     try rules.read(&reader)
     try reader.finish()
   }

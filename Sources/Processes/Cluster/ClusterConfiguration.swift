@@ -3,6 +3,7 @@
 import Archive
 import Foundation
 package import Messages
+import PrometheusMetrics
 
 /// The contents of `widgetlab.yaml`: the device, its apps and extensions, the provider, the push server, and the
 /// settings of rules that Apple does not document.
@@ -166,6 +167,9 @@ package struct ClusterConfiguration: Sendable, Hashable {
       try root.mapping("settings").map { reader throws(ClusterError) in try Settings(reading: reader) }
       ?? Settings()
     bus = try root.mapping("bus").map { reader throws(ClusterError) in try BusLimits(reading: reader) } ?? BusLimits()
+    if let metrics = bus.metrics, metrics.port != 0, metrics == pushServer?.metrics {
+      throw root.error("pushServer", "metrics: has the port of bus: metrics; each process needs its own port")
+    }
     try root.finish()
     try validate(file)
   }

@@ -58,7 +58,7 @@ struct PushServerService {
     let connection = try await Cluster.connection(
       as: .pushServer, address: address, instance: instance, store: opening)
     let metrics = configuration.metrics.map { _ in ProviderMetrics() }
-    let service = try makeService(database, connection, metrics?.delivery)
+    let service = try makeService(database, connection, credentials, metrics?.delivery)
     let keys = try ProviderKeyRing(folder: instance.pushCredentials)
     let overrides = PushBackend.Overrides()
     let backends = PushEnvironment.allCases.map { environment in
@@ -96,7 +96,7 @@ struct PushServerService {
   }
 
   private func makeService(
-    _ database: DatabasePool?, _ connection: Connection, _ metrics: DeliveryMetrics?
+    _ database: DatabasePool?, _ connection: Connection, _ credentials: PushCredentials, _ metrics: DeliveryMetrics?
   ) throws -> PushDeliveryService {
     let settings = PushSettings(configuration.rules)
     if let database {
@@ -105,7 +105,18 @@ struct PushServerService {
         PushServerCommand.fail("\(reason). \(advice.text(shortage: DiskSpace(at: advice.file)?.shortage))", .io)
       }
     }
-    let store = try PostgresPushStore(configuration.database ?? "", address: address, settings: settings)
+    // The replicas of a cluster share its certificate authority.
+    let authority = try Data(contentsOf: URL(fileURLWithPath: credentials.authorityPath))
+    let store = try PostgresPushStore(
+      configuration.database ?? "", address: address, settings: settings,
+      cluster: ClusterMark(authority: authority, folder: instance.path))
+    do {
+      try store.connect()
+    } catch let error where error.code == .taken {
+      throw ClusterError(.configuration, error.message)
+    } catch {
+      // It is tried again: a replica stays when the database is away.
+    }
     return try PushDeliveryService(store: store, bus: connection, settings: settings, metrics: metrics) { reason in
       PushServerCommand.fail(reason, .io)
     } availability: { [logger] text in

@@ -190,6 +190,37 @@ import WidgetLabTesting
     throw LabError("no push was accepted after the failure of PostgreSQL")
   }
 
+  @Test(.withPostgres) func `the push servers of two clusters do not share a database`() async throws {
+    try await PostgresCluster.during { server in
+      try await server.start()
+      func configuration(_ schema: String) -> String {
+        """
+        device: {name: phone}
+        pushServer: {database: "\(server.url(schema: schema))", replicas: 2}
+        """
+      }
+      try await server.query("CREATE SCHEMA other")
+      try await LabCluster.with("first", configuration: configuration("public")) { first in
+        let error = await #expect(throws: LabError.self) {
+          try await LabCluster.with("second", configuration: configuration("public")) { _ in }
+        }
+        let text = error?.description ?? ""
+        #expect(
+          text.contains("another cluster uses this database") && text.contains(first.folder.suffix(40)), "\(text)")
+        // Another schema is another database, and a replica that returns is of the same cluster.
+        try await LabCluster.with("third", configuration: configuration("other")) { _ in }
+        let former = first.pid(of: "push-server-1")
+        let refusal = try await first.attempt(["kill", "push-server"])
+        #expect(refusal.status == 64 && refusal.errors.contains("push-server/1, push-server/2"), "\(refusal)")
+        try await first.run("kill", "push-server/1")
+        try await first.eventually("the replica is back") {
+          guard first.pid(of: "push-server-1") != former else { return false }
+          return try await first.attempt(["ping", "push-server/1"]).status == 0
+        }
+      }
+    }
+  }
+
   @Test(.withPostgres)
   func `a provider reaches any replica over HTTP/2, and a replica that ends hands its devices over`() async throws {
     try await run("a replica that ends", replicas: ["a", "b"]) { lone, server in
