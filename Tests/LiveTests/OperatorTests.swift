@@ -20,6 +20,29 @@ import WidgetLabTesting
     #expect(answer.output.contains("the app received none of it"))
   }
 
+  @Test(arguments: [["network", "off"], ["clock", "hold"]])
+  func `the demo names at once what prevents a download in a running cluster`(words: [String]) async throws {
+    try await LiveFixture.run("demo prevented") { fixture in
+      #expect(try await fixture.cluster.attempt(words).status == 0)
+      let answer = try await fixture.cluster.attempt(["demo", "--attach", "--widget", LiveFixture.kind])
+      #expect(answer.status == 1)
+      #expect(answer.errors.contains(words == ["network", "off"] ? "has no network" : "clock is held"), "\(answer)")
+      // It asked for nothing before.
+      #expect(try await fixture.journal.all().allSatisfy { $0.kind != "timeline.reload" })
+    }
+  }
+
+  @Test func `the demo says at its end what the downloads wait for`() async throws {
+    try await LiveFixture.run("demo waits", settings: ["widgetTransfersAreDiscretionary: true"]) { fixture in
+      try await fixture.cluster.run("network", "cellular")
+      let answer = try await fixture.cluster.attempt([
+        "demo", "--attach", "--kill", "none", "--widget", LiveFixture.kind, "--timeout", "5",
+      ])
+      #expect(answer.status == 1 && answer.errors.contains("\(LiveFixture.session) of "), "\(answer)")
+      #expect(answer.errors.contains("waits for"), "\(answer)")
+    }
+  }
+
   @Test func `no process survives a killed up command`() async throws {
     try await LiveFixture.run("up killed") { fixture in
       try await fixture.begin()

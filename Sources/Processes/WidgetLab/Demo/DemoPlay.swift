@@ -33,6 +33,7 @@ struct DemoPlay {
     let session = try await OperatorSession.open(cluster, within: .seconds(10))
     let narrator = ScenarioNarrator(watch: watch, cluster: cluster, isLocal: isLocal)
     do {
+      if let hindrance = try await hindrance(session) { throw hindrance }
       let first = startsWithJournal ? 0 : try await session.connection.request(BusStatus(), to: .messageBus).sequence
       var cursor = JournalReader(folder: URL(fileURLWithPath: cluster.instance.journal)).cursor()
       narrator.note("killing: \(victim.rawValue); all lines below come from the journal of the bus")
@@ -71,8 +72,34 @@ struct DemoPlay {
       }
       throw error
     }
+    let waits = narrator.isOver ? [] : await waits(session)
     await session.connection.leave()
-    try narrator.judge(after: limit)
+    try narrator.judge(after: limit, waits: waits)
+  }
+
+  /// What prevents a download on this device, whatever its app does.
+  private func hindrance(_ session: OperatorSession) async throws -> CommandError? {
+    let device = try await session.connection.request(
+      ListSessions(offset: .max, sessionOffset: .max), to: cluster.host, whenUnreachable: .wait)
+    if device.network.path == .off {
+      return CommandError(
+        Exit.no, "the demo cannot download: the device has no network", at: cluster.folder,
+        advice: "run `widgetlab network on`")
+    }
+    if device.clock.isHeld {
+      return CommandError(
+        Exit.no, "the demo cannot proceed: the device's clock is held, and with it all waits of the system",
+        at: cluster.folder, advice: "run `widgetlab clock run`")
+    }
+    return nil
+  }
+
+  /// What each task waits for.
+  private func waits(_ session: OperatorSession) async -> [String] {
+    let device = try? await session.connection.request(ListSessions(), to: cluster.host)
+    return (device?.tasks ?? []).compactMap { task in
+      task.waitsFor.map { "\(task.session) of \(task.owner.short) waits for \($0)" }
+    }
   }
 
   /// After this time without a download, the extension is asked again.
@@ -178,8 +205,9 @@ final class ScenarioNarrator {
 
   /// Prints the verdict.
   ///
+  /// - Parameter waits: what unfinished tasks wait for.
   /// - Throws: exit code 1 or 2.
-  func judge(after limit: Duration) throws {
+  func judge(after limit: Duration, waits: [String]) throws {
     let journal = "\(cluster.folder)/journal"
     let look = "widgetlab tail --no-follow --instance \(cluster.folder)"
     if !watch.violations.isEmpty {
@@ -190,7 +218,8 @@ final class ScenarioNarrator {
     guard watch.isComplete else {
       throw CommandError(
         Exit.no,
-        "steps missing after \(limit):\n" + watch.missing.map { "    ✗ \($0)" }.joined(separator: "\n"),
+        "steps missing after \(limit):\n"
+          + (watch.missing.map { "    ✗ \($0)" } + waits.map { "    \($0)" }).joined(separator: "\n"),
         at: journal, advice: look)
     }
     let app =
