@@ -90,7 +90,9 @@ struct RideView: View {
 
 struct StillWidget: Widget {
   var body: some WidgetConfiguration {
-    StaticConfiguration(kind: "Still", provider: StillProvider()) { _ in Text(verbatim: "still") }
+    StaticConfiguration(kind: "Still", provider: StillProvider()) { _ in
+      Text(verbatim: "still").containerBackground(.background, for: .widget)
+    }
   }
 }
 

@@ -53,7 +53,8 @@ struct FeaturePair: Sendable, CustomStringConvertible {
   }
 
   /// Draws different pairs. As long as there are enough, no feature is in two pairs more than another.
-  static func drawn<G: RandomNumberGenerator>(_ count: Int, of table: [Feature], by generator: inout G) -> [FeaturePair] {
+  static func drawn<G: RandomNumberGenerator>(_ count: Int, of table: [Feature], by generator: inout G) -> [FeaturePair]
+  {
     var uses: [String: Int] = [:]
     var left = all(of: table).shuffled(using: &generator)
     var drawn: [FeaturePair] = []
@@ -71,7 +72,7 @@ struct FeaturePair: Sendable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - path: the path and query of the extension's download.
-  ///   - database: the URI of a PostgreSQL database of its own.
+  ///   - database: the URI of a separate PostgreSQL database.
   func configuration(path: String, database: String?) -> String {
     var keys = Self.usual
     for feature in features { keys.merge(feature.keys) { $1 } }

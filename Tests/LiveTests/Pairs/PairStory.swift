@@ -24,7 +24,7 @@ struct PairStory {
 
   /// Runs the story in its own cluster.
   ///
-  /// - Parameter database: the URI of a database of its own.
+  /// - Parameter database: the URI of a separate database.
   static func run(_ pair: FeaturePair, database: String?) async throws {
     let configuration = pair.configuration(path: path, database: database)
     guard pair.features.contains(where: \.hasSpaces) else {
@@ -187,7 +187,6 @@ struct PairStory {
   private func judgeIndependently() async throws {
     let root = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
     let script = root.appendingPathComponent("scripts/judge").path
-    guard FileManager.default.isExecutableFile(atPath: script) else { return }
     let output = cluster.folder + "/judge.out"
     let child = try await LabChild.start(script, [cluster.folder], output: output, errors: output + ".err")
     let status = await child.ending()
