@@ -271,3 +271,23 @@ private struct Switched: AppIntent {
   @Parameter(title: "Known") var isKnown: Bool?
   func perform() async throws -> some IntentResult { .result() }
 }
+
+private struct Migrated: CustomIntentMigratedAppIntent {
+  static let title: LocalizedStringResource = "Migrated"
+  static let intentClassName = "PourIntent"
+  @Parameter(title: "Cups", default: 2) var cups: Int
+  func perform() async throws -> some IntentResult { .result() }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `The intent of a placed widget` {
+  @Test func `values are restored for their own type, also of another module, and for the type that replaces it`() {
+    let own = Migrated.archivedName
+    let elsewhere = "Elsewhere." + own.split(separator: ".").dropFirst().joined(separator: ".")
+    for name in [own, elsewhere, "App.PourIntent"] {
+      #expect(Migrated.restoredBlocking(["cups": .number(3)], of: name)?.cups == 3, "\(name)")
+    }
+    for name in [nil, Switched.archivedName, "App.Pour", "Migrated"] {
+      #expect(Migrated.restoredBlocking(["cups": .number(3)], of: name) == nil, "\(name ?? "none")")
+    }
+  }
+}

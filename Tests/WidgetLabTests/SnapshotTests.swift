@@ -65,25 +65,42 @@ import Testing
   // MARK: Plan and names
 
   @Test(.rule("PICTURE-62")) func `all combinations are requested, and one archive has both schemes`() {
-    var plan = SnapshotPlan(families: ["B": [.systemSmall], "A": [.systemSmall, .systemMedium]])
-    #expect(plan.requests.map(\.widgetKind) == ["A", "A", "B"])
-    #expect(plan.requests.allSatisfy { $0.renderingMode == nil && $0.locale == nil && $0.entries == .snapshot })
+    var plan = SnapshotPlan(families: [kind("B"): [.systemSmall], kind("A"): [.systemSmall, .systemMedium]])
+    #expect(plan.requests.map(\.request.widgetKind) == ["A", "A", "B"])
+    #expect(
+      plan.requests.map(\.request).allSatisfy { $0.renderingMode == nil && $0.locale == nil && $0.entries == .snapshot }
+    )
     (plan.modes, plan.schemes) = ([.fullColor, .accented], [.light, .dark])
     (plan.textSizes, plan.locales, plan.entries) = ([.small, .large], ["en_US", "ar"], .all)
     #expect(plan.requests.count == 3 * 2 * 2 * 2)
-    #expect(Set(plan.requests.map { "\($0)" }).count == 24)
+    #expect(Set(plan.requests.map { "\($0.request)" }).count == 24)
   }
 
-  @Test func `the families of a kind are those of all locations, without controls`() {
-    func item(_ kind: String, _ families: [WidgetFamilyName]) -> ListGallery.Item {
+  private func kind(_ kind: String, of bundle: String = "b", isShared: Bool = false) -> SnapshotPlan.Kind {
+    SnapshotPlan.Kind(kind: kind, bundle: bundle, isShared: isShared)
+  }
+
+  @Test func `a kind has the families of all locations, and is one kind in each extension that has it`() {
+    func item(_ kind: String, of bundle: String = "b", _ families: [WidgetFamilyName]) -> ListGallery.Item {
       ListGallery.Item(
-        bundle: "b", widgetKind: kind, displayName: "", description: "", location: .homeScreen, families: families,
+        bundle: bundle, widgetKind: kind, displayName: "", description: "", location: .homeScreen, families: families,
         section: .main)
     }
     let found = SnapshotPlan.families(in: [
       item("A", [.systemMedium]), item("A", [.systemSmall, .systemMedium]), item("Lamp", [.control]),
+      item("B", [.systemLarge]), item("B", of: "c", [.systemSmall]),
     ])
-    #expect(found == ["A": [.systemSmall, .systemMedium]])
+    #expect(
+      found == [
+        kind("A"): [.systemSmall, .systemMedium], kind("Lamp"): [.control],
+        kind("B", isShared: true): [.systemLarge], kind("B", of: "c", isShared: true): [.systemSmall],
+      ])
+    var plan = SnapshotPlan(families: found)
+    plan.choose([.control])
+    #expect(plan.families == [kind("Lamp"): [.control]])
+    plan = SnapshotPlan(families: [kind("A"): [.systemMedium], kind("Lamp"): [.control]])
+    plan.choose([.systemSmall, .control])
+    #expect(plan.families == [kind("A"): [.systemSmall], kind("Lamp"): [.control]])
   }
 
   @Test(.rule("PICTURE-63")) func `a file name has what distinguishes the picture`() {
@@ -92,6 +109,9 @@ import Testing
     let name = SnapshotName(
       kind: "A", family: .systemSmall, mode: .accented, scheme: .dark, textSize: .small, locale: "ar", entry: 2)
     #expect(name.file(.png, scale: 1.5) == "A.systemSmall-accented-dark-small-ar-2@1.5x.png")
+    var shared = name
+    shared.bundle = "com.example.Two"
+    #expect(shared.file(.svg, scale: 2) == "com.example.Two.A.systemSmall-accented-dark-small-ar-2.svg")
   }
 
   @Test(.rule("PICTURE-63")) func `the sheet has each picture with its size, and no script`() {

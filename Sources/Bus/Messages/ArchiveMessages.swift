@@ -20,6 +20,8 @@ package struct ArchiveWidget: Request {
   }
 
   package let widgetKind: String
+  /// The extension; `nil` where only one has the kind.
+  package let bundle: String?
   package let family: WidgetFamilyName
   /// `nil`: `vibrant` for an accessory family, which has no other, and `fullColor` for the others.
   package let renderingMode: RenderingModeName?
@@ -29,10 +31,11 @@ package struct ArchiveWidget: Request {
   package let locale: String?
   package let entries: Entries
   package init(
-    widgetKind: String, family: WidgetFamilyName, renderingMode: RenderingModeName? = nil,
+    widgetKind: String, bundle: String? = nil, family: WidgetFamilyName, renderingMode: RenderingModeName? = nil,
     textSize: TextSizeName? = nil, locale: String? = nil, entries: Entries = .snapshot
   ) {
     self.widgetKind = widgetKind
+    self.bundle = bundle
     self.family = family
     self.renderingMode = renderingMode
     self.textSize = textSize

@@ -312,7 +312,12 @@ package struct TapWidget: Request {
   package struct Reply: Codable, Hashable, Sendable {
     /// The result, as text for the user.
     package let outcome: String
-    package init(outcome: String) { self.outcome = outcome }
+    /// Whether an intent failed, or had no reply.
+    package let hasFailed: Bool
+    package init(outcome: String, hasFailed: Bool = false) {
+      self.outcome = outcome
+      self.hasFailed = hasFailed
+    }
   }
 }
 
@@ -368,13 +373,17 @@ package struct OpenFromWidget: Event {
   package let widgetKind: String
   package let family: WidgetFamilyName
   package let configuration: [String: ArchivedValue]
+  /// The type of the configuration's intent; `nil` without one.
+  package let intent: String?
   package init(
-    url: String?, widgetKind: String, family: WidgetFamilyName, configuration: [String: ArchivedValue]
+    url: String?, widgetKind: String, family: WidgetFamilyName, configuration: [String: ArchivedValue],
+    intent: String? = nil
   ) {
     self.url = url
     self.widgetKind = widgetKind
     self.family = family
     self.configuration = configuration
+    self.intent = intent
   }
 }
 

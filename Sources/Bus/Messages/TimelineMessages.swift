@@ -204,10 +204,13 @@ extension BusError.Code {
 package struct TakeSnapshot: Request {
   package static let kind: Kind = "snapshot.take"
   package let widgetKind: String
+  /// The extension; `nil` where only one has the kind.
+  package let bundle: String?
   /// `nil`: the widget's first family.
   package let family: WidgetFamilyName?
-  package init(widgetKind: String, family: WidgetFamilyName? = nil) {
+  package init(widgetKind: String, bundle: String? = nil, family: WidgetFamilyName? = nil) {
     self.widgetKind = widgetKind
+    self.bundle = bundle
     self.family = family
   }
 

@@ -25,6 +25,9 @@ extension GalleryService {
     return extensions.filter { !isKnown($0) }
   }
 
+  /// These extensions were replaced: they may have other widgets.
+  package func outdate(_ extensions: [Address]) { outdated.formUnion(extensions) }
+
   /// The extension has reported its widgets and they are placed, or it has ended.
   package func stopLearning(_ address: Address) {
     for continuation in learning.removeValue(forKey: address)?.values.map(\.self) ?? [] { continuation.resume() }
@@ -54,6 +57,6 @@ extension GalleryService {
 
   /// Whether the extension has reported its widgets.
   private func isKnown(_ address: Address) -> Bool {
-    stateMachine.state.declarations[address.bundleIdentifier ?? ""] != nil
+    stateMachine.state.declarations[address.bundleIdentifier ?? ""] != nil && !outdated.contains(address)
   }
 }

@@ -29,6 +29,8 @@ package actor GalleryService {
   var relevances: [Int: GalleryStateMachine.Relevance] = [:]
   /// When the stacks are checked again.
   var stackAlarm = StateMachineAlarm()
+  /// Extensions that were replaced and did not run since. A new host asks the extensions at a reload of all widgets.
+  var outdated: Set<Address> = []
   /// Callers that wait for the widgets of an extension that never ran.
   var learning: [Address: [UUID: CheckedContinuation<Void, Never>]] = [:]
   nonisolated let tasks = TaskOwner()
@@ -82,8 +84,24 @@ package actor GalleryService {
     _ bundle: String, _ widgets: [WidgetDeclaration], _ context: MessageContext = .none
   ) throws(BusError) -> [Placement] {
     let added = try alter { stateMachine throws(BusError) in stateMachine.learned(bundle, widgets) }
+    outdated = outdated.filter { $0.bundleIdentifier != bundle }
     for placement in added { bus.record(PlacementChanged(.added, placement), context: context) }
     return added
+  }
+
+  /// The device has these extensions and apps, and no others: what belongs to another one is removed, as by an update of
+  /// its app without it. Persisted when this returns.
+  ///
+  /// - Throws: `failed` when it cannot be recorded.
+  package func keep(extensions: Set<String>, apps: Set<String>) throws(BusError) {
+    let (before, now) = (stateMachine.state, clock.now)
+    let gone = try alter { stateMachine throws(BusError) in
+      stateMachine.keep(extensions: extensions, apps: apps, now: now)
+    }
+    for placement in gone { bus.record(PlacementChanged(.removed, placement), context: .none) }
+    recordTurns(since: before, .removed, .none)
+    let shown = Set(screen.state.activities.keys).union([screen.state.frontApp].compactMap(\.self))
+    for app in shown.subtracting(apps).sorted() { try ended(app) }
   }
 
   /// An app was launched.

@@ -70,6 +70,27 @@ package struct GalleryStateMachine: Sendable {
   package func placements(askedBy bundle: String) -> [Placement] {
     let family = app(of: bundle)
     return state.placements.filter { $0.bundle == bundle || family != nil && app(of: $0.bundle) == family }
+      .map(withIntent)
+  }
+
+  /// A placement as an author's process receives it.
+  package func withIntent(_ placement: Placement) -> Placement {
+    var placement = placement
+    placement.intent = declaration(of: placement)?.configuration?.type
+    return placement
+  }
+
+  /// The only extension with a kind of widget.
+  ///
+  /// - Throws: `not-placeable`, definite, if several have it.
+  package func requireOneBundle(of kind: String) throws(BusError) {
+    let bundles = state.declarations.filter { $0.value.contains { $0.kind == kind } }.keys.sorted()
+    guard bundles.count > 1 else { return }
+    throw severalBundles(kind, bundles)
+  }
+
+  private func severalBundles(_ kind: String, _ bundles: [String]) -> BusError {
+    BusError(.notPlaceable, "\(kind) is a kind of \(bundles.joined(separator: " and of ")): specify the bundle")
   }
 
   package func environment(of placement: Placement) -> WidgetEnvironment {
@@ -95,6 +116,19 @@ package struct GalleryStateMachine: Sendable {
       added.append(place(bundle, widget.kind, family, location, [:]))
     }
     return added
+  }
+
+  /// The device has these extensions and apps, and no others: what belongs to another one is removed.
+  ///
+  /// - Returns: the placements that were removed.
+  package mutating func keep(extensions: Set<String>, apps: Set<String>, now: Date) -> [Placement] {
+    let gone = state.placements.filter { !extensions.contains($0.bundle) }
+    for placement in gone { takeOffStack(placement.id, now: now) }
+    state.placements.removeAll { !extensions.contains($0.bundle) }
+    state.declarations = state.declarations.filter { extensions.contains($0.key) }
+    state.met = state.met.filter { extensions.contains($0.bundle) }
+    state.launchedApps.formIntersection(apps)
+    return gone
   }
 
   /// An app was launched.
@@ -197,11 +231,7 @@ package struct GalleryStateMachine: Sendable {
         .notPlaceable,
         "no widget\(place) is of kind \(request.widgetKind); there are: \(kinds.isEmpty ? "none" : kinds)")
     }
-    guard Set(fitting.map(\.0)).count == 1 else {
-      throw BusError(
-        .notPlaceable,
-        "\(request.widgetKind) is a kind of \(fitting.map(\.0).joined(separator: " and of ")): specify the bundle")
-    }
+    guard Set(fitting.map(\.0)).count == 1 else { throw severalBundles(request.widgetKind, fitting.map(\.0)) }
     return first
   }
 

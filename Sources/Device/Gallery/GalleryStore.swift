@@ -73,6 +73,15 @@ struct GalleryStore: Sendable {
       for id in earlier.keys where !left.contains(id) {
         try db.run("DELETE FROM placements WHERE id = ?", [id])
       }
+      for bundle in before.declarations.keys where now.declarations[bundle] == nil {
+        try db.run("DELETE FROM declarations WHERE bundle = ?", [bundle])
+      }
+      for kind in before.met.subtracting(now.met) {
+        try db.run("DELETE FROM metKinds WHERE bundle = ? AND kind = ?", [kind.bundle, kind.kind])
+      }
+      for app in before.launchedApps.subtracting(now.launchedApps) {
+        try db.run("DELETE FROM launchedApps WHERE bundle = ?", [app])
+      }
       for kind in now.met.subtracting(before.met) {
         try db.run("INSERT INTO metKinds (bundle, kind) VALUES (?, ?)", [kind.bundle, kind.kind])
       }

@@ -11,9 +11,10 @@ extension GalleryStateMachine {
   /// - Throws: `unknown-widget-kind` if no extension has the kind, `not-placeable` if no location of the device shows the
   ///   family in the mode; definite.
   package func showing(
-    _ kind: String, _ family: WidgetFamilyName, in mode: RenderingModeName?
+    _ kind: String, of bundle: String? = nil, _ family: WidgetFamilyName, in mode: RenderingModeName?
   ) throws(BusError) -> (machine: GalleryStateMachine, location: WidgetLocationName) {
-    let widgets = state.declarations.values.joined().filter { $0.kind == kind }
+    let having = state.declarations.filter { bundle == nil || $0.key == bundle }
+    let widgets = having.values.joined().filter { $0.kind == kind }
     guard !widgets.isEmpty else {
       throw BusError(.unknownWidgetKind, "no extension has a widget of the kind \(kind)", isDefinite: true)
     }
@@ -23,7 +24,9 @@ extension GalleryStateMachine {
     let mode = mode ?? (family.isAccessory ? .vibrant : .fullColor)
     var machine = self
     let location: WidgetLocationName
-    if family.isAccessory {
+    if family == .control {
+      location = .controlCenter
+    } else if family.isAccessory {
       location = .lockScreen
     } else if mode == .vibrant {
       location = .standBy

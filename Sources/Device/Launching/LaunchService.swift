@@ -50,12 +50,15 @@ package actor LaunchService {
     programs: [Program], database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock,
     suspendAfter: Double, endIdleAfter: Double = 0, backoff: Backoff = Backoff(first: 1, limit: 60)
   ) throws {
-    self.programs = Dictionary(programs.map { ($0.address, $0) }) { first, _ in first }
+    let programs = Dictionary(programs.map { ($0.address, $0) }) { first, _ in first }
+    self.programs = programs
     self.store = try LaunchStore(database)
     self.bus = bus
     self.clock = clock
+    // A product that was removed has no process. Its row stays, because a generation is never used again.
+    let processes = try store.processes().filter { programs[$0.key] != nil }
     self.stateMachine = LaunchStateMachine(
-      agents: self.programs.mapValues(\.agent), processes: try store.processes(),
+      agents: programs.mapValues(\.agent), processes: processes,
       incarnations: try store.incarnations(), suspendAfter: suspendAfter,
       endIdleAfter: endIdleAfter, backoff: backoff)
     self.outputs = Outputs(clock)

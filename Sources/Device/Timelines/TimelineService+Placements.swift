@@ -20,6 +20,11 @@ extension TimelineService {
     try record(.kindsReported(address, Dictionary(families) { first, _ in first }))
   }
 
+  /// The extensions were replaced: the next reload of all widgets launches them.
+  ///
+  /// - Throws: `failed` when it cannot be recorded.
+  package func forgetKinds(of extensions: [Address]) throws(BusError) { try record(.kindsForgotten(extensions)) }
+
   /// A widget was placed, and its reload becomes pending; a placement that is known already is not reloaded.
   ///
   /// - Throws: `failed` when it cannot be recorded.

@@ -32,25 +32,27 @@ extension TimelineService {
   ///
   /// - Throws: `failed` with the reason if no extension provides it.
   package func snapshot(_ request: TakeSnapshot) async throws(BusError) -> TakeSnapshot.Reply {
-    let found = try await entries(of: request.widgetKind, request.family, .snapshot, in: nil)
+    let found = try await entries(
+      of: request.widgetKind, from: request.bundle, request.family, .snapshot, in: nil)
     return TakeSnapshot.Reply(text: found.text)
   }
 
   /// The entries of a widget in an environment. They are not stored, and no budget pays for them.
   ///
   /// - Parameters:
+  ///   - bundle: the extension; `nil` where only one has the kind.
   ///   - purpose: the provider's method: `snapshot` or `timeline`.
   ///   - environment: of the placement number 0 of an extension.
   /// - Throws: `failed` with the reason if no extension provides them.
   package func entries(
-    of kind: String, _ family: WidgetFamilyName?, _ purpose: RequestTimeline.Purpose,
+    of kind: String, from bundle: String? = nil, _ family: WidgetFamilyName?, _ purpose: RequestTimeline.Purpose,
     in environment: (@Sendable (Placement) -> WidgetEnvironment)?
   ) async throws(BusError) -> UnplacedEntries {
     lastSnapshot += 1
     let serial = lastSnapshot
     let result = await withCheckedContinuation { continuation in
       waiting[serial] = UnplacedRequest(purpose: purpose, environment: environment, continuation: continuation)
-      handle(.snapshot(kind: kind, family: family, serial: serial))
+      handle(.snapshot(kind: kind, bundle: bundle, family: family, serial: serial))
       if let failure { finishSnapshot(serial, .failure(failure)) }
     }
     return try result.get()

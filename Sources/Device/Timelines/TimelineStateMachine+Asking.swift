@@ -15,9 +15,12 @@ extension TimelineStateMachine {
       && !unresolvedReloads.contains { $0.address == address }
   }
 
-  mutating func snapshot(_ kind: String, _ family: WidgetFamilyName?, _ serial: Int) -> [Action] {
-    let having = extensions.filter { kinds[$0]?[kind] != nil }.prefix(1)
-    let targets = having.isEmpty ? extensions.filter { kinds[$0] == nil } : Array(having)
+  mutating func snapshot(
+    _ kind: String, of bundle: String?, _ family: WidgetFamilyName?, _ serial: Int
+  ) -> [Action] {
+    let own = extensions.filter { bundle == nil || $0.bundleIdentifier == bundle }
+    let having = own.filter { kinds[$0]?[kind] != nil }.prefix(1)
+    let targets = having.isEmpty ? own.filter { kinds[$0] == nil } : Array(having)
     guard !targets.isEmpty else { return [.noSnapshot(serial: serial, reason: unknown(kind))] }
     for target in targets {
       let placement = Placement(

@@ -57,6 +57,8 @@ extension TimelineStateMachine {
     case began
     /// The extension sent `ready` with its kinds and the first family of each.
     case kindsReported(Address, [String: WidgetFamilyName])
+    /// The extensions were replaced: they may have other kinds.
+    case kindsForgotten([Address])
     case placed(Placement, MessageContext)
     case edited(Placement, MessageContext)
     case removed(Int)
@@ -82,7 +84,7 @@ extension TimelineStateMachine {
     case luminance(isReduced: Bool)
     case timerFired
     /// A snapshot is requested under this number. It is not persisted: the caller repeats it after a host restart.
-    case snapshot(kind: String, family: WidgetFamilyName?, serial: Int)
+    case snapshot(kind: String, bundle: String? = nil, family: WidgetFamilyName?, serial: Int)
     case awake(Address)
     case instanceEnded(Address)
     /// The extension was wanted and did not start in time: the clock does not wait for it.

@@ -107,6 +107,9 @@ package struct TimelineStateMachine: Sendable {
     case .kindsReported(let address, let kinds):
       self.kinds[address] = kinds
       return []
+    case .kindsForgotten(let addresses):
+      for address in addresses { kinds[address] = nil }
+      return []
     case .placed(let placement, let context): return place(placement, context, now)
     case .edited(let placement, let context): return edit(placement, context, now)
     case .removed(let id):
@@ -135,7 +138,7 @@ package struct TimelineStateMachine: Sendable {
       isLuminanceReduced = isReduced
       return []
     case .timerFired: return timerFired(inStandBy.union(dueDates.ids(at: now)).sorted(), now)
-    case .snapshot(let kind, let family, let serial): return snapshot(kind, family, serial)
+    case .snapshot(let kind, let bundle, let family, let serial): return snapshot(kind, of: bundle, family, serial)
     case .awake(let address):
       stalled.remove(address)
       return isDone(address) && !wanted.contains(address) ? [] : next(address, now)

@@ -130,19 +130,37 @@ package actor TransferService {
   ///
   /// - Throws: database errors.
   package func forceQuit(_ app: Address) async throws {
-    let failure = TransferFailure(code: -999, message: "cancelled", cancelledReason: 0)
-    for key in quitSessions(of: app) { try await scheduler.stopAndEnd(key, with: failure, keepsPart: true) }
+    try await quit(sessions(quitWith: app))
   }
 
-  /// Marks the sessions that a force quit concerns.
+  /// The device has these products, and no others: the tasks of others end as those of an app that was force-quit.
+  ///
+  /// - Throws: database errors.
+  package func keep(_ products: Set<Address>) async throws {
+    try await quit(sessions(ofOthersThan: products))
+  }
+
+  private func quit(_ sessions: [SessionKey]) async throws {
+    let failure = TransferFailure(code: -999, message: "cancelled", cancelledReason: 0)
+    for key in mark(sessions) { try await scheduler.stopAndEnd(key, with: failure, keepsPart: true) }
+  }
+
+  private func sessions(quitWith app: Address) -> [SessionKey] {
+    scheduler.assumeIsolated { scheduler in
+      scheduler.handle(.front(app, false))
+      return scheduler.sessions(quitWith: app)
+    }
+  }
+
+  private func sessions(ofOthersThan products: Set<Address>) -> [SessionKey] {
+    scheduler.assumeIsolated { $0.configurations.keys.filter { !products.contains($0.owner) } }
+  }
+
+  /// Marks the sessions whose owner is not launched for their events.
   ///
   /// - Returns: their tasks that have not ended.
-  private func quitSessions(of app: Address) -> [TaskKey] {
-    let (sessions, keys) = scheduler.assumeIsolated { scheduler in
-      scheduler.handle(.front(app, false))
-      let sessions = scheduler.sessions(quitWith: app)
-      return (sessions, scheduler.stateMachine.keys(of: Set(sessions)))
-    }
+  private func mark(_ sessions: [SessionKey]) -> [TaskKey] {
+    let keys = scheduler.assumeIsolated { $0.stateMachine.keys(of: Set(sessions)) }
     delivery.assumeIsolated { delivery in
       for session in sessions { delivery.handle(.quit(session)) }
     }

@@ -128,6 +128,8 @@ package struct Placement: Codable, Hashable, Sendable, Identifiable {
   package let location: WidgetLocationName
   /// The intent's parameters that the user chose, by name. Others have their default.
   package var configuration: [String: ArchivedValue]
+  /// The type of the configuration's intent, in messages to author's processes; `nil` without an intent.
+  package var intent: String?
   package init(
     id: Int, bundle: String, kind: String, family: WidgetFamilyName, location: WidgetLocationName,
     configuration: [String: ArchivedValue] = [:]

@@ -121,8 +121,10 @@ package struct DeviceFolder: Sendable, Hashable {
   /// The environment variable with the path of the clock page.
   package static let clockPageVariable = "WIDGETLAB_CLOCK_PAGE"
 
+  /// The folders of the containers, by bundle identifier.
+  package var containers: String { path + "/containers" }
   /// The folder of an app's or an extension's containers. There is one, except while an update moves it.
-  package func containers(of bundle: String) -> String { path + "/containers/" + bundle }
+  package func containers(of bundle: String) -> String { containers + "/" + bundle }
 
   /// The folder of the bundle of an app, which contains those of its extensions.
   package func bundle(of app: String) -> String { path + "/bundles/" + app }

@@ -37,12 +37,13 @@ extension Device {
 
   /// The push handlers, and the placed widgets and controls that take pushes, of each extension.
   private var pushWidgets: [String: PushWidgets] {
-    let known = gallery.stateMachine.state
+    let stateMachine = gallery.stateMachine
+    let known = stateMachine.state
     let reloadsAll = configuration.settings.pushReloadsAllWidgets
     return known.declarations.reduce(into: [:]) { widgets, declared in
       let bundle = declared.key
       let (ofWidgets, ofControls) = (declared.value.filter { !$0.isControl }, declared.value.filter(\.isControl))
-      let placed = known.placements.filter { $0.bundle == bundle }
+      let placed = known.placements.filter { $0.bundle == bundle }.map(stateMachine.withIntent)
       let (placedWidgets, placedControls) = (
         placed.filter { $0.family != .control }, placed.filter { $0.family == .control }
       )

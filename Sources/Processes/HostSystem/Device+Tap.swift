@@ -18,6 +18,7 @@ extension Device {
   func tap(_ request: TapWidget, _ context: MessageContext) async throws -> TapWidget.Reply {
     let stateMachine = gallery.stateMachine
     let placement = try stateMachine.placement(request.placement)
+    if let refusal = stateMachine.device.refusal(of: placement.location) { throw BusError(.notNow, refusal) }
     try stateMachine.requireOnTop(placement.id)
     let screen = await gallery.state
     let shown = try await shown(placement)
@@ -30,7 +31,7 @@ extension Device {
     case .perform(let intent, let values, let performer):
       let question = PerformIntent(intent: intent, values: values, placement: placement.id)
       let touch = await intents.touch(request.touchedControl(of: placement), of: placement.id)
-      let result: Result<String, any Error>
+      let result: Result<TapWidget.Reply, any Error>
       do {
         result = .success(try await perform(question, placement, by: performer, context))
       } catch {
@@ -38,7 +39,7 @@ extension Device {
       }
       // A toggle stays in its new state until its timeline has arrived or failed.
       await intents.keep(touch, of: placement.id) { [timelines] in await timelines.whenReloaded(placement.id) }
-      return TapWidget.Reply(outcome: try result.get())
+      return try result.get()
     }
   }
 
@@ -48,7 +49,8 @@ extension Device {
     await timelines.openedFromWidget(.app(configuration.device.name, app))
     let address = try await open(app, context)
     let event = OpenFromWidget(
-      url: url, widgetKind: placement.kind, family: placement.family, configuration: placement.configuration)
+      url: url, widgetKind: placement.kind, family: placement.family, configuration: placement.configuration,
+      intent: gallery.stateMachine.withIntent(placement).intent)
     tasks.start { [bus] in
       do throws(BusError) {
         try await bus.deliver(event, to: address, context: context)
@@ -73,7 +75,7 @@ extension Device {
   private func perform(
     _ question: PerformIntent, _ placement: Placement, by who: Touch.Performer, isOpened: Bool = false,
     _ context: MessageContext
-  ) async throws -> String {
+  ) async throws -> TapWidget.Reply {
     let performer: Address
     switch who {
     case .widgetExtension: performer = .widgetExtension(configuration.device.name, placement.bundle)
@@ -92,33 +94,38 @@ extension Device {
     }
     let outcome: String
     var opening: PerformIntent.Opening?
+    var hasFailed = true
     switch result {
     case .performed(let reply):
       outcome = "\(question.intent) was performed by \(performer.short)"
       opening = reply.opens
+      hasFailed = false
     case .interrupted:
       outcome = "\(question.intent) failed: \(performer.short) exited during it; `widgetlab ps` shows how"
     case .failed(let error): outcome = "\(question.intent) failed in \(performer.short): \(error.message)"
     }
     if who != .openApp { await launcher.release(performer, because: .interaction) }
     try await timelines.reload(placement.id, because: .interaction, context)
-    guard let opening else { return outcome }
-    return "\(outcome); \(try await open(opening, of: placement, isLast: isOpened, context))"
+    guard let opening else { return TapWidget.Reply(outcome: outcome, hasFailed: hasFailed) }
+    let next = try await open(opening, of: placement, isLast: isOpened, context)
+    return TapWidget.Reply(outcome: "\(outcome); \(next.outcome)", hasFailed: next.hasFailed)
   }
 
   /// Source: `OpensIntent`. An intent that is opened opens no third intent, so that a tap ends.
   private func open(
     _ opening: PerformIntent.Opening, of placement: Placement, isLast: Bool, _ context: MessageContext
-  ) async throws -> String {
+  ) async throws -> TapWidget.Reply {
     let isLocked = await gallery.state.isLocked
     switch opening {
     case .url(let url) where isLocked:
-      return "\(url) is not opened: the device must be unlocked before it opens an app: run `widgetlab unlock`"
-    case .url(let url): return try await openApp(of: placement, url, context)
+      return TapWidget.Reply(
+        outcome: "\(url) is not opened: the device must be unlocked before it opens an app: run `widgetlab unlock`")
+    case .url(let url): return TapWidget.Reply(outcome: try await openApp(of: placement, url, context))
     case .intent(let intent, _, let opensApp, _) where isLocked && opensApp:
-      return "\(intent) is not performed: it needs an unlocked device: run `widgetlab unlock`"
+      return TapWidget.Reply(
+        outcome: "\(intent) is not performed: it needs an unlocked device: run `widgetlab unlock`")
     case .intent(let intent, _, _, _) where isLast:
-      return "\(intent) is not performed: an intent that was opened opens it"
+      return TapWidget.Reply(outcome: "\(intent) is not performed: an intent that was opened opens it")
     case .intent(let intent, let values, let opensApp, let runsInApp):
       let performer: Touch.Performer = opensApp ? .openApp : runsInApp ? .app : .widgetExtension
       return try await perform(

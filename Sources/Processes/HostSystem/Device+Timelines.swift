@@ -13,7 +13,10 @@ import Timelines
 extension Device {
   nonisolated func listenForTimelines() {
     bus.onEvent(ReloadTimelines.self) { [timelines] event, from in try await timelines.reload(event, from) }
-    bus.onRequest(TakeSnapshot.self) { [timelines] request, _ in try await timelines.snapshot(request) }
+    bus.onRequest(TakeSnapshot.self) { [gallery, timelines] request, _ in
+      if request.bundle == nil { try gallery.stateMachine.requireOneBundle(of: request.widgetKind) }
+      return try await timelines.snapshot(request)
+    }
     bus.onRequest(ArchiveWidget.self) { [weak self] request, _ in
       try await requireDevice(self).archive(request)
     }
@@ -22,8 +25,9 @@ extension Device {
 
   /// The views of a widget that is not placed. Its extension is launched for them.
   private func archive(_ request: ArchiveWidget) async throws(BusError) -> ArchiveWidget.Reply {
+    if request.bundle == nil { try gallery.stateMachine.requireOneBundle(of: request.widgetKind) }
     let (machine, location) = try gallery.stateMachine.showing(
-      request.widgetKind, request.family, in: request.renderingMode)
+      request.widgetKind, of: request.bundle, request.family, in: request.renderingMode)
     let conditions = conditions
     let name = configuration.device.name
     @Sendable func placed(_ placement: Placement) -> Placement {
@@ -37,7 +41,7 @@ extension Device {
       return conditions.settings(of: .widgetExtension(name, placement.bundle)).applying(values)
     }
     let found = try await timelines.entries(
-      of: request.widgetKind, request.family, request.entries == .snapshot ? .snapshot : .timeline
+      of: request.widgetKind, from: request.bundle, request.family, request.entries == .snapshot ? .snapshot : .timeline
     ) { machine.environment(of: placed($0), settings($0)) }
     let own = settings(found.placement)
     let entries = found.entries.prefix(request.entries == .all ? found.entries.count : 1)

@@ -23,8 +23,8 @@ extension Device {
       try await requireDevice(self).forceQuit(request)
       return Done()
     }
-    bus.onRequest(UpdateApp.self) { [apps] request, _ in
-      try await apps.update(request.bundle)
+    bus.onRequest(UpdateApp.self) { [weak self] request, _ in
+      try await requireDevice(self).update(request.bundle)
       return Done()
     }
     bus.onRequest(SetClock.self) { [conditions] request, _ in
@@ -58,6 +58,14 @@ extension Device {
     // The app is wanted when this returns, so that its launch can be awaited.
     await apps.processActions.passed()
     return app
+  }
+
+  /// Replaces an app and its extensions, which may have other widgets afterwards.
+  private func update(_ bundle: String) async throws {
+    try await apps.update(bundle)
+    let extensions = configuration.extensions(ofApp: bundle).map { $0.address(on: configuration.device.name) }
+    await gallery.outdate(extensions)
+    try await timelines.forgetKinds(of: extensions)
   }
 
   /// Terminates the app and cancels its transfers; only the user can relaunch it. Its extensions continue (ours).

@@ -131,7 +131,10 @@ package actor Device {
     await sendWithheld()
     await routeOutputs()
     await conditions.begin(running: await launcher.runningInstances)
+    let extensions = Set(configuration.extensions.map(\.bundle))
+    try await gallery.keep(extensions: extensions, apps: Set(configuration.apps.map(\.bundle)))
     try await transfers.begin(network: await conditions.network, suspended: await launcher.suspendedInstances)
+    try await transfers.keep(Set(configuration.products.map { $0.address(on: configuration.device.name) }))
     await apps.begin(quit: await launcher.quitApps)
     // No process is launched before its container has been moved.
     await apps.outputs.passed()
@@ -193,9 +196,13 @@ package actor Device {
   }
 
   private func status() async throws -> DeviceStatus.Reply {
-    DeviceStatus.Reply(
+    let gallery = gallery.stateMachine
+    // An earlier version of the system may have had the location.
+    let missing = gallery.state.placements.filter { gallery.device.refusal(of: $0.location) != nil }
+    let unseen = Set(missing.map(\.id))
+    return DeviceStatus.Reply(
       device: configuration.device.name, processes: await launcher.status, sessions: try await transfers.status(),
-      timelines: await timelines.status())
+      timelines: await timelines.status().filter { !unseen.contains($0.placement) })
   }
 }
 

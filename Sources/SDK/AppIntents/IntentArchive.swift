@@ -70,8 +70,12 @@ extension AppIntent {
     return intent
   }
 
-  /// Blocks until `restored` has returned. Returns `nil` when `restored` throws.
-  package static func restoredBlocking(_ values: [String: ArchivedValue]) -> Self? {
+  /// Blocks until `restored` has returned.
+  ///
+  /// - Parameter intent: the type of the widget's intent; `nil` without an intent.
+  /// - Returns: `nil` if that is another type, or when `restored` throws.
+  package static func restoredBlocking(_ values: [String: ArchivedValue], of intent: String?) -> Self? {
+    guard let intent, isArchived(as: intent) else { return nil }
     let found = Found<Self>()
     let tasks = TaskOwner()
     tasks.start {
@@ -81,6 +85,15 @@ extension AppIntent {
     }
     found.isThere.wait()
     return found.intent.withLock { $0 }
+  }
+
+  /// Whether a name is the type's `archivedName` in this or in another executable, which has it in another module, or the
+  /// class that the type replaces.
+  private static func isArchived(as name: String) -> Bool {
+    func withoutModule(_ name: String) -> [Substring] { Array(name.split(separator: ".").dropFirst()) }
+    if withoutModule(name) == withoutModule(archivedName) { return true }
+    let former = (self as? any CustomIntentMigratedAppIntent.Type)?.intentClassName
+    return former.map { withoutModule(name) == [Substring($0)] } ?? false
   }
 
   /// In the order of declaration.

@@ -86,6 +86,7 @@ extension UIApplication {
       guard let url = opening.url.flatMap({ URL(string: $0) }) else {
         let activity = NSUserActivity(activityType: opening.widgetKind)
         activity.configuration = opening.configuration
+        activity.intent = opening.intent
         activity.userInfo = [
           "WGWidgetUserInfoKeyKind": opening.widgetKind, "WGWidgetUserInfoKeyFamily": opening.family.rawValue,
         ]

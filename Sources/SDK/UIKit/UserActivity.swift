@@ -17,6 +17,8 @@ open class NSUserActivity: NSObject {
 
   /// For a tapped widget: its configuration.
   var configuration: [String: ArchivedValue] = [:]
+  /// For a tapped widget: the type of its configuration.
+  var intent: String?
 
   public init(activityType: String) { self.activityType = activityType }
 }
@@ -25,7 +27,7 @@ extension NSUserActivity {
   /// The configuration of the tapped widget; `nil` when it does not match this intent type. Blocks until the author's
   /// query has returned the chosen entities. Source: the overlay of AppIntents, iOS 17.
   public func widgetConfigurationIntent<Intent: WidgetConfigurationIntent>(of intentType: Intent.Type) -> Intent? {
-    intentType.restoredBlocking(configuration)
+    intentType.restoredBlocking(configuration, of: intent)
   }
 }
 

@@ -63,7 +63,7 @@ public struct ControlInfo: Hashable, Sendable {
   public func configurationIntent<Intent: ControlConfigurationIntent>(
     of intentType: Intent.Type = Intent.self
   ) -> Intent? {
-    intentType.restoredBlocking(placement.configuration)
+    intentType.restoredBlocking(placement.configuration, of: placement.intent)
   }
 }
 

@@ -21,11 +21,11 @@ import Synchronization
   public var id: WidgetInfo { self }
   public var debugDescription: String { "WidgetInfo(kind: \(kind), family: \(family))" }
 
-  /// The widget's configuration; `nil` when it does not match this intent type. Blocks until the author's query has
+  /// The widget's configuration; `nil` for a widget without one, or with another type of intent. Blocks until the author's query has
   /// returned the chosen entities.
   public func widgetConfigurationIntent<Intent: WidgetConfigurationIntent>(
     of intentType: Intent.Type = Intent.self
   ) -> Intent? {
-    intentType.restoredBlocking(placement.configuration)
+    intentType.restoredBlocking(placement.configuration, of: placement.intent)
   }
 }

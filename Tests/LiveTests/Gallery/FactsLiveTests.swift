@@ -44,6 +44,18 @@ import WidgetLabTesting
     }
   }
 
+  @Test func `a widget without a configuration, or with another intent, has no configuration of an intent type`()
+    async throws
+  {
+    try await GalleryFixture.run("other intents") { fixture in
+      for kind in ["Milk", "Choices"] { try await fixture.add(kind) }
+      try await fixture.add("Facts", "--family", "systemMedium", "--set", "word=home")
+      let facts = try await fixture.entry(of: 3).texts.first { $0.hasPrefix("placed") } ?? ""
+      #expect(facts.contains("Facts systemMedium home"))
+      #expect(facts.contains("Milk systemSmall -") && facts.contains(/Choices \w+ -/), "\(facts)")
+    }
+  }
+
   @Test func `widget modifiers for accents, curves and labels are recorded in the archived views`() async throws {
     try await GalleryFixture.run("marks") { fixture in
       try await fixture.add("Facts", "--family", "accessoryCircular", "--location", "lockScreen")

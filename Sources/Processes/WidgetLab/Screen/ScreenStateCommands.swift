@@ -138,6 +138,8 @@ struct TapCommand: AsyncParsableCommand {
       timeline, free of budget. A tap elsewhere opens the app: with the link's URL, the widget's URL, or a user \
       activity with the widget's kind. A control's intent is performed in the same way as that of a button.
 
+      Exit code 1 if the intent failed or had no reply.
+
       On a locked device a tap on a widget has no effect. A control performs its intent, unless the intent needs an \
       unlocked device.
 
@@ -162,7 +164,7 @@ struct TapCommand: AsyncParsableCommand {
   @Option(help: "A link, by its text or its URL.")
   var link: String?
 
-  @Flag(help: "Print one JSON object: outcome.")
+  @Flag(help: "Print one JSON object: outcome, hasFailed.")
   var json = false
 
   func validate() throws {
@@ -178,6 +180,7 @@ struct TapCommand: AsyncParsableCommand {
           TapWidget(placement: number, control: button ?? control, link: link), within: .seconds(40))
       }
       if json { try Output.json(reply) } else { Output.print(reply.outcome) }
+      if reply.hasFailed { throw Exit.no }
     }
   }
 }

@@ -18,7 +18,9 @@ struct SnapshotCommand: AsyncParsableCommand {
       is stored, and no budget pays for it.
 
       With --output, each widget is drawn in each combination of the given families, modes, schemes, text sizes and \
-      locales, into one file each, and index.html shows all of them. Without kinds, all widgets of the device are drawn. \
+      locales, into one file each, and index.html shows all of them. Without kinds, all widgets of the device are drawn, \
+      and controls with --families control. Where several extensions have a kind, the names of its files begin with the \
+      bundle identifier. \
       A combination that the device does not show is left out, with the reason. Exit code 1 when a widget cannot be \
       drawn, and when nothing is drawn because all was left out: a check must not pass without a picture.
 
@@ -44,6 +46,9 @@ struct SnapshotCommand: AsyncParsableCommand {
 
   @Argument(help: "The widget kind, as in StaticConfiguration(kind:); with --output or --verify any number of them.")
   var kinds: [String] = []
+
+  @Option(help: "The extension's bundle identifier, when several have the kind.")
+  var bundle: String?
 
   @Option(help: ArgumentHelp("Draw the widgets into files in a folder.", valueName: "DIR"))
   var output: String?
@@ -137,7 +142,8 @@ struct SnapshotCommand: AsyncParsableCommand {
   }
 
   private func show(_ session: OperatorSession) async throws {
-    let reply = try await session.ask(TakeSnapshot(widgetKind: kinds[0]), within: .saturating(seconds: timeout))
+    let request = TakeSnapshot(widgetKind: kinds[0], bundle: bundle)
+    let reply = try await session.ask(request, within: .saturating(seconds: timeout))
     if json { try Output.json(reply) } else { for line in reply.text { Output.print(line) } }
   }
 
@@ -146,13 +152,19 @@ struct SnapshotCommand: AsyncParsableCommand {
     let gallery = try await session.ask(ListGallery(location: nil), within: .seconds(30))
     if let failures = gallery.failures { throw CommandError(notLaunched: failures.map(\.error), in: session.folder) }
     var plan = SnapshotPlan(families: SnapshotPlan.families(in: gallery.items))
-    if let unknown = kinds.first(where: { plan.families[$0] == nil }) {
+    if let bundle { plan.families = plan.families.filter { $0.key.bundle == bundle } }
+    if let unknown = kinds.first(where: { kind in !plan.families.keys.contains { $0.kind == kind } }) {
+      let place = bundle ?? "no extension"
       throw CommandError(
-        Exit.no, "no extension has a widget of the kind \(unknown)", at: session.folder,
+        Exit.no, "\(place) has \(bundle == nil ? "a" : "no") widget of the kind \(unknown)", at: session.folder,
         advice: "`widgetlab gallery` lists the kinds")
     }
-    if !kinds.isEmpty { plan.families = plan.families.filter { kinds.contains($0.key) } }
-    if let families { plan.families = plan.families.mapValues { _ in families.names } }
+    if !kinds.isEmpty {
+      plan.families = plan.families.filter { kinds.contains($0.key.kind) }
+    } else if families == nil {
+      plan.families = plan.families.filter { $0.value != [.control] }
+    }
+    if let families { plan.choose(families.names) }
     plan.modes = modes?.names ?? plan.modes
     plan.schemes = schemes?.names ?? plan.schemes
     plan.textSizes = textSizes?.names ?? plan.textSizes

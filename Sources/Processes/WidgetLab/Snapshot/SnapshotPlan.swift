@@ -6,8 +6,17 @@ import Messages
 
 /// The pictures that `widgetlab snapshot --output` draws: all combinations of its lists.
 struct SnapshotPlan {
-  /// By kind.
-  var families: [String: [WidgetFamilyName]]
+  /// A kind of widget or control of one extension.
+  struct Kind: Hashable, Comparable {
+    let kind: String
+    let bundle: String
+    /// Whether another extension has the same kind.
+    var isShared = false
+
+    static func < (one: Kind, other: Kind) -> Bool { (one.kind, one.bundle) < (other.kind, other.bundle) }
+  }
+
+  var families: [Kind: [WidgetFamilyName]]
   /// `nil`: that of the family.
   var modes: [RenderingModeName?] = [nil]
   var schemes: [ColorSchemeName] = [.light]
@@ -17,28 +26,42 @@ struct SnapshotPlan {
   var locales: [String?] = [nil]
   var entries = ArchiveWidget.Entries.snapshot
 
-  init(families: [String: [WidgetFamilyName]]) { self.families = families }
+  init(families: [Kind: [WidgetFamilyName]]) { self.families = families }
 
-  /// The families of each kind that is no control, in the order of `WidgetFamilyName`.
-  static func families(in items: [ListGallery.Item]) -> [String: [WidgetFamilyName]] {
-    var found: [String: Set<WidgetFamilyName>] = [:]
-    for item in items { found[item.widgetKind, default: []].formUnion(item.families) }
-    return found.mapValues { families in WidgetFamilyName.allCases.filter { $0 != .control && families.contains($0) } }
+  /// The families of each kind, in the order of `WidgetFamilyName`.
+  static func families(in items: [ListGallery.Item]) -> [Kind: [WidgetFamilyName]] {
+    let bundles = Dictionary(grouping: items, by: \.widgetKind).mapValues { Set($0.map(\.bundle)) }
+    var found: [Kind: Set<WidgetFamilyName>] = [:]
+    for item in items {
+      let isShared = bundles[item.widgetKind, default: []].count > 1
+      let kind = Kind(kind: item.widgetKind, bundle: item.bundle, isShared: isShared)
+      found[kind, default: []].formUnion(item.families)
+    }
+    return found.mapValues { families in WidgetFamilyName.allCases.filter(families.contains) }
+      .filter { !$0.value.isEmpty }
+  }
+
+  /// Draws these families instead of all that a kind supports. Controls have one family, and widgets do not have it.
+  mutating func choose(_ chosen: [WidgetFamilyName]) {
+    families = families.mapValues { own in chosen.filter { ($0 == .control) == (own == [.control]) } }
       .filter { !$0.value.isEmpty }
   }
 
   /// The requests to the host in order. One archive has both colour schemes.
-  var requests: [ArchiveWidget] {
-    var requests: [ArchiveWidget] = []
+  var requests: [(kind: Kind, request: ArchiveWidget)] {
+    var requests: [(kind: Kind, request: ArchiveWidget)] = []
     for (kind, families) in families.sorted(by: { $0.key < $1.key }) {
       for family in families {
         for mode in modes {
           for textSize in textSizes {
             for locale in locales {
               requests.append(
-                ArchiveWidget(
-                  widgetKind: kind, family: family, renderingMode: mode, textSize: textSize, locale: locale,
-                  entries: entries))
+                (
+                  kind,
+                  ArchiveWidget(
+                    widgetKind: kind.kind, bundle: kind.bundle, family: family, renderingMode: mode,
+                    textSize: textSize, locale: locale, entries: entries)
+                ))
             }
           }
         }
@@ -51,6 +74,8 @@ struct SnapshotPlan {
 /// The name of a picture's file.
 struct SnapshotName: Hashable {
   let kind: String
+  /// The extension, if another one has the same kind.
+  var bundle: String?
   let family: WidgetFamilyName
   let mode: RenderingModeName
   let scheme: ColorSchemeName
@@ -69,7 +94,7 @@ struct SnapshotName: Hashable {
   /// Such as `Coffee.systemSmall-fullColor-light-large@2x.png`. Of a kind, characters that file names do not have are
   /// replaced by `_`.
   func file(_ format: PictureFormat, scale: Double) -> String {
-    let name = kind.map { $0 == "/" || $0 == "\0" || $0 == "\n" ? "_" : $0 }
+    let name = ((bundle.map { "\($0)." } ?? "") + kind).map { $0 == "/" || $0 == "\0" || $0 == "\n" ? "_" : $0 }
     let density = scale == scale.rounded() ? "\(Int(saturating: scale))" : "\(scale)"
     return "\(String(name)).\(caption)" + (format == .png ? "@\(density)x" : "") + ".\(format.rawValue)"
   }

@@ -54,14 +54,15 @@ struct SnapshotRun {
   /// Requests the views of each widget, and draws them.
   mutating func draw(_ plan: SnapshotPlan, _ session: OperatorSession, within limit: Duration) async throws {
     let requests = plan.requests
-    for (index, request) in requests.enumerated() {
+    for (index, (kind, request)) in requests.enumerated() {
       let name = [
-        request.widgetKind, request.family.rawValue, request.renderingMode?.rawValue, request.textSize?.rawValue,
+        kind.isShared ? kind.bundle : nil, request.widgetKind, request.family.rawValue, request.renderingMode?.rawValue,
+        request.textSize?.rawValue,
         request.locale,
       ].compactMap(\.self).joined(separator: " ")
       let count = made.count
       do {
-        try draw(try await session.ask(request, within: limit), of: request, schemes: plan.schemes)
+        try draw(try await session.ask(request, within: limit), of: request, kind, schemes: plan.schemes)
         progress("[\(index + 1)/\(requests.count)] \(name): \(made.count - count) \(Self.pictures(made.count - count))")
       } catch let error as BusError {
         let problem = Problem(picture: name, reason: Self.reason(error))
@@ -84,7 +85,9 @@ struct SnapshotRun {
   private static func pictures(_ count: Int) -> String { count == 1 ? "picture" : "pictures" }
 
   /// Draws the entries of one widget in the colour schemes.
-  mutating func draw(_ reply: ArchiveWidget.Reply, of request: ArchiveWidget, schemes: [ColorSchemeName]) throws {
+  mutating func draw(
+    _ reply: ArchiveWidget.Reply, of request: ArchiveWidget, _ kind: SnapshotPlan.Kind, schemes: [ColorSchemeName]
+  ) throws {
     for (index, entry) in reply.entries.enumerated() {
       for scheme in schemes {
         let tile = (scheme == .dark ? entry.dark : nil) ?? entry.light
@@ -99,7 +102,8 @@ struct SnapshotRun {
         let (data, notices) = try files.contents(of: picture, as: format, scale: scale)
         for notice in Set(notices) { self.notices["\(request.widgetKind): \(notice)", default: 0] += 1 }
         let name = SnapshotName(
-          kind: request.widgetKind, family: request.family, mode: tile.renderingMode, scheme: scheme,
+          kind: kind.kind, bundle: kind.isShared ? kind.bundle : nil, family: request.family, mode: tile.renderingMode,
+          scheme: scheme,
           textSize: reply.settings.textSize, locale: request.locale, entry: request.entries == .all ? index + 1 : nil)
         made.append(
           Made(

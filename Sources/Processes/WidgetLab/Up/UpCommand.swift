@@ -175,6 +175,7 @@ struct UpCommand: AsyncParsableCommand {
           switch moment {
           case .ready(let ready):
             try whenReady(ready)
+            for line in Self.removedProducts(cluster) { Output.printError(line) }
             if let afterReady {
               group.addTask {
                 await afterReady(cluster)
@@ -223,6 +224,16 @@ struct UpCommand: AsyncParsableCommand {
     await signals.next()
     guard !Task.isCancelled else { return }
     await supervisor.killAll()
+  }
+
+  /// A line for each app and extension that the device had, and that the configuration does not have any more.
+  private static func removedProducts(_ cluster: ClusterFacts) -> [String] {
+    let device = cluster.instance.device(cluster.device)
+    let found = (try? FileManager.default.contentsOfDirectory(atPath: device.containers)) ?? []
+    return found.sorted().filter { cluster.configuration.product($0) == nil }.map { bundle in
+      "! \(bundle) is not in \(cluster.configurationPath) any more: the device has removed its process, widgets and "
+        + "tasks; its files stay in \(device.containers(of: bundle)), which you may delete"
+    }
   }
 
   private func printReady(_ ready: ClusterLifecycle.Ready) throws {
