@@ -30,10 +30,8 @@ struct PairStory {
     guard pair.features.contains(where: \.hasSpaces) else {
       return try await LabCluster.with("pair", configuration: configuration) { try await PairStory(pair, $0).run() }
     }
-    let parent = FileManager.default.temporaryDirectory.appending(path: "a pair \(UUID().uuidString.prefix(8))").path
-    let folder = parent + "/the folder"
+    let folder = FileManager.default.temporaryDirectory.appending(path: "the pair \(UUID().uuidString.prefix(8))").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: parent) }
     try configuration.write(toFile: folder + "/widgetlab.yaml", atomically: true, encoding: .utf8)
     try await LabCluster.with("pair", in: folder) { try await PairStory(pair, $0).run() }
   }
