@@ -7,15 +7,15 @@ import Messages
 
 /// The ports at which the servers of an instance first listened, in `ports.json`. Stored downloads and the configuration of
 /// backends contain them, so each later start uses them again.
-struct ServerPorts: Codable, Equatable {
+struct KeptPorts: Codable, Equatable {
   /// By the name of the server, such as `provider`; for a push server by environment, such as `push-server development`.
   var ports: [String: UInt16] = [:]
 
   static func file(in instance: InstanceFolder) -> String { instance.path + "/ports.json" }
 
   /// Reads the file. A missing or damaged one has no ports: free ones are chosen.
-  static func read(in instance: InstanceFolder) -> ServerPorts {
-    ((try? JSONFile.read(ServerPorts.self, at: file(in: instance))) ?? nil) ?? ServerPorts()
+  static func read(in instance: InstanceFolder) -> KeptPorts {
+    ((try? JSONFile.read(KeptPorts.self, at: file(in: instance))) ?? nil) ?? KeptPorts()
   }
 
   /// Keeps the port of a URL, unless the server has one already: one that was used only because that was in use does not
@@ -58,7 +58,7 @@ extension ClusterLifecycle {
   /// Keeps the ports in the announcements, before these are removed.
   func keepPorts() {
     let instance = cluster.instance
-    let before = ServerPorts.read(in: instance)
+    let before = KeptPorts.read(in: instance)
     var ports = before
     ports.keep((try? ProviderAnnouncement.read(in: instance))?.url, of: "provider")
     for (name, file) in pushServerFiles {
@@ -68,7 +68,7 @@ extension ClusterLifecycle {
     }
     guard ports != before else { return }
     do {
-      try JSONFile.write(ports, to: ServerPorts.file(in: instance))
+      try JSONFile.write(ports, to: KeptPorts.file(in: instance))
     } catch {
       Output.printError("widgetlab: the next `widgetlab up` will choose other ports: \(error)")
     }
@@ -76,10 +76,10 @@ extension ClusterLifecycle {
 
   /// The port of an earlier start; `nil` before the first one, and when another process has the port, which is printed.
   func keptPort(of server: String) async throws -> UInt16? {
-    guard let port = ServerPorts.read(in: cluster.instance).ports[server] else { return nil }
+    guard let port = KeptPorts.read(in: cluster.instance).ports[server] else { return nil }
     // The processes of an `up` that was killed end with it, a moment later.
     for _ in 0..<40 {
-      if ServerPorts.isFree(port) { return port }
+      if KeptPorts.isFree(port) { return port }
       try await Task.sleep(for: .milliseconds(50))
     }
     Output.printError(

@@ -48,11 +48,11 @@ import Testing
     lifecycle.removeAnnouncements()
     #expect(try ProviderAnnouncement.read(in: instance) == nil)
     let kept = ["provider": 11, "push-server development": 12, "push-server production": 13] as [String: UInt16]
-    #expect(ServerPorts.read(in: instance).ports == kept)
+    #expect(KeptPorts.read(in: instance).ports == kept)
     // A later start with other ports, such as while the kept ones are in use, changes nothing.
     try announce(21, 22, 23)
     lifecycle.removeAnnouncements()
-    #expect(ServerPorts.read(in: instance).ports == kept)
+    #expect(KeptPorts.read(in: instance).ports == kept)
   }
 
   @Test func `replicas of the push server have their own ports`() throws {
@@ -65,8 +65,8 @@ import Testing
       ).write(to: instance.pushServerAnnouncement(of: replica))
     }
     lifecycle.removeAnnouncements()
-    #expect(Set(ServerPorts.read(in: instance).ports.values) == [31, 32])
-    #expect(ServerPorts.read(in: instance).ports.count == 4)
+    #expect(Set(KeptPorts.read(in: instance).ports.values) == [31, 32])
+    #expect(KeptPorts.read(in: instance).ports.count == 4)
   }
 
   @Test func `a kept port is used when it is free, and not while another process has it`() async throws {
@@ -84,7 +84,7 @@ import Testing
   @Test func `a damaged file has no ports`() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try instance.create()
-    try Data().write(to: URL(fileURLWithPath: ServerPorts.file(in: instance)))
-    #expect(ServerPorts.read(in: instance).ports.isEmpty)
+    try Data().write(to: URL(fileURLWithPath: KeptPorts.file(in: instance)))
+    #expect(KeptPorts.read(in: instance).ports.isEmpty)
   }
 }
