@@ -373,7 +373,8 @@ let package = Package(
     module(
       "Transfers", in: "Device",
       [
-        "Archive", "CookieFiles", "CZlib", "FaultPoints", "HTTPRules", "MessageBus", "Messages", "OwnedTasks", "ProcessActions",
+        "Archive", "CookieFiles", "CZlib", "FaultPoints", "HTTPRules", "MessageBus", "Messages", "OwnedTasks",
+        "ProcessActions",
         "ResponseChecks", "Stores", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1, nioPosix,
         nioSSL,
       ]),
@@ -405,7 +406,8 @@ let package = Package(
     module(
       "PushDelivery", in: "APNs",
       [
-        "Archive", "FaultPoints", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "PrometheusMetrics", "ShownText",
+        "Archive", "FaultPoints", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "PrometheusMetrics",
+        "ShownText",
         "Stores", "Timekeeping", grdb, grdbSQLite, heap,
       ]),
     // The store that several push servers share. Only this target uses libpq, and only the push server uses this target.
@@ -489,7 +491,8 @@ let package = Package(
     module(
       "DeviceFleet", in: "Processes",
       [
-        "Archive", "Cluster", "FleetTokenDerivation", "HTTPRules", "LiveActivities", "MessageBus", "Messages", "OwnedTasks",
+        "Archive", "Cluster", "FleetTokenDerivation", "HTTPRules", "LiveActivities", "MessageBus", "Messages",
+        "OwnedTasks",
         "PrometheusMetrics", "Pushes", "ResponseChecks",
         "StandingProcesses", "Stores",
         "Timekeeping", arguments, asyncHTTPClient, grdb, heap, logging, nioCore, nioHTTP1,

@@ -68,7 +68,7 @@ import WidgetLabTesting
       let lines = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8).split(separator: "\n")
       let isAsynchronous = lines.contains { $0.contains("await ") }
       for line in lines where line.hasPrefix("@Suite") && isAsynchronous {
-        #expect(line.hasPrefix("@Suite(.live, .timeLimit(.live)) struct"), "\(name): \(line)")
+        #expect(line.hasPrefix("@Suite(.live, .timeLimit(.live)"), "\(name): \(line)")
       }
     }
   }

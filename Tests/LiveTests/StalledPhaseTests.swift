@@ -5,7 +5,7 @@ import Testing
 import WidgetLabTesting
 
 /// `scripts/test.d/watched`, with a program that prints the lines of a test run.
-@Suite(.timeLimit(.minutes(2))) struct `A phase of scripts/test` {
+@Suite(.live, .timeLimit(.live)) struct `A phase of scripts/test` {
   private func watch(_ program: String, limit: Int) async throws -> LabCluster.Answer {
     let root = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
       .deletingLastPathComponent()

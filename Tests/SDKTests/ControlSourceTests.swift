@@ -74,9 +74,11 @@ import Testing
     let placements = [
       (1, "Lamp", WidgetFamilyName.control), (2, "Cup", .control), (3, "Weather", .systemSmall),
     ].map { id, kind, family in
-      Placement(
+      var placement = Placement(
         id: id, bundle: "com.example.App.Widget", kind: kind, family: family, location: .homeScreen,
         configuration: ["size": "large"])
+      placement.intent = CupSize.archivedName
+      return placement
     }
     fixture.host.connection.onRequest(AskPushInfo.self) { _, _ in
       AskPushInfo.Reply(token: nil, controls: [1: "0aff"])

@@ -133,10 +133,12 @@ import Testing
   @Test(.rule("WIDGET-14"))
   func `currentConfigurations returns each placement with its configured intent`() async throws {
     let fixture = try await SDKFixture.serving { [] }
-    let placed = Placement(
+    var placed = Placement(
       id: 1, bundle: "com.example.App.Widget", kind: "City", family: .systemMedium, location: .homeScreen,
       configuration: ["city": "rome"])
-    fixture.host.connection.onRequest(ListPlacements.self) { _, _ in ListPlacements.Reply(placements: [placed]) }
+    placed.intent = ChooseCity.archivedName
+    let placements = [placed]
+    fixture.host.connection.onRequest(ListPlacements.self) { _, _ in ListPlacements.Reply(placements: placements) }
     let infos = try await fixture.process.asCurrent { try await WidgetCenter.shared.currentConfigurations() }
     #expect(infos.map(\.kind) == ["City"])
     #expect(infos.map(\.family) == [.systemMedium])

@@ -13,10 +13,10 @@ struct UnderWayTests {
   private let other = UnderWay.Work(.task, "2 of extension/iphone/com.example session")
 
   /// Runs instances of a process with one file.
-  private func instances(_ lives: [(UnderWay) -> Void]) throws {
+  private func instances(_ instances: [(UnderWay) -> Void]) throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "under-way-\(UUID().uuidString)").path
     defer { unlink(path) }
-    for life in lives { life(try UnderWay(page: path)) }
+    for instance in instances { instance(try UnderWay(page: path)) }
   }
 
   @Test func `work is suspect after one trap and set aside after two, with the signal in the reason`() throws {
@@ -50,7 +50,7 @@ struct UnderWayTests {
     ])
   }
 
-  @Test func `a suspect that is handled without a trap starts anew`() throws {
+  @Test func `a suspect that is handled without a trap is suspect no longer`() throws {
     let trap: (UnderWay) -> Void = { underWay in
       underWay.begin(poison)
       underWay.recordTrap(SIGABRT)

@@ -70,7 +70,7 @@ import Testing
       try await supervisor.keep(
         SupervisedProcess(name: "host", executable: "/bin/sh") { ["-c", "echo the disk is full >&2; exit 74"] })
       for await case .exited(_, _, let ending, _) in events {
-        #expect(ending == "exit code 74, the disk is full")
+        #expect(ending == "exit code 74: the disk is full")
         break
       }
       await supervisor.stop()

@@ -154,6 +154,6 @@ struct ProviderRequestKey: Hashable {
 extension TimelineStateMachine.ProviderRequest {
   /// The request in the record of the work under way.
   fileprivate var work: UnderWay.Work {
-    UnderWay.Work(.timeline, "\(purpose) of \(placement.kind), number \(placement.id), \(address.text)")
+    UnderWay.Work(.timeline, "of \(placement.kind), number \(placement.id), \(address.text)")
   }
 }

@@ -209,7 +209,8 @@ package final class UnderWay: Sendable {
 
     func write(_ text: String, _ entry: Entry) {
       var text = text
-      text.withUTF8 { (slot(entry.slot) + 4).copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+      let target = UnsafeMutableRawBufferPointer(start: slot(entry.slot) + 4, count: Self.textLimit)
+      text.withUTF8 { target.copyBytes(from: $0) }
       set(entry.slot, length: text.utf8.count, entry)
     }
 

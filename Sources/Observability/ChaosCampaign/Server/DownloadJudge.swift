@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 package import Messages
 
 /// Compares how downloads ended with what the misbehaving server did while they were loaded.
@@ -103,7 +104,7 @@ package struct DownloadJudge: Sendable {
   }
 
   private func isDisturbed(from first: Timestamp, to last: Timestamp) -> Bool {
-    let margin = Int64(Self.margin / .microseconds(1))
+    let margin = Int64(saturating: Self.margin / .microseconds(1))
     let index = disturbances.partitioned { $0.microseconds < first.microseconds - margin }
     return index < disturbances.count && disturbances[index].microseconds <= last.microseconds + margin
   }

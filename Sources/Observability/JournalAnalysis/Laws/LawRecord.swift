@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import Messages
 
@@ -82,7 +83,7 @@ struct LawRecord: Sendable {
       (now, at) = (header.sentAt, header.sentAt)
       return
     }
-    let tolerance = Int64(limits.settle * 0.5e6)
+    let tolerance = Int64(saturating: limits.settle * 0.5e6)
     offset = offsets[header.source] ?? offset
     let step = sent + offset - now.microseconds
     if abs(step) > tolerance {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import ArgumentParser
 import ChaosCampaign
 import Cluster
@@ -162,7 +163,7 @@ struct ChaosTrial {
     guard let server = target.server else { return [ends] }
     let served = server.served
     let others = record.events.filter { ![.server, .clock].contains($0.kind) }.map { event in
-      Timestamp(microseconds: record.began.microseconds + Int64(event.time * 1e6))
+      Timestamp(microseconds: record.began.microseconds + Int64(saturating: event.time * 1e6))
     }
     let judge = DownloadJudge(
       disturbances: observed.interruptions + others, permitted: MisbehavingServer.permitted)

@@ -196,10 +196,8 @@ actor Supervisor {
       held[index].exitsBeforeReady += 1
       if held[index].exitsBeforeReady >= 3 { startFailure = cannotStart(index, ending) }
     }
-    // A process that exits with a fault writes the reason last.
     let isFault = if case .exited(let code) = childEnding { code != 0 } else { false }
-    let reason = isFault ? held[index].log.lastLines.last : nil
-    let text = reason.map { "\(ending), \($0)" } ?? ending
+    let text = (isFault ? lastReason(index) : nil).map { "\(ending): \($0)" } ?? ending
     report(.exited(name: held[index].process.name, pid: pid, ending: text, again: pause))
     return pause
   }
@@ -209,6 +207,13 @@ actor Supervisor {
     let text = (try? String(contentsOfFile: "\(logs)/\(name).log", encoding: .utf8)) ?? ""
     let line = text.split(separator: "\n").last { $0.contains("Fatal error") }
     return ProcessTrap(trap.process, pid: pid, signal: signal, output: line.map { String($0.prefix(300)) })
+  }
+
+  /// What a process that exits with a fault has written last: `NAME: REASON`, or its last line.
+  private func lastReason(_ index: Int) -> String? {
+    let name = URL(fileURLWithPath: held[index].process.executable).lastPathComponent + ": "
+    let lines = held[index].log.lastLines
+    return lines.last { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) } ?? lines.last
   }
 
   private func cannotStart(_ index: Int, _ ending: String) -> CommandError {
