@@ -127,39 +127,6 @@ import Testing
     await fixture.end(second)
   }
 
-  @Test(arguments: [false, true])
-  func `hosts that end during a delivery leave one copy, and another only of a file that was changed`(
-    isChanged: Bool
-  ) async throws {
-    let fixture = try await TransferFixture(.init(bytes: figures(100_000)))
-    let owner = try await ModelOwner(fixture.bus, .acknowledgesOnRequest)
-    for host in 1...3 {
-      let service = try await fixture.host()
-      if host == 1 {
-        try await owner.open()
-        try await owner.create(1, fixture.server.url)
-        await fixture.recorded(.finished)
-      }
-      await service.awake(widget, generation: 1, woken: false)
-      let events = try #require(await sent(host, fixture))
-      let file = try #require(events.outcomes.first?.file)
-      #expect(FileManager.default.contents(atPath: file) == Data(figures(100_000)))
-      #expect(fixture.files(below: "containers", ending: ".tmp").count == (isChanged ? host : 1))
-      if isChanged { try Data(figures(100_000).reversed()).write(to: URL(fileURLWithPath: file)) }
-      await fixture.end(service)
-    }
-  }
-
-  /// The events of a delivery that hosts have sent for the nth time.
-  private func sent(_ count: Int, _ fixture: TransferFixture) async throws -> SessionEvents? {
-    var seen = 0
-    for await envelope in await fixture.bus.watch() where envelope.header.kind == SessionEvents.kind {
-      seen += 1
-      if seen == count { return try BodyCoding.decode(SessionEvents.self, from: envelope.body) }
-    }
-    return nil
-  }
-
   /// 100,000 zeros as 133 bytes, a member of gzip.
   private let zeros =
     Data(

@@ -106,21 +106,18 @@ extension EventDelivery {
     return events(file == nil ? outcomes : [], file)
   }
 
-  /// The outcome of each task, with a copy of its file that has the original content, whatever the owner did with an
-  /// earlier copy. Earlier copies stay until the instance that has them ends: it may still handle the delivery of an earlier
-  /// host, and then ignores this one. One that was not changed since is used again, so that hosts that end again and again do
-  /// not fill the disk.
+  /// The outcome of each task, with a new copy of its file, so that this attempt has the original content whatever the
+  /// owner did with an earlier copy. Earlier copies stay until the instance that has them ends: it may still handle the
+  /// delivery of an earlier host, and then ignores this one.
   ///
   /// - Throws: `CancellationError`, database and file system errors. No new copy is left then.
   private func outcomes(of delivery: DeliveryStateMachine.Delivery) async throws -> [TaskOutcome] {
     let tasks = try context.store.tasks(delivery.tasks, of: delivery.session)
     let whole = tasks.filter { $0.failure == nil }
-    let kept = files.unchangedCopies(of: whole, delivery.id, context)
-    let missing = whole.filter { kept[$0.key] == nil }
-    let copies = try files.copyNames(missing.count, for: delivery.session.owner, delivery.id)
+    let copies = try files.copyNames(whole.count, for: delivery.session.owner, delivery.id)
     do {
       FaultPoint.hostBeforeFilesCopied.reached()
-      try await EventDelivery.copy(missing, to: copies, context)
+      try await EventDelivery.copy(whole, to: copies, context)
       FaultPoint.hostAfterFilesCopied.reached()
       if PlantedFault.truncatedCopy.isPlanted { for copy in copies { truncate(copy, off_t(WholeFile.size(copy)) - 1) } }
       try Task.checkCancellation()
@@ -132,8 +129,7 @@ extension EventDelivery {
     return tasks.map { task in
       TaskOutcome(
         task: task.snapshot(bytes: context.bytes(of: task)), response: task.response,
-        file: task.failure == nil ? kept[task.key] ?? rest.popFirst() : nil, failure: task.failure,
-        metrics: task.metrics)
+        file: task.failure == nil ? rest.popFirst() : nil, failure: task.failure, metrics: task.metrics)
     }
   }
 
@@ -148,11 +144,11 @@ extension EventDelivery {
       if task.contentLength != nil, let content = try context.store.content(of: task.key) {
         try WholeFile.create(copy, content)
       } else {
-        try context.space()?.require(context.bytes(task.key))
         try await WholeFile.copy(context.path(task.key), to: copy)
       }
     }
   }
+        try context.space()?.require(context.bytes(task.key))
 
   // MARK: The deadline
 

@@ -29,25 +29,13 @@ enum WholeFile {
     try await withTaskExecutorPreference(globalConcurrentExecutor) { try copyNow(source, to: destination) }
   }
 
-  /// Whether a file has the size of the one that it is a copy of, and was not written since.
-  static func isUnchanged(_ copy: String, copyOf source: String) -> Bool {
-    var (one, other) = (stat(), stat())
-    return stat(copy, &one) == 0 && stat(source, &other) == 0 && one.st_size == other.st_size
-      && one.st_mtim.tv_sec == other.st_mtim.tv_sec && one.st_mtim.tv_nsec == other.st_mtim.tv_nsec
-  }
-
   private static func copyNow(_ source: String, to destination: String) throws {
     let input = open(source, O_RDONLY | O_CLOEXEC)
     guard input >= 0 else { throw FileError(source, errno) }
     defer { close(input) }
     let output = open(destination, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard output >= 0 else { throw FileError(destination, errno) }
-    defer {
-      // The modification time is that of the source: `isUnchanged`.
-      var status = stat()
-      if fstat(input, &status) == 0 { futimens(output, [status.st_mtim, status.st_mtim]) }
-      close(output)
-    }
+    defer { close(output) }
     // FICLONE of linux/fs.h.
     if ioctl(output, 0x4004_9409, input) == 0 { return }
     if copiedByKernel(input, output) { return }

@@ -32,19 +32,6 @@ struct OwnerFiles: Sendable {
     return names
   }
 
-  /// The copies of an earlier attempt that are still as they were made, of tasks whose body is in a file.
-  func unchangedCopies(of tasks: [StoredTask], _ delivery: UUID, _ context: TransferContext) -> [TaskKey: String] {
-    var left = paths[delivery] ?? []
-    var kept: [TaskKey: String] = [:]
-    guard !left.isEmpty else { return kept }
-    for task in tasks where task.contentLength == nil {
-      let original = context.path(task.key)
-      guard let index = left.firstIndex(where: { WholeFile.isUnchanged($0, copyOf: original) }) else { continue }
-      kept[task.key] = left.remove(at: index)
-    }
-    return kept
-  }
-
   private mutating func add(_ names: [String], to delivery: UUID) {
     let all = (paths[delivery] ?? []) + names
     paths[delivery] = all
