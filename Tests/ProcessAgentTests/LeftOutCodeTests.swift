@@ -94,6 +94,8 @@ import Testing
     try await withFixture { fixture in
       let package = try Package(in: fixture.folder, scratch: scratch)
       for _ in 1...2 { try await run(package.executable, fixture) }
+      // The sources are read after the start of the process.
+      _ = try await fixture.received(LeftOutCode.self) { $0.blocks.first?.line == 1 }
       // A changed executable is another build.
       try package.build(source: "one()\n#if canImport(ActivityKit)\ntwo()\n#endif", date: 2)
       try await run(package.executable, fixture)

@@ -12,11 +12,13 @@ struct UnderWayTests {
   private let poison = UnderWay.Work(.task, "1 of extension/iphone/com.example session")
   private let other = UnderWay.Work(.task, "2 of extension/iphone/com.example session")
 
+  private let store = UUID()
+
   /// Runs instances of a process with one file.
   private func instances(_ instances: [(UnderWay) -> Void]) throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "under-way-\(UUID().uuidString)").path
     defer { unlink(path) }
-    for instance in instances { instance(try UnderWay(page: path)) }
+    for instance in instances { instance(try UnderWay(page: path, of: store)) }
   }
 
   @Test func `work is suspect after one trap and set aside after two, with the signal in the reason`() throws {
@@ -84,13 +86,24 @@ struct UnderWayTests {
     ])
   }
 
+  @Test func `what was under way of another database is forgotten`() throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "under-way-\(UUID().uuidString)").path
+    defer { unlink(path) }
+    for store in [store, UUID()] {
+      let underWay = try UnderWay(page: path, of: store)
+      #expect(underWay.suspects(.task).isEmpty)
+      underWay.begin(poison)
+      underWay.recordTrap(SIGILL)
+    }
+  }
+
   @Test func `a damaged file holds nothing back`() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "under-way-\(UUID().uuidString)").path
     defer { unlink(path) }
     var random = SystemRandomNumberGenerator()
     try Data((0..<300_000).map { _ in UInt8.random(in: .min ... .max, using: &random) }).write(
       to: URL(fileURLWithPath: path))
-    let underWay = try UnderWay(page: path)
+    let underWay = try UnderWay(page: path, of: store)
     #expect(underWay.handle(poison) { true })
     #expect(underWay.reason(poison) == nil)
   }

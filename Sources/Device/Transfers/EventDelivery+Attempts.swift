@@ -35,7 +35,7 @@ extension EventDelivery {
     var failures = 0
     while !Task.isCancelled {
       do {
-        let events = try await message(delivery, attempt)
+        let events = try message(delivery, attempt, try await outcomes(of: delivery))
         handle(.sent(delivery.id, generation: attempt.generation))
         // Before the owner gets the events.
         guard writePostponed() else { return }
@@ -80,15 +80,6 @@ extension EventDelivery {
       events, to: delivery.session.owner, id: delivery.id, context: delivery.session.context
     ) { _ in }
     handle(.acknowledged(delivery.id, of: delivery.tasks))
-  }
-
-  private func message(
-    _ delivery: DeliveryStateMachine.Delivery, _ attempt: DeliveryStateMachine.Attempt
-  ) async throws -> SessionEvents {
-    let works = delivery.tasks.map { TaskKey(session: delivery.session, identifier: $0).work }
-    for work in works { context.underWay.begin(work) }
-    defer { for work in works { context.underWay.end(work) } }
-    return try message(delivery, attempt, try await outcomes(of: delivery))
   }
 
   private func message(
@@ -141,14 +132,16 @@ extension EventDelivery {
     for (index, (task, copy)) in zip(tasks, copies).enumerated() {
       if index > 0 { await Task.yield() }
       try Task.checkCancellation()
+      context.underWay.begin(task.key.work)
+      defer { context.underWay.end(task.key.work) }
       if task.contentLength != nil, let content = try context.store.content(of: task.key) {
         try WholeFile.create(copy, content)
       } else {
+        try context.space()?.require(context.bytes(task.key))
         try await WholeFile.copy(context.path(task.key), to: copy)
       }
     }
   }
-        try context.space()?.require(context.bytes(task.key))
 
   // MARK: The deadline
 

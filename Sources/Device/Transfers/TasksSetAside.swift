@@ -35,34 +35,44 @@ extension TransferContext {
 extension TransferScheduler {
   /// Ends tasks that would load.
   func failTasksSetAside() {
-    for key in stateMachine.transfers.keys {
-      if let failure = failure(ofSetAside: key) { addEnd(of: key, nil, failure: failure) }
+    let failed = stateMachine.transfers.keys.filter { key in
+      guard let failure = failure(ofSetAside: key) else { return false }
+      addEnd(of: key, nil, failure: failure)
+      return true
     }
     commit()
+    forget(failed)
   }
 
   /// Replaces the results of tasks whose files are not delivered yet.
   func failEndedTasksSetAside() {
-    guard !context.underWay.setAside.isEmpty else { return }
+    guard context.underWay.hasSetAside(.task) else { return }
     do {
-      for task in try context.store.taskKeys() where task.hasEnded {
-        guard let failure = failure(ofSetAside: task.key) else { continue }
-        let bytes = context.bytes(task.key)
-        unlink(context.path(task.key))
+      for ended in try context.store.taskKeys() where ended.hasEnded {
+        guard let failure = failure(ofSetAside: ended.key), let task = try context.store.task(ended.key) else {
+          continue
+        }
+        let bytes = context.bytes(of: task)
         let end = TaskEnd(
-          key: task.key, result: nil, failure: failure, attempts: 0, bytesSent: 0, bytes: bytes,
-          instant: context.clock.now)
+          key: task.key, result: nil, failure: failure, attempts: task.attempts, bytesSent: task.bytesSent,
+          bytes: bytes, instant: task.ended ?? context.clock.now)
         _ = try context.store.save([end])
-        context.record(task.key, .failed, bytes, failure.message)
+        // Its end was recorded already; the notice of the work that is set aside names it.
+        unlink(context.path(task.key))
+        forget([task.key])
       }
     } catch {
       context.broken(error)
     }
   }
 
+  /// The failure is in the database.
+  private func forget(_ keys: [TaskKey]) {
+    guard !context.isOver else { return }
+    for key in keys { context.underWay.end(key.work) }
+  }
+
   private func failure(ofSetAside key: TaskKey) -> TransferFailure? {
-    guard let reason = context.underWay.reason(key.work) else { return nil }
-    context.underWay.end(key.work)
-    return TransferFailure(code: -1, message: reason)
+    context.underWay.reason(key.work).map { TransferFailure(code: -1, message: $0) }
   }
 }

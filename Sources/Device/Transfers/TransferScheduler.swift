@@ -356,7 +356,7 @@ actor TransferScheduler {
     case .failed(let fault, _) where fault.next == .atOnce: handle(.again(key))
     case .failed(let fault, let progressed):
       // A download with resume data begins at byte 0 without its part.
-      if fault.failure.code == URLError.cannotWriteToFile.rawValue { parts.remove(before: .distantFuture) }
+      if let space = context.space(), space.free < space.reserve { parts.remove(before: .distantFuture) }
       // An attempt that was requested to stop did not fail.
       let isFailure = stateMachine.transfers[key]?.place == .loading
       handle(.failed(key, progressed: progressed))

@@ -32,7 +32,7 @@ package struct TransferSpace: Hashable, Sendable {
   ///
   /// - Throws: -3003.
   func require(_ bytes: Int64) throws(TransferFault) {
-    guard free - reserve < bytes else { return }
+    guard bytes > 0, free - reserve < bytes else { return }
     throw TransferFault(
       .cannotWriteToFile,
       "no space left on the disk: \(folder) has \(free >> 10) KiB free, of which \(reserve >> 10) KiB are reserved; "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CPlatform
+package import Foundation
 import Glibc
 import Synchronization
 
@@ -9,7 +10,7 @@ import Synchronization
 /// Stored work is handled again by the next instance. Work that ends its process would therefore end each instance.
 /// Work that was under way in two instances in a row that ended by a trap (SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE or
 /// SIGSEGV) is *set aside*: its service does not handle it again, and fails it with a reason. After the first such end
-/// it is *suspect*, and a service handles one suspect at a time, so that work which was only under way at the same time
+/// it is *suspect*. The device loads suspect tasks one at a time, so that a task which was only under way at the same time
 /// is not set aside with it.
 ///
 /// Another end, such as SIGKILL, says nothing about the work and counts for nothing. Any thread.
@@ -65,20 +66,23 @@ package final class UnderWay: Sendable {
 
   /// Reads what the former instance left, and records from now on if a trap ends this process.
   ///
-  /// - Parameter path: of the file, which is created.
-  package convenience init(path: String) throws(Failure) {
-    try self.init(page: path)
+  /// - Parameters:
+  ///   - path: of the file, which is created.
+  ///   - store: the identity of the database with the work. What was under way of another one is forgotten.
+  package convenience init(path: String, of store: UUID) throws(Failure) {
+    try self.init(page: path, of: store)
     process_record_traps(page.trap)
   }
 
   /// The same without a handler of signals.
-  convenience init(page path: String) throws(Failure) { self.init(try Page(path: path)) }
+  convenience init(page path: String, of store: UUID) throws(Failure) { self.init(try Page(path: path), store) }
 
   /// Work that no later instance learns of, for a service without a file.
   package convenience init() { self.init(Page()) }
 
-  private init(_ page: Page) {
+  private init(_ page: Page, _ store: UUID = UUID()) {
     self.page = page
+    page.keep(only: store)
     let signal = UInt8(truncatingIfNeeded: page.trap.pointee)
     var state = State(free: Array((0..<Page.slots).reversed()))
     var setAside: [Work] = []
@@ -150,6 +154,11 @@ package final class UnderWay: Sendable {
     }
   }
 
+  /// Whether work of a kind is set aside and has not been failed.
+  package func hasSetAside(_ kind: Work.Kind) -> Bool {
+    state.withLock { state in state.entries.contains { $0.key.kind == kind && $0.value.isSetAside } }
+  }
+
   /// Work that was under way when a former instance ended by a trap, and is not set aside.
   package func suspects(_ kind: Work.Kind) -> Set<Work> {
     state.withLock { state in
@@ -162,7 +171,7 @@ package final class UnderWay: Sendable {
 
   // MARK: The page
 
-  /// A header with the signal of the trap, and slots of 512 bytes: a word with the length of the text, the signal, the
+  /// A header with the signal of the trap and the identity of the database, and slots of 512 bytes: a word with the length of the text, the signal, the
   /// number of traps and whether it is under way, then the text.
   private struct Page: Sendable {
     static let slots = 512
@@ -191,6 +200,15 @@ package final class UnderWay: Sendable {
     init() {
       bytes = UnsafeMutableRawPointer.allocate(byteCount: Self.size, alignment: 8)
       bytes.initializeMemory(as: UInt8.self, repeating: 0, count: Self.size)
+    }
+
+    /// Clears what belongs to another database.
+    func keep(only store: UUID) {
+      let own = (bytes + 16).assumingMemoryBound(to: uuid_t.self)
+      if UUID(uuid: own.pointee) == store { return }
+      for index in 0..<Self.slots { clear(index) }
+      trap.pointee = 0
+      own.pointee = store.uuid
     }
 
     var trap: UnsafeMutablePointer<UInt32> { bytes.assumingMemoryBound(to: UInt32.self) }

@@ -14,7 +14,7 @@ import Foundation
 /// journal/         the segments of the journal
 /// device/<name>/   containers, bundles, app groups, keychain, transfers and clock of a device
 /// host/            the host's database, inaccessible to the author's code
-/// logs/            standard error of the standing processes
+/// logs/            output of the standing processes
 /// provider.json    where the provider server listens
 /// ports.json       the ports that provider and push server had first, and keep
 /// push-server/     the push server's database and credentials

@@ -42,13 +42,13 @@ package struct HostCommand: StandingProcessCommand {
     let hasFaultPoints = try options.joinFaultPoints(as: .host(configuration.device.name))
     let folder = options.folder
     try folder.create()
+    let advice = Self.advice(folder)
+    if let loss = advice.loss(since: StoreOpening.path(of: advice.file)) { logger.warning("\(loss)") }
     // The handshake with a bus that runs takes place while the database is opened and read.
-    let opening = try StoreOpening.next(of: folder.host + "/host.sqlite")
+    let opening = try StoreOpening.next(of: advice.file)
     let isBusThere = FileManager.default.fileExists(atPath: folder.busAnnouncement)
     let early = isBusThere ? try await connection(configuration, opening) : nil
     early?.prepare()
-    let advice = Self.advice(folder)
-    if let loss = advice.loss(since: folder.device(configuration.device.name).path) { logger.warning("\(loss)") }
     let database = try openDatabase(advice)
     if hasFaultPoints { database.addFaultPoints(StoreFaultPoints.host) }
     let connection: Connection
@@ -56,7 +56,7 @@ package struct HostCommand: StandingProcessCommand {
     StandingProcess.renewKey(.host, on: connection, in: folder)
     let device = try Device(
       configuration, instance: folder, database: database, bus: connection,
-      underWay: try UnderWay(path: folder.host + "/under-way"), faults: faults
+      underWay: try UnderWay(path: folder.host + "/under-way", of: opening.store), faults: faults
     ) { reason in
       Self.fail("\(reason). \(advice.text(shortage: DiskSpace(at: folder.path)?.shortage))", .io)
     }

@@ -47,7 +47,7 @@ struct PushServerService {
     StandingProcess.raiseDescriptorLimit()
     try instance.create()
     try instance.createPushServer()
-    if configuration.database == nil, let loss = advice.loss(since: instance.pushCredentials) {
+    if configuration.database == nil, let loss = advice.loss(since: StoreOpening.path(of: advice.file)) {
       logger.warning("\(loss)")
     }
     let credentials = try PushCredentials.make(

@@ -52,7 +52,7 @@ struct InstanceOptions: ParsableArguments {
     let home = URL(fileURLWithPath: config ?? Self.defaultConfiguration).deletingLastPathComponent().path
     let local = InstanceFolder("\(home)/.widgetlab/\(instance)").path
     // Inside a project, the name refers to that project's cluster, even when it is not running.
-    if config != nil || isFolder(local) || named == nil && hasConfiguration { return local }
+    if config != nil || isFolder(local) || instance == Self.defaultInstance && hasConfiguration { return local }
     if named != nil { return try running(in: .ofThisUser) ?? local }
     guard reading, let other = try running(in: .ofThisUser) else { return local }
     Self.reportOnce(other)

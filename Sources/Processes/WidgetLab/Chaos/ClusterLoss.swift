@@ -30,7 +30,9 @@ struct ClusterLoss: Sendable {
     guard let path = paths[victim] else { return nil }
     journal = instance.journal
     segment = nil
-    copies = [path, path + "-wal"].compactMap { file in FileManager.default.contents(atPath: file).map { (file, $0) } }
+    copies = [path, path + "-wal", path + ".opening"].compactMap { file in
+      FileManager.default.contents(atPath: file).map { (file, $0) }
+    }
     guard !copies.isEmpty else { return nil }
   }
 
