@@ -92,6 +92,11 @@ import Testing
     #expect(error?.message.contains(key) == true, "\(String(describing: error))")
   }
 
+  @Test func `processes in containers can have the same port for metrics`() throws {
+    let read = try read("pushServer: {metrics: '0.0.0.0:9464'}\nbus: {metrics: '0.0.0.0:9464'}")
+    #expect(read.bus.metrics == read.pushServer?.metrics)
+  }
+
   @Test func `a provider's arguments and a product's environment can use the push server's URL and key`() throws {
     let text = """
       provider:

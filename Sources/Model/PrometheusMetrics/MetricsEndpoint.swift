@@ -4,6 +4,8 @@
 package struct MetricsEndpoint: Hashable, Sendable, CustomStringConvertible {
   package let host: String
   package let port: UInt16
+  /// Whether only processes of this machine reach it.
+  package var isLoopback: Bool { ["127.0.0.1", "::1", "localhost"].contains(host) }
 
   package init(host: String, port: UInt16) {
     self.host = host

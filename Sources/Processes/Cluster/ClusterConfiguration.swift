@@ -167,7 +167,8 @@ package struct ClusterConfiguration: Sendable, Hashable {
       try root.mapping("settings").map { reader throws(ClusterError) in try Settings(reading: reader) }
       ?? Settings()
     bus = try root.mapping("bus").map { reader throws(ClusterError) in try BusLimits(reading: reader) } ?? BusLimits()
-    if let metrics = bus.metrics, metrics.port != 0, metrics == pushServer?.metrics {
+    // With another address, each may run in its own container.
+    if let metrics = bus.metrics, metrics.port != 0, metrics == pushServer?.metrics, metrics.isLoopback {
       throw root.error("pushServer", "metrics: has the port of bus: metrics; each process needs its own port")
     }
     try root.finish()
