@@ -18,7 +18,7 @@ struct LawRecord: Sendable {
   private(set) var setBack: UInt64 = 0
   /// What is added to a sender's clock, in microseconds.
   private var offsets: [Address: Int64] = [:]
-  /// That of the last envelope.
+  /// The value of the last envelope.
   private var offset: Int64 = 0
   /// The databases of processes, as their hellos state them.
   private var stores: [Address: Hello] = [:]

@@ -204,7 +204,7 @@ private struct ServerConnection {
 
   init(_ descriptor: Int32) {
     self.descriptor = descriptor
-    // A client that reads nothing must not hold the thread for ever.
+    // A client that reads nothing must not block the thread.
     var time = timeval(tv_sec: 20, tv_usec: 0)
     for option in [SO_SNDTIMEO, SO_RCVTIMEO] {
       setsockopt(descriptor, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))

@@ -116,7 +116,7 @@ struct PushSendCommand: AsyncParsableCommand {
     return SendPush(token: token, subject: subject, headers: headers, payload: try text())
   }
 
-  /// The app that receives the push: that of the token, which may be a token of a fleet.
+  /// The app that receives the push. The token names it, also a token of a fleet.
   private func bundle(_ session: OperatorSession) async throws -> String {
     if let token, app == nil, topic == nil,
       let known = try await session.tokens().first(where: { $0.token == token.lowercased() })
