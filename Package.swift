@@ -501,7 +501,8 @@ let package = Package(
     module(
       "WidgetLab", in: "Processes",
       [
-        "APNs", "Archive", "AuthorProjects", "ChaosCampaign", "ChildProcesses", "Cluster", "Console", "FaultPoints",
+        "APNs", "Archive", "AuthorProjects", "CPlatform", "ChaosCampaign", "ChildProcesses", "Cluster", "Console",
+        "FaultPoints",
         "FleetReports", "Journal", "JournalAnalysis", "Layout", "MessageBus", "Messages", "OwnedTasks", "Pictures",
         "PrometheusMetrics", "ReportPages", "ShownText", arguments, crypto,
       ]),

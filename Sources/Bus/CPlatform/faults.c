@@ -42,6 +42,7 @@ struct process {
 
 struct page {
   _Atomic uint32_t points, lines;
+  int64_t jump;
   struct fault faults[fault_slots];
   struct process processes[process_slots];
 };
@@ -82,6 +83,7 @@ void *fault_page_create(const char *path, int *descriptor) {
       for (int slot = 0; slot < fault_slots; slot++) fault_page_disarm(page, slot);
       atomic_store(&page->points, 0);
       atomic_store(&page->lines, 0);
+      fault_page_jump(page, 0);
       *descriptor = file;
       return page;
     }
@@ -142,6 +144,10 @@ void fault_page_disarm(void *bytes, int slot) {
   if (atomic_exchange(&fault->state, empty) == ready) {
     atomic_fetch_sub(fault->is_line ? &page->lines : &page->points, 1);
   }
+}
+
+void fault_page_jump(void *page, int64_t seconds) {
+  __atomic_store_n(&((struct page *)page)->jump, seconds, __ATOMIC_RELAXED);
 }
 
 uint32_t fault_page_performed(void *page, int slot) {
@@ -216,6 +222,7 @@ int fault_page_join(const char *path, const char *name) {
   atomic_store(&current->pid, getpid());
   descriptor_here = file;
   own = process;
+  __atomic_store_n(&machine_jump_here, &page->jump, __ATOMIC_RELAXED);
   __atomic_store_n(&fault_page_here, page, __ATOMIC_RELEASE);
   return 0;
 }

@@ -135,6 +135,9 @@ package final class FaultPointPage: Sendable {
     for slot in 0..<Int32(Self.capacity) { fault_page_disarm(page, slot) }
   }
 
+  /// Sets what the processes read as the machine's clock forward by so many seconds, or back. 0 ends it.
+  package func jump(seconds: Int) { fault_page_jump(page, Int64(seconds)) }
+
   /// How often a fault took effect, until it is disarmed.
   package func performed(_ fault: Fault) -> Int { Int(fault_page_performed(page, fault.slot)) }
 

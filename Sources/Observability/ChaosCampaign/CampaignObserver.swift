@@ -51,6 +51,8 @@ package struct CampaignObserver: Sendable {
   /// When another host began, or the network changed: a download may be repeated then.
   package private(set) var interruptions: [Timestamp] = []
   private var created: [TaskKey: Timestamp] = [:]
+  /// Whether the times of messages are those of another clock. How downloads end is not judged then.
+  private var isTimeAway = false
   private var hostGeneration: UInt32 = 0
 
   private struct TaskKey: Hashable {
@@ -73,11 +75,23 @@ package struct CampaignObserver: Sendable {
   package func afterLoss() -> CampaignObserver {
     var next = CampaignObserver(victims: victims, digests: digests)
     next.traps = traps
+    next.isTimeAway = isTimeAway
     next.ended = ended
     next.interruptions = interruptions
     next.work = work
     next.wrongFiles = wrongFiles
     return next
+  }
+
+  /// The clock of the processes has jumped, or is back.
+  ///
+  /// - Returns: whether that is news.
+  package mutating func timeJumped(_ isAway: Bool) -> Bool {
+    defer {
+      isTimeAway = isAway
+      created = [:]
+    }
+    return isAway != isTimeAway
   }
 
   /// What a process was doing at a time, by its last message in the journal.
@@ -140,7 +154,7 @@ package struct CampaignObserver: Sendable {
     case CreateTransfer.kind:
       guard let body = read(CreateTransfer.self, envelope) else { return }
       let key = TaskKey(owner: header.source, session: body.session, task: body.taskIdentifier)
-      created[key] = created[key] ?? header.sentAt
+      if !isTimeAway { created[key] = created[key] ?? header.sentAt }
     case SetNetwork.kind: interruptions.append(header.sentAt)
     case CreateTransfer.kind.answered(.ok): work.accepted += 1
     case SessionEvents.kind:

@@ -120,7 +120,7 @@ package struct CampaignPlan: Sendable {
     case .point, .stall, .disk: return inside(kind, possible)
     case .recreate: return .recreate(victim: one(of: possible.running.filter { !$0.isLaunched }))
     case .spawn: return .spawn(times: number(1...2))
-    case .server, .full, .tail, .store, .limit: return outside(kind, possible)
+    case .server, .full, .tail, .store, .limit, .jump: return outside(kind, possible)
     case .line:
       let fault = one(of: LineFault.allCases)
       // A sender repeats events and their acknowledgements after it has reconnected, and nothing else.
@@ -157,6 +157,10 @@ package struct CampaignPlan: Sendable {
       return .limit(
         victim: victim, resource: resource, spare: number(resource.spare),
         milliseconds: number(100...ChaosLimits.longestLimit))
+    case .jump:
+      let seconds = number(1...ChaosLimits.longestJump)
+      return .jump(
+        seconds: number(0...1) == 0 ? seconds : -seconds, milliseconds: number(50...ChaosLimits.longestAhead))
     default:
       let owner = one(of: [ChaosVictim.widgetExtension, .app])
       if behaviours.isEmpty { behaviours = possible.behaviours.shuffled(using: &faults) }
@@ -186,7 +190,7 @@ package struct CampaignPlan: Sendable {
     case .kill, .stop, .limit: !possible.running.isEmpty
     case .several: possible.running.count >= 2
     case .recreate: possible.running.contains { !$0.isLaunched }
-    case .journal, .line, .tail: possible.running.contains(.messageBus)
+    case .journal, .line, .tail, .jump: possible.running.contains(.messageBus)
     case .store: possible.running.contains(.messageBus) && possible.running.contains(where: Self.stores.contains)
     case .network, .clock, .server, .full: possible.running.contains(.host) && possible.running.contains(.messageBus)
     case .spawn: possible.running.contains { $0.points.contains(.agentBeforeSpawn) }

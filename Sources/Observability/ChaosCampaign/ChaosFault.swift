@@ -21,9 +21,10 @@ package enum FaultKind: String, Sendable, Codable, CodingKeyRepresentable, CaseI
   case tail
   case store
   case limit
+  case jump
 
   /// The kinds of a campaign that names none.
-  package static let usual = Set(allCases).subtracting([.recreate, .server, .full, .tail, .store, .limit])
+  package static let usual = Set(allCases).subtracting([.recreate, .server, .full, .tail, .store, .limit, .jump])
 
   /// Whether each fault of the kind kills a process, so that a number of kills ends a campaign.
   package var kills: Bool { [.kill, .several, .journal, .recreate, .tail, .store].contains(self) }
@@ -49,6 +50,9 @@ package enum FaultKind: String, Sendable, Codable, CodingKeyRepresentable, CaseI
     case .tail: "All processes are killed, and the journal loses what it got in the last \(ChaosLimits.longestTail) ms."
     case .store: "All processes are killed, and a database is put back that is up to \(ChaosLimits.longestTail) ms old."
     case .limit: "A process may open few descriptors, or get little memory, for up to \(ChaosLimits.longestLimit) ms."
+    case .jump:
+      "The machine's clock jumps forward or back by up to \(ChaosLimits.longestJump) s, and returns after up to "
+        + "\(ChaosLimits.longestAhead) ms."
     }
   }
 
@@ -61,7 +65,7 @@ package enum FaultKind: String, Sendable, Codable, CodingKeyRepresentable, CaseI
     case .stop, .line, .recreate: 6
     case .journal, .network, .clock, .stall, .disk: 4
     case .spawn, .tail, .store: 3
-    case .full: 4
+    case .full, .jump: 4
     case .limit: 6
     case .server: 40
     }
@@ -74,7 +78,7 @@ package enum ChaosLimits {
   package static let longestStop = 900
   /// Milliseconds without a network.
   package static let longestOutage = 800
-  /// Seconds by which the device's clock jumps.
+  /// Seconds by which the device's clock jumps, or the machine's.
   package static let longestJump = 900
   /// Milliseconds at a point.
   package static let longestStall = 400
@@ -86,6 +90,8 @@ package enum ChaosLimits {
   package static let longestTail = 800
   /// Milliseconds with a limit.
   package static let longestLimit = 1000
+  /// Milliseconds with another time of the machine.
+  package static let longestAhead = 1000
 }
 
 /// How the end of the journal is damaged while the broker is dead. What the broker had written stays: a crash in the
@@ -164,6 +170,8 @@ package enum ChaosFault: Hashable, Sendable, Codable {
   /// The victim is the process whose database is put back.
   case store(victim: ChaosVictim, milliseconds: Int)
   case limit(victim: ChaosVictim, resource: LimitedResource, spare: Int, milliseconds: Int)
+  /// A negative number of seconds is a jump back.
+  case jump(seconds: Int, milliseconds: Int)
 
   /// Its kind.
   package var kind: FaultKind {
@@ -184,6 +192,7 @@ package enum ChaosFault: Hashable, Sendable, Codable {
     case .tail: .tail
     case .store: .store
     case .limit: .limit
+    case .jump: .jump
     }
   }
 
@@ -210,6 +219,8 @@ package enum ChaosFault: Hashable, Sendable, Codable {
     case .store(let victim, let milliseconds): "kill all; the database of \(victim) is \(milliseconds) ms older"
     case .limit(let victim, let resource, let spare, let milliseconds):
       "\(victim) gets \(spare) more \(resource == .memory ? "MiB of memory" : "descriptors") for \(milliseconds) ms"
+    case .jump(let seconds, let milliseconds):
+      "the machine's clock \(seconds < 0 ? "-" : "+") \(abs(seconds)) s for \(milliseconds) ms"
     }
   }
 

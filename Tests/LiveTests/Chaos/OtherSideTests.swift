@@ -45,6 +45,11 @@ import WidgetLabTesting
     #expect(report.effective[.limit, default: 0] > 0)
   }
 
+  @Test func `the cluster works on while the machine's clock jumps`() async throws {
+    let report = try await report("jumps", ["--faults", "jump,server", "--steps", "12"])
+    #expect(report.effective[.jump, default: 0] > 0)
+  }
+
   @Test func `a full disk is skipped aloud, or filled and emptied`() async throws {
     let place = try CampaignPlace("full")
     let campaign = try await place.start(["--seed", "9", "--no-shrink", "--faults", "full,clock", "--steps", "12"])

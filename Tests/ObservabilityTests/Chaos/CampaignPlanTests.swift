@@ -85,12 +85,13 @@ import Testing
   }
 
   @Test func `an older database is that of a process that has one, and an agent keeps its memory`() {
-    let possible = PossibleFaults(running: Self.everything.running, kinds: [.store, .limit])
+    let possible = PossibleFaults(running: Self.everything.running, kinds: [.store, .limit, .jump])
     for fault in steps(seed: 5, 500, possible).compactMap(\.fault) {
       switch fault {
       case .store(let victim, _): #expect([.host, .pushServer].contains(victim))
       case .limit(.agent(1), let resource, _, _): #expect(resource == .descriptors)
       case .limit: break
+      case .jump(let seconds, _): #expect(seconds != 0 && abs(seconds) <= ChaosLimits.longestJump)
       default: Issue.record("\(fault.text)")
       }
     }

@@ -16,7 +16,8 @@
 // The machine's clock, independent of the time that a process assumes, and the page in which a host publishes the
 // device's time to the processes of its device. All times are nanoseconds since 1970-01-01 00:00:00 UTC.
 
-/// Calls the C library's clock_gettime, also in an executable that overrides it.
+/// Calls the C library's clock_gettime, also in an executable that overrides it. The clock jumps by the seconds of the
+/// process's fault page.
 int machine_clock_gettime(clockid_t clock, struct timespec *now);
 
 /// Returns the machine's time.
@@ -149,6 +150,13 @@ uint32_t fault_page_performed(void *page, int slot);
 /// Writes what a process instance reached; `pid` 0 selects the last one, -1 the one before it. Returns 0, or -1 when it
 /// never joined or too many instances followed it.
 int fault_page_state(void *page, const char *process, int32_t pid, struct fault_state *state);
+
+/// Sets the machine's clock of the processes that have the page forward by so many seconds, or back: not the real clock,
+/// but what they read as CLOCK_REALTIME. 0 ends it.
+void fault_page_jump(void *page, int64_t seconds);
+
+/// The seconds by which the machine's clock of this process has jumped; NULL in ordinary use.
+extern int64_t *machine_jump_here;
 
 /// Maps the page of an instance into this process under a name. Once in a process; returns -1 with the reason in errno,
 /// ENOENT without the file.

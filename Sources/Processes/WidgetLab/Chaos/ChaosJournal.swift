@@ -38,6 +38,15 @@ actor ChaosJournal {
   /// Something happened that the journal does not show.
   func disturbed() { checker.disturbed(at: .now) }
 
+  /// The machine's clock of the processes is about to jump, or is right again. Times of messages mean nothing in between.
+  ///
+  /// - Returns: whether that is news.
+  func timeJumped(_ isAway: Bool) -> Bool {
+    catchUp()
+    checker.disturbed(at: .now)
+    return observer.timeJumped(isAway)
+  }
+
   /// The verdicts if the journal ended here.
   func verdicts() -> [LawVerdict] {
     catchUp()

@@ -15,7 +15,7 @@ struct ChaosPoints {
   /// - Returns: `nil` when it is of another kind, names nothing that this version has, or too many are armed.
   func arm(_ fault: ChaosFault) -> FaultPointPage.Fault? {
     switch fault {
-    case .kill, .stop, .journal, .network, .clock, .recreate, .server, .full, .tail, .store, .limit: nil
+    case .kill, .stop, .journal, .network, .clock, .recreate, .server, .full, .tail, .store, .limit, .jump: nil
     case .point(let victim, let point, let skipping): arm(.crash, victim, point, skipping: skipping)
     case .stall(let victim, let point, let milliseconds): arm(.stall(milliseconds: milliseconds), victim, point)
     case .disk(let victim, let point, let error, let skipping):

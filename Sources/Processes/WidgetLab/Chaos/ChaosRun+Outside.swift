@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ChaosCampaign
+import FaultPoints
 import OwnedTasks
 import Synchronization
 
@@ -22,6 +23,10 @@ extension ChaosRun {
       if resource == .memory { shortOfMemory.insert(limit.pid) }
       took(fault, step)
       last(milliseconds) { limit.end() }
+    case .jump(let seconds, let milliseconds):
+      guard let page = target.page else { return }
+      let task = tasks.start { await self.jump(page, seconds, for: milliseconds, fault, step) }
+      if let task { lasting.append(task) }
     case .tail(let milliseconds):
       let sequence = await journal.note()
       let loss = ClusterLoss(ofJournal: target.journal)
@@ -40,6 +45,21 @@ extension ChaosRun {
       await self.journal.disturbed()
     }
     if let task { lasting.append(task) }
+  }
+
+  /// Messages of a process may still have the other time a second after the jump.
+  private static let returning = Duration.seconds(1)
+
+  private func jump(
+    _ page: FaultPointPage, _ seconds: Int, for milliseconds: Int, _ fault: ChaosFault, _ step: Int
+  ) async {
+    guard await journal.timeJumped(true) else { return }
+    page.jump(seconds: seconds)
+    took(fault, step)
+    try? await Task.sleep(for: .milliseconds(milliseconds))
+    page.jump(seconds: 0)
+    try? await Task.sleep(for: Self.returning)
+    _ = await journal.timeJumped(false)
   }
 
   /// Begins downloads until enough requests have met a behaviour, or its time is over.

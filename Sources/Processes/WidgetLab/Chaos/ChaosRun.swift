@@ -151,7 +151,7 @@ actor ChaosRun {
       let death = Moment.now
       guard let pid = await target.recreate(victim) else { return }
       await killed([victim: pid], by: fault, step, death)
-    case .server, .full, .tail, .store, .limit: await injectOutside(fault, step)
+    case .server, .full, .tail, .store, .limit, .jump: await injectOutside(fault, step)
     case .point, .stall, .disk, .spawn, .line:
       let start = Moment.now
       guard let page = target.page, let armed = target.arm(fault) else { return }
@@ -248,8 +248,11 @@ actor ChaosRun {
     while !Task.isCancelled {
       if victim.isLaunched {
         let instance = await journal.look { $0.instances[victim] }
-        if let ready = instance?.readyAt, ready > death.time {
-          record.recovered(victim, step: step, after: Double(ready.microseconds - death.time.microseconds) / 1000)
+        if let instance, let ready = instance.readyAt, instance.pid != pid || ready > death.time {
+          let passed = (ContinuousClock.now - death.instant) / .milliseconds(1)
+          let recovery = Double(ready.microseconds - death.time.microseconds) / 1000
+          // The machine's clock may have jumped.
+          record.recovered(victim, step: step, after: (0...passed).contains(recovery) ? recovery : passed)
           return
         }
         if victim == .app, ContinuousClock.now - asked > .milliseconds(100) {

@@ -50,13 +50,19 @@ struct ChaosTrial {
     if isShown { Output.print("chaos: seed \(seed), cluster in \(home.folder)") }
     await interruption.began(home)
     let isKept = options.keep || !home.isTemporary
-    let disk = source.kinds.contains(.full) ? try BoundedDisk(at: home.folder) : nil
+    var disk: BoundedDisk?
     var isOver = false
     defer {
       disk?.end(keepsFiles: isKept || !isOver)
       if isOver, !isKept { home.remove() }
     }
-    try home.write(ChaosHome.configuration(server))
+    do {
+      if source.kinds.contains(.full) { disk = try BoundedDisk(at: home.folder) }
+      try home.write(ChaosHome.configuration(server))
+    } catch {
+      isOver = true
+      throw error
+    }
     let outcome = try await started(
       try await OwnChaosCluster(home, executables: options.executables, server: server, disk: disk))
     isOver = true

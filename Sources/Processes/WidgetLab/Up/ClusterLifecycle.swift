@@ -58,7 +58,7 @@ struct ClusterLifecycle {
     let pushServer = try await startPushServer()
     var provider: ProviderAnnouncement?
     if let configured = cluster.configuration.provider {
-      try await supervisor.keep(server(configured, port: try await keptPort(of: "provider")))
+      try await supervisor.keep(server(configured))
       provider = try await step("the provider did not announce itself", "provider") {
         try await announced(by: "provider") {
           try ProviderAnnouncement.read(in: cluster.instance)
@@ -178,7 +178,7 @@ struct ClusterLifecycle {
   }
 
   /// A restarted provider keeps its port, since stored URLs contain it.
-  private func server(_ provider: ClusterConfiguration.Provider, port kept: UInt16?) throws -> SupervisedProcess {
+  private func server(_ provider: ClusterConfiguration.Provider) async throws -> SupervisedProcess {
     let instance = cluster.instance
     let arguments: [String]
     do {
@@ -188,9 +188,10 @@ struct ClusterLifecycle {
     }
     let executable = search.authored(provider.executable) ?? provider.executable
     let isConfigured = arguments.contains { $0 == "--port" || $0.hasPrefix("--port=") }
+    let kept = isConfigured ? nil : try await keptPort(of: "provider")
     return SupervisedProcess(name: "provider", executable: executable) {
       let earlier = (try? ProviderAnnouncement.read(in: instance)).flatMap { URL(string: $0.url)?.port }
-      let port = (earlier ?? (isConfigured ? nil : kept.map(Int.init))).map { ["--port", "\($0)"] } ?? []
+      let port = (earlier ?? kept.map(Int.init)).map { ["--port", "\($0)"] } ?? []
       return ["--announce", instance.providerAnnouncement, "--die-with-parent"] + arguments + port
     }
   }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CPlatform
 import CoreFoundation
 import Dispatch
 import Foundation
 import Glibc
+import ShownText
 import Synchronization
 
 /// The log of a supervised process. This process writes it, so that its length is bounded, and knows its end when the
@@ -45,12 +47,11 @@ final class ProcessLog: Sendable {
   /// - Throws: a command error with the kernel's reason.
   func open() throws -> Int32 {
     var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else {
+    guard process_pipe(&ends) == 0 else {
       throw CommandError(Exit.broken, "no pipe for a log: \(String(cString: strerror(errno)))", at: path)
     }
     // It exists from the start of the process on.
     state.withLock { if $0.file == nil { openFile(&$0) } }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let output = ends[0]
     _ = fcntl(output, F_SETFL, O_NONBLOCK)
     // F_SETPIPE_SZ of fcntl.h: a process that writes much does not wait while this one is stopped.
@@ -76,12 +77,10 @@ final class ProcessLog: Sendable {
     }
   }
 
-  /// The last lines of the output, at most 4 KiB, without control characters.
+  /// The last lines of the output, at most 4 KiB, with control characters escaped.
   var lastLines: [String] {
     let text = String(decoding: state.withLock(\.end), as: UTF8.self)
-    return text.split(separator: "\n").map { line in
-      String(String.UnicodeScalarView(line.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
-    }
+    return text.split(separator: "\n").map(\.escapingControls)
   }
 
   /// On the queue.

@@ -202,9 +202,16 @@ actor Supervisor {
     return pause
   }
 
+  /// Bytes at the end of a log in which the message of a trap is looked for.
+  private static let backtraceLimit: UInt64 = 256 << 10
+
   private func trap(_ name: String, _ pid: Int32, _ signal: Int32) -> ProcessTrap? {
     guard let trap = ProcessTrap(name, pid: pid, signal: signal) else { return nil }
-    let text = (try? String(contentsOfFile: "\(logs)/\(name).log", encoding: .utf8)) ?? ""
+    // The message precedes a long backtrace.
+    let log = FileHandle(forReadingAtPath: "\(logs)/\(name).log")
+    let end = (try? log?.seekToEnd()) ?? 0
+    try? log?.seek(toOffset: end - min(end, Self.backtraceLimit))
+    let text = String(decoding: (try? log?.readToEnd()) ?? Data(), as: UTF8.self)
     let line = text.split(separator: "\n").last { $0.contains("Fatal error") }
     return ProcessTrap(trap.process, pid: pid, signal: signal, output: line.map { String($0.prefix(300)) })
   }
