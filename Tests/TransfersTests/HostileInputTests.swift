@@ -40,6 +40,23 @@ import Testing
     #expect(exchange.url.absoluteString == url)
   }
 
+  @Test(.rule("TRANSFER-57"))
+  func `a request that meets something else on a connection that was used before may be sent again`() async throws {
+    try await withServer({ request in
+      request.number == 1 ? [response("fine")] : [.send("garbage")]
+    }) { fixture, server in
+      let first = await fixture.fault(TransferRequest(url: server.url))
+      #expect(first == nil)
+      let second = await fixture.fault(TransferRequest(url: server.url))
+      #expect(second?.code == -1005)
+      #expect(second?.next != .never)
+      // The connection is a new one.
+      let third = await fixture.fault(TransferRequest(url: server.url))
+      #expect(third?.code == -1017)
+      #expect(third?.next == .never)
+    }
+  }
+
   @Test(
     .rule("TRANSFER-57"),
     arguments: ["000 Zero", "001 One", "099 Low", "1000 High", "-20 No", "101 Switching Protocols"],

@@ -46,6 +46,7 @@ struct TransferFault: Error, Hashable, CustomStringConvertible {
     case let error as IOError: self.init(code: error.errnoCode, "\(error)")
     case let error as FileError: self.init(.cannotWriteToFile, "\(error)")
     case HTTPParserError.invalidEOFState: self.init(.networkConnectionLost, "the connection was lost: \(error)")
+    case is StaleConnection: self.init(.networkConnectionLost, "the connection cannot be used again: \(error)")
     case is HTTPParserError, is UnusableResponse:
       self.init(.cannotParseResponse, "the response cannot be read: \(error)", next: .never)
     case NIOSSLError.uncleanShutdown, NIOSSLError.handshakeFailed(.zeroReturn),

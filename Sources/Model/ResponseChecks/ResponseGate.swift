@@ -8,6 +8,12 @@ package struct UnusableResponse: Error, CustomStringConvertible {
   package let description: String
 }
 
+/// Bytes that are no response, on a connection that had an earlier one. The server sent them before it had the request, so
+/// the request may be sent again.
+package struct StaleConnection: Error, CustomStringConvertible {
+  package var description: String { "the server sent something else after an earlier response" }
+}
+
 /// Checks each response of a connection before async-http-client sees it. That library ignores a head whose status is below 200, and
 /// its preconditions then end the process at the body or at the end of the message.
 package final class ResponseGate: ChannelInboundHandler {
@@ -19,6 +25,8 @@ package final class ResponseGate: ChannelInboundHandler {
 
   private var interims = 0
   private var isClosed = false
+  /// Whether the connection had a complete response, and no byte of another one since then was understood.
+  private var isBetweenResponses = false
 
   /// Adds a gate between the parser of a connection and what reads its messages, on the thread of its event loop.
   ///
@@ -31,6 +39,7 @@ package final class ResponseGate: ChannelInboundHandler {
   /// Passes a part on, or fails the request and closes the connection.
   package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isClosed else { return }
+    if case .end = unwrapInboundIn(data) { isBetweenResponses = true } else { isBetweenResponses = false }
     if case .head(let head) = unwrapInboundIn(data), let reason = objection(head) {
       isClosed = true
       context.fireErrorCaught(UnusableResponse(description: reason))
@@ -38,6 +47,11 @@ package final class ResponseGate: ChannelInboundHandler {
       return
     }
     context.fireChannelRead(data)
+  }
+
+  /// Passes an error on. The parser may fail at bytes that belong to no request.
+  package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    context.fireErrorCaught(isBetweenResponses && error is HTTPParserError ? StaleConnection() : error)
   }
 
   /// Why a response cannot be used; `nil` when it can.

@@ -105,14 +105,15 @@ package struct CampaignReport: Sendable, Codable {
 
   /// The answer of a campaign: broken when a law or a check is, else unknown when a law is or the end was not quiet.
   ///
-  /// - Parameter hasLost: whether the journal or a database has lost something. What was accepted before is unknown then,
-  ///   and changes no answer.
+  /// - Parameter unknowable: the codes of laws that cannot judge everything after what the campaign did, such as a loss of
+  ///   the journal's end. That they are unknown changes no answer.
   package static func answer(
-    _ laws: [LawResult], _ checks: [Check], isQuiet: Bool, hasLost: Bool = false
+    _ laws: [LawResult], _ checks: [Check], isQuiet: Bool, unknowable: Set<String> = []
   ) -> LawVerdict.Answer {
     let answers = laws.map(\.answer)
     if answers.contains(.broken) || checks.contains(where: { !$0.holds }) { return .broken }
-    return answers.contains(.unknown) && !hasLost || !isQuiet ? .unknown : .holds
+    let isUnknown = laws.contains { $0.answer == .unknown && !unknowable.contains($0.code) }
+    return isUnknown || !isQuiet ? .unknown : .holds
   }
 
   /// The answer of all runs together.

@@ -15,6 +15,8 @@ actor ChaosJournal {
   private var before = 0
   /// Whether the journal or a database has lost something: what was accepted before may not be judged then.
   private(set) var hasLost = false
+  /// Whether a process could open no file for a while: it cannot state the hash of what it received then.
+  private var hadFewDescriptors = false
   private var checker: LawChecker
   private var observer: CampaignObserver
   private var isOver = false
@@ -45,6 +47,13 @@ actor ChaosJournal {
     catchUp()
     checker.disturbed(at: .now)
     return observer.timeJumped(isAway)
+  }
+
+  func descriptorsAreFew() { hadFewDescriptors = true }
+
+  /// The laws whose answer may be unknown, by code, because of what the campaign did.
+  var unknowable: Set<String> {
+    hasLost ? Set(checker.verdicts(until: .now).map(\.law.code)) : hadFewDescriptors ? ["files-intact"] : []
   }
 
   /// The verdicts if the journal ended here.

@@ -21,6 +21,7 @@ extension ChaosRun {
       let instances = await journal.look(\.instances)
       guard let limit = await target.limit(victim, instances, resource, spare: spare) else { return }
       if resource == .memory { shortOfMemory.insert(limit.pid) }
+      if resource == .descriptors, victim.isLaunched { await journal.descriptorsAreFew() }
       took(fault, step)
       last(milliseconds) { limit.end() }
     case .jump(let seconds, let milliseconds):

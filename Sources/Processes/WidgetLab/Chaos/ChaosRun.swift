@@ -164,10 +164,12 @@ actor ChaosRun {
     _ armed: FaultPointPage.Fault, _ page: FaultPointPage, _ fault: ChaosFault, _ step: Int, since start: Moment
   ) async {
     let deadline = start.instant + Self.armedTime
-    // When it had not happened yet. On a busy machine the process may be back before its death is seen here.
+    // When it had not happened yet, and in which process. On a busy machine another one may run before the death is seen.
     var death = start
+    var pid: Int32?
     while ContinuousClock.now < deadline, !Task.isCancelled {
       let now = Moment.now
+      pid = crashing(fault, page)?.pid ?? pid
       guard page.performed(armed) == 0 else { break }
       death = now
       try? await Task.sleep(for: .milliseconds(4))
@@ -179,13 +181,20 @@ actor ChaosRun {
     page.disarm(armed)
     guard isEffective else { return }
     await journal.disturbed()
-    if case .point(let victim, _, _) = fault, let address = target.cluster.address(of: victim),
-      let state = page.state(of: address)
-    {
-      await killed([victim: state.pid], by: fault, step, death)
+    if case .point(let victim, let point, _) = fault, let address = target.cluster.address(of: victim) {
+      // The last two instances. One that has begun since then may not have reached the point.
+      let dead = page.lastStates(of: address).filter { $0.point?.name == point }
+      guard let found = dead.first(where: { $0.pid == pid }) ?? dead.first else { return took(fault, step) }
+      await killed([victim: found.pid], by: fault, step, death)
     } else {
       took(fault, step)
     }
+  }
+
+  /// The instance that is to end at a point.
+  private func crashing(_ fault: ChaosFault, _ page: FaultPointPage) -> FaultPointPage.State? {
+    guard case .point(let victim, _, _) = fault else { return nil }
+    return target.cluster.address(of: victim).flatMap { page.state(of: $0) }
   }
 
   func took(_ fault: ChaosFault, _ step: Int, _ kills: [CampaignEvent.Kill] = []) {
@@ -303,9 +312,10 @@ actor ChaosRun {
     var hasReadLog = false
     while ContinuousClock.now - start < limit, !Task.isCancelled, await !isBroken {
       if workload.isIdle, await isWithoutTransfers() {
-        // What was accepted before a loss cannot be judged.
-        let hasLost = await journal.hasLost
-        if await journal.verdicts().allSatisfy({ $0.answer == .holds || hasLost && $0.answer == .unknown }) {
+        let unknowable = await journal.unknowable
+        if await journal.verdicts().allSatisfy({
+          $0.answer == .holds || $0.answer == .unknown && unknowable.contains($0.law.code)
+        }) {
           return (ContinuousClock.now - start) / .seconds(1)
         }
         // The notice of a push's result is lost when the bus is killed before it has it.

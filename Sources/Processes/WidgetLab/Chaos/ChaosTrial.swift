@@ -116,7 +116,7 @@ struct ChaosTrial {
     let facts = CampaignReport.Run(
       seed: seed,
       answer: CampaignReport.answer(
-        laws, checks, isQuiet: isSettled, hasLost: hasLost), kills: record.kills,
+        laws, checks, isQuiet: isSettled, unknowable: await journal.unknowable), kills: record.kills,
       seconds: seconds, quietAfter: quiet, envelopes: await journal.envelopes, wasInterrupted: await run.wasInterrupted)
     let report = CampaignReport(
       command: command, version: WidgetLabTool.version, machine: machine, date: began.formatted(.iso8601), run: facts,
@@ -141,7 +141,7 @@ struct ChaosTrial {
     _ target: any ChaosCluster, _ observed: CampaignObserver, lost: [String], hasLost: Bool
   ) throws -> [CampaignReport.Check] {
     let journal = try JournalVerifier(folder: URL(fileURLWithPath: target.journal)).verify()
-    let damage = journal.findings.filter { !$0.kind.isRepairable }
+    let damage = journal.findings.filter { !$0.kind.isRepairable && !(hasLost && $0.kind == .lost) }
     let files = CampaignReport.Check(
       name: "files as served", holds: observed.wrongFiles.isEmpty,
       text: observed.wrongFiles.first ?? "\(observed.work.compared) files")
