@@ -451,7 +451,7 @@ let package = Package(
     // StandingProcesses is what the commands of broker, agent, host and push server share.
     module(
       "StandingProcesses", in: "Processes",
-      ["Cluster", "FaultPoints", "Messages", "PrometheusMetrics", "ShownText", arguments, logging]),
+      ["CPlatform", "Cluster", "FaultPoints", "Messages", "PrometheusMetrics", "ShownText", arguments, logging]),
     module(
       "MessageBusBroker", in: "Processes",
       [

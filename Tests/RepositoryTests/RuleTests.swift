@@ -60,6 +60,7 @@ import Testing
       SourceRules.mistakesOnlyInFaults, "@_spi(BrokenBuilds) import FaultPoints", 1,
       "if PlantedFault.misrouted.isPlanted { return }"
     ),
+    (SourceRules.monotonicWaits, "gate.wait(wallTimeout: .now() + 1)", 1, "gate.wait(timeout: .now() + 1)"),
     (SourceRules.mistakesOnlyInFaults, "fault_plant(1)", 1, "fault_is_planted(1)"),
     (SourceRules.documented, "@MainActor public func a() {}", 1, "public import Foundation\npackage extension A {}"),
   ]
@@ -69,6 +70,13 @@ import Testing
     let (rule, bad, line, good) = Self.sourceSamples[index]
     #expect(rule(SourceFile("Tests/Sample.swift", bad)).map(\.line) == [line], "\(bad.prefix(60))")
     #expect(rule(SourceFile("Tests/Sample.swift", good)) == [], "\(good.prefix(60))")
+  }
+
+  @Test func `a wait of a product is measured by a monotonic clock`() {
+    let bad = "a()\n_ = gate.wait(timeout: .now() + 1)"
+    #expect(SourceRules.monotonicWaits(SourceFile("Sources/SDK/A.swift", bad)).map(\.line) == [2])
+    #expect(SourceRules.monotonicWaits(SourceFile("Sources/SDK/A.swift", "gate.wait(seconds: 1)")) == [])
+    #expect(SourceRules.monotonicWaits(SourceFile("Tests/A.swift", bad)) == [])
   }
 
   @Test(arguments: PlainEnglish.phrases.map(\.phrase) + PlainEnglish.retired.map(\.name))

@@ -22,6 +22,7 @@ enum SourceRules {
     ("package and public declarations are documented", documented),
     ("asynchronous tests have a time limit", timeLimited),
     ("a time limit ends every wait of a test", endingWaits),
+    ("no wait ends when a clock is set", monotonicWaits),
     ("every task has an owner", ownedTasks),
     ("only Faults plants mistakes", mistakesOnlyInFaults),
   ]
@@ -35,6 +36,17 @@ enum SourceRules {
     }.map {
       Finding(path: file.path, line: $0 + 1, advice: "only \(allowed[0]) may plant a mistake")
     }
+  }
+
+  /// Dispatch and Foundation wait for a time of the wall clock on Linux. Such a wait ends at once when that clock, or the
+  /// clock of a device, is set forward.
+  static func monotonicWaits(_ file: SourceFile) -> [Finding] {
+    guard !file.path.hasPrefix("Sources/Testing/") else { return [] }
+    // A test has its own time limit.
+    let calls = [".wait(wallTimeout:", ".wait(until: Date"] + (file.path.hasPrefix("Tests/") ? [] : [".wait(timeout:"])
+    return file.code.indices.filter { line in
+      calls.contains { file.code[line].contains($0) }
+    }.map { Finding(path: file.path, line: $0 + 1, advice: "use a MonotonicSemaphore") }
   }
 
   static func shortFiles(_ file: SourceFile) -> [Finding] {

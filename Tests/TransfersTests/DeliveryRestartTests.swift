@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FidelityRules
 import Foundation
 import Messages
 import ProcessActions
@@ -30,6 +31,37 @@ import Testing
     #expect(awake == [want(mayWake: true), .deliver(id, attempt)])
     _ = stateMachine.handle(.acknowledged(id), now: now)
     #expect(stateMachine.deliveries.values.map(\.tasks) == [[2]])
+  }
+
+  @Test(.rule("TRANSFER-68")) func `a task whose file is gone ends with -3001 and delays no other one`() async throws {
+    let fixture = try await TransferFixture(.init(bytes: figures(500_000)))
+    let first = try await fixture.host()
+    let owner = try await ModelOwner(fixture.bus, .acknowledgesOnRequest)
+    try await owner.open()
+    try await owner.create(1, fixture.server.url)
+    await fixture.recorded(.finished)
+    await fixture.end(first)
+    for name in try FileManager.default.subpathsOfDirectory(atPath: fixture.folder) where name.hasSuffix(".part") {
+      try FileManager.default.removeItem(atPath: "\(fixture.folder)/\(name)")
+    }
+    let second = try await fixture.host()
+    await second.awake(widget, generation: 1, woken: true)
+    let outcome = try #require(await owner.next()?.events.outcomes.first)
+    #expect(outcome.failure?.code == -3001)
+    #expect(outcome.file == nil)
+    await fixture.end(second)
+  }
+
+  @Test func `a pause that was made before the clock was set back is over`() {
+    var delivery = DeliveryStateMachine.Delivery(id: UUID(), session: session, tasks: [1])
+    delivery.exits = 3
+    for (left, isOver) in [(0.5, false), (1, false), (459, true), (-1, true)] {
+      delivery.notBefore = now.addingTimeInterval(left)
+      var stateMachine = DeliveryStateMachine(
+        sessions: [session: DeliveryStateMachine.Session(sendsLaunchEvents: true)], deliveries: [delivery],
+        settings: TransferSettings())
+      #expect(stateMachine.handle(.began, now: now).isEmpty != isOver, "\(left)")
+    }
   }
 
   @Test func `a host that starts removes files that belong to no delivery`() async throws {

@@ -48,6 +48,12 @@ int64_t machine_time(void) {
   return now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+int64_t kernel_time(void) {
+  struct timespec now;
+  system_clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 struct setting {
   _Atomic int64_t origin, since;
   _Atomic double rate;

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -113,3 +114,5 @@ const char *process_trap_name(int signal) {
   }
   return NULL;
 }
+
+void process_prepare_thread_ends(void) { dlopen("libgcc_s.so.1", RTLD_NOW); }

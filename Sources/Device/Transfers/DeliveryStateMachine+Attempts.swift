@@ -136,11 +136,19 @@ extension DeliveryStateMachine {
     return actions
   }
 
+  private var evictionBackoff: Backoff { Backoff(first: settings.redeliverAfter, limit: 86_400) }
+
+  /// The longest pause that a delivery may have now.
+  func pause(of delivery: Delivery) -> Double {
+    max(
+      evictionBackoff.pause(after: delivery.redeliveries), settings.resumeBackoff.pause(after: delivery.exits - 2))
+  }
+
   /// Delays the next attempt after an instance ended during one.
   private mutating func backOff(_ delivery: inout Delivery, _ now: Date) -> [Action] {
     if delivery.isEvicted {
       delivery.isHeld = delivery.redeliveries >= settings.redeliveries
-      let pause = Backoff(first: settings.redeliverAfter, limit: 86_400).pause(after: delivery.redeliveries)
+      let pause = evictionBackoff.pause(after: delivery.redeliveries)
       delivery.notBefore = delivery.isHeld ? nil : now.addingTimeInterval(pause)
       return []
     }

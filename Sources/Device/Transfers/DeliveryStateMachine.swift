@@ -355,7 +355,8 @@ package struct DeliveryStateMachine: Sendable {
   }
 
   func isDue(_ delivery: Delivery, _ now: Date) -> Bool {
-    !delivery.isUnderWay && !delivery.isHeld && delivery.notBefore.map { $0 <= now } ?? true
+    guard !delivery.isUnderWay, !delivery.isHeld else { return false }
+    return delivery.notBefore.map { Backoff.isOver($0, longest: pause(of: delivery), at: now) } ?? true
   }
 
   private mutating func refused(_ id: UUID) -> [Action] {

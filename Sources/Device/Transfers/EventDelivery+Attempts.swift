@@ -2,6 +2,7 @@
 
 import FaultPoints
 import Foundation
+import Glibc
 import MessageBus
 import Messages
 import OwnedTasks
@@ -103,7 +104,8 @@ extension EventDelivery {
   ///
   /// - Throws: `CancellationError`, database and file system errors. No new copy is left then.
   private func outcomes(of delivery: DeliveryStateMachine.Delivery) async throws -> [TaskOutcome] {
-    let tasks = try context.store.tasks(delivery.tasks, of: delivery.session)
+    var tasks = try context.store.tasks(delivery.tasks, of: delivery.session)
+    for index in tasks.indices where isLost(tasks[index]) { tasks[index].failure = Self.lostFile }
     let whole = tasks.filter { $0.failure == nil }
     let copies = try files.copyNames(whole.count, for: delivery.session.owner, delivery.id)
     do {
@@ -122,6 +124,15 @@ extension EventDelivery {
         task: task.snapshot(bytes: context.bytes(of: task)), response: task.response,
         file: task.failure == nil ? rest.popFirst() : nil, failure: task.failure, metrics: task.metrics)
     }
+  }
+
+  /// The file of a download may be gone: an older copy of the database was put back, or someone removed it. It does not
+  /// come back, so the task ends with -3001 instead of waiting for it.
+  private static let lostFile = TransferFailure(
+    code: URLError.cannotOpenFile.rawValue, message: "the downloaded file is not on this device any more")
+
+  private func isLost(_ task: StoredTask) -> Bool {
+    task.failure == nil && task.contentLength == nil && access(context.path(task.key), F_OK) != 0 && errno == ENOENT
   }
 
   /// Copies the bodies of tasks in order, and yields to transfers between two of them. A file, which may be long, is copied

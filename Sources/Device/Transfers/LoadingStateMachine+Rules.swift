@@ -13,11 +13,15 @@ extension LoadingStateMachine {
   func wait(of transfer: Transfer, _ now: Date) -> WaitReason? {
     if transfer.isSuspended { return .suspended }
     if let date = transfer.earliestBeginDate, date > now, transfer.attempts == 0 { return .date(date) }
-    if isLimited(transfer) { return .limiter }
+    if isLimited(transfer, now) { return .limiter }
     if network.path == .off { return .connectivity }
     if unavailableReason(of: transfer) != nil { return .permittedNetwork }
     if isDiscretionary(transfer), settings.discretionaryNeedsWiFi, network.path != .wifi { return .wifi }
-    if let instant = transfer.notBefore, instant > now { return .retry(instant) }
+    if let instant = transfer.notBefore,
+      !Backoff.isOver(instant, longest: settings.resumeBackoff.pause(after: transfer.failures), at: now)
+    {
+      return .retry(instant)
+    }
     return transfer.consent == .given ? nil : .ownerReply
   }
 
@@ -109,10 +113,10 @@ extension LoadingStateMachine {
   }
 
   /// Tasks that were created before the first wake are not delayed.
-  private func isLimited(_ transfer: Transfer) -> Bool {
+  private func isLimited(_ transfer: Transfer, _ now: Date) -> Bool {
     let owner = transfer.key.session.owner
     guard transfer.isInBackground, limits(owner), let limiter = limiters[account(of: owner)] else { return false }
-    return transfer.created >= limiter.since
+    return transfer.created >= limiter.since && !Backoff.isOver(limiter.until, longest: limiter.delay, at: now)
   }
 
   private func limits(_ owner: Address) -> Bool {

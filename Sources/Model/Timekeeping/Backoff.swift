@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Foundation
+
 /// The pause before the next attempt, in seconds: `first`, doubled after each failure up to `limit`.
 ///
 /// Source: ours (Documentation/fidelity).
@@ -10,6 +12,12 @@ package struct Backoff: Sendable, Hashable {
   package init(first: Double, limit: Double) {
     self.first = first
     self.limit = limit
+  }
+
+  /// Whether a pause is over that was to end at a date. It is as well when more of it is left than it ever had: the clock
+  /// was set back since it began.
+  package static func isOver(_ end: Date, longest pause: Double, at now: Date) -> Bool {
+    end <= now || end.timeIntervalSince(now) > pause
   }
 
   /// Returns the pause after `failures` consecutive failures; 0 after no failure.

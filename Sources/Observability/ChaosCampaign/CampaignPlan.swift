@@ -151,7 +151,7 @@ package struct CampaignPlan: Sendable {
       let stores = Self.stores.filter(possible.running.contains)
       return .store(victim: one(of: stores), milliseconds: number(50...ChaosLimits.longestTail))
     case .limit:
-      let victim = one(of: possible.running)
+      let victim = one(of: possible.running.filter { $0 != .provider })
       // The children of an agent inherit its limits, and could not start.
       let resource = victim.isAgent ? LimitedResource.descriptors : one(of: LimitedResource.allCases)
       return .limit(
@@ -187,7 +187,8 @@ package struct CampaignPlan: Sendable {
 
   private static func isPossible(_ kind: FaultKind, _ possible: PossibleFaults) -> Bool {
     switch kind {
-    case .kill, .stop, .limit: !possible.running.isEmpty
+    case .kill, .stop: !possible.running.isEmpty
+    case .limit: possible.running.contains { $0 != .provider }
     case .several: possible.running.count >= 2
     case .recreate: possible.running.contains { !$0.isLaunched }
     case .journal, .line, .tail, .jump: possible.running.contains(.messageBus)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ArgumentParser
+import CPlatform
 import Cluster
 import Glibc
 package import Logging
@@ -56,6 +57,7 @@ extension StandingProcessCommand {
   package static func start(_ serve: (Self, Logger) async throws -> Void = { try await $0.serve($1) }) async {
     // First, since the parent may exit at any time.
     ParentDeathSignal.exitWithParentIfRequested(CommandLine.arguments)
+    process_prepare_thread_ends()
     LineLogHandler.bootstrap()
     let command = plain(CommandLine.arguments.dropFirst()) ?? parseOrExit()
     do {

@@ -22,7 +22,7 @@ extension HostedProcess {
 /// A reply that an author's thread blocks for.
 private final class BlockingReply<Reply: Sendable>: Sendable {
   private let result = Mutex<Result<Reply, BusError>?>(nil)
-  private let arrival = DispatchSemaphore(value: 0)
+  private let arrival = MonotonicSemaphore()
 
   /// Stores the reply and ends the wait. Any thread.
   func come(_ answer: Result<Reply, BusError>) {
@@ -32,7 +32,7 @@ private final class BlockingReply<Reply: Sendable>: Sendable {
 
   /// The limit in seconds only applies if the connection does not keep its own deadline.
   func wait(atMost limit: Double) -> Result<Reply, BusError> {
-    _ = arrival.wait(timeout: .now() + limit)
+    arrival.wait(seconds: limit)
     return result.withLock { $0 }
       ?? .failure(BusError(.deadline, "the host has not replied within \(limit) s", isDefinite: false))
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Archive
+import CPlatform
 import Foundation
 import MessageBus
 package import Messages
@@ -54,6 +55,8 @@ actor HostAnnouncer {
         ready, to: process.host, within: patience, whenUnreachable: .wait)
       rounds += 1
       phase = .introducing
+      // The host does not wait for it.
+      if rounds == 1 { process_prepare_thread_ends() }
       // A host that appeared before this reply may not have what an earlier one received.
       if rounds > 1 || process.hasHostAppeared { await process.introduceAgain() }
     } catch {

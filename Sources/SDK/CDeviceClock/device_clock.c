@@ -77,7 +77,7 @@ int timespec_get(struct timespec *now, int base) {
 /// device clock is never set to it.
 static struct timespec machine_instant(const struct timespec *instant) {
   if (!page || instant->tv_sec < 1000000000) return *instant;
-  return timespec(machine_time() + nanoseconds(instant) - clock_page_now(page));
+  return timespec(kernel_time() + nanoseconds(instant) - clock_page_now(page));
 }
 
 /// The function of this name in the C library.

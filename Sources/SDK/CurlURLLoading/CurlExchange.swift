@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuthorRuntime
 import Foundation
 import Messages
 import Synchronization
@@ -22,7 +23,7 @@ final class CurlExchange: InlineExchange {
   let connections: CurlConnections
   private let state = Mutex(State())
   /// Signalled after every change that the thread may wait for.
-  private let bell = DispatchSemaphore(value: 0)
+  private let bell = MonotonicSemaphore()
 
   init(
     _ request: URLRequest, _ body: InlineBody, _ observer: any InlineObserver, on connections: CurlConnections
@@ -90,8 +91,7 @@ final class CurlExchange: InlineExchange {
 
   /// Waits for a change, at most until `end`.
   func waitForChange(until end: ContinuousClock.Instant) {
-    let seconds = min(max((end - .now) / .seconds(1), 0), 86_400)
-    _ = bell.wait(timeout: .now() + seconds)
+    bell.wait(seconds: (end - .now) / .seconds(1))
   }
 
   /// Sends a question. The reply arrives with a change.

@@ -88,9 +88,9 @@ extension SessionCore {
 
   /// Blocks an author's thread until the host has replied, or until the process's limit.
   func waitUntilOpen() -> Bool {
-    let answered = DispatchSemaphore(value: 0)
+    let answered = MonotonicSemaphore()
     whenOpened { answered.signal() }
-    return answered.wait(timeout: .now() + process.rules.callDeadline) == .success && isOpen
+    return answered.wait(seconds: process.rules.callDeadline) && isOpen
   }
 
   /// Informs the host that this process is disconnected from the session.

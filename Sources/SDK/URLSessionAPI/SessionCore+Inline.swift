@@ -72,7 +72,7 @@ final class SuspensionWatch: Sendable {
 
   /// Starts the detection. It is active when this returns. Further calls have no effect.
   func begin() {
-    let isListening = DispatchSemaphore(value: 0)
+    let isListening = MonotonicSemaphore()
     source.withLock { source in
       guard source == nil else { return }
       let made = DispatchSource.makeSignalSource(signal: SIGCONT, queue: .global())
@@ -80,7 +80,7 @@ final class SuspensionWatch: Sendable {
       made.setRegistrationHandler { isListening.signal() }
       made.resume()
       source = made
-      _ = isListening.wait(timeout: .now() + 1)
+      isListening.wait(seconds: 1)
     }
   }
 }

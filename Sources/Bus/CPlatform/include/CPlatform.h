@@ -34,6 +34,20 @@ void clock_page_set(void *page, int64_t origin, int64_t since, double rate);
 /// Returns the device's time, or the machine's time while the page is not set.
 int64_t clock_page_now(const void *page);
 
+/// Returns the kernel's time, which a jump of the machine's clock does not change.
+int64_t kernel_time(void);
+
+// MARK: Semaphores
+//
+// Counting semaphores of one process, whose waits are measured by CLOCK_MONOTONIC.
+
+void *semaphore_create(void);
+void semaphore_destroy(void *semaphore);
+void semaphore_signal(void *semaphore);
+
+/// Waits for a signal. Returns 0, or -1 when the time is over.
+int semaphore_wait(void *semaphore, int64_t nanoseconds);
+
 // MARK: Processes
 //
 // Each function returns -1 with the reason in errno unless stated otherwise.
@@ -44,6 +58,10 @@ int process_set_parent_death_signal(int signal);
 
 /// prctl(PR_SET_NAME): the name that `ps -L` and /proc/PID/comm show for this thread, at most 15 bytes.
 int process_set_name(const char *name);
+
+/// Loads what the C library needs at the end of a thread (libgcc_s.so.1), which it would open then. With no free
+/// descriptor it ends the process instead.
+void process_prepare_thread_ends(void);
 
 /// setvbuf(stdout, _IOLBF): makes standard output line-buffered, also into a pipe. Call it before anything is printed.
 int process_print_by_line(void);

@@ -19,8 +19,12 @@ extension ChaosRun {
       last(milliseconds) { disk.empty() }
     case .limit(let victim, let resource, let spare, let milliseconds):
       let instances = await journal.look(\.instances)
+      // Dispatch ends a process that gets no descriptor while it starts.
+      if let address = target.cluster.address(of: victim), !victim.isLaunched, await !workload.isReady(address) {
+        return
+      }
       guard let limit = await target.limit(victim, instances, resource, spare: spare) else { return }
-      if resource == .memory { shortOfMemory.insert(limit.pid) }
+      if resource == .memory || victim.isLaunched { mayTrap.insert(limit.pid) }
       if resource == .descriptors, victim.isLaunched { await journal.descriptorsAreFew() }
       took(fault, step)
       last(milliseconds) { limit.end() }

@@ -53,8 +53,8 @@ actor ChaosRun {
   private(set) var lost: [String] = []
   /// Faults that last, and which a step waits for.
   var lasting: [Task<Void, Never>] = []
-  /// Processes with a limit of their memory, which may end by a trap.
-  var shortOfMemory: Set<Int32> = []
+  /// Processes that may end by a trap: with little memory, or of an author with few descriptors, which Dispatch needs.
+  var mayTrap: Set<Int32> = []
   var recoveries: [ChaosVictim: Task<Void, Never>] = [:]
   private var isOffline = false
   private(set) var wasInterrupted = false
@@ -110,7 +110,7 @@ actor ChaosRun {
   /// Processes that ended by a trap, except those whose memory was limited.
   var traps: [ProcessTrap] {
     get async {
-      await (target.traps + journal.look(\.traps)).filter { !shortOfMemory.contains($0.pid) }
+      await (target.traps + journal.look(\.traps)).filter { !mayTrap.contains($0.pid) }
     }
   }
 
@@ -169,9 +169,9 @@ actor ChaosRun {
     var pid: Int32?
     while ContinuousClock.now < deadline, !Task.isCancelled {
       let now = Moment.now
-      pid = crashing(fault, page)?.pid ?? pid
+      let victim = crashing(fault, page)?.pid
       guard page.performed(armed) == 0 else { break }
-      death = now
+      (death, pid) = (now, victim ?? pid)
       try? await Task.sleep(for: .milliseconds(4))
     }
     let isEffective = page.performed(armed) > 0
