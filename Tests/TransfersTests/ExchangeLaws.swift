@@ -23,10 +23,11 @@ enum ExchangeLaws {
     let request = options.hasRequest ? request(&rest) : TransferRequest(url: "http://localhost/a/b")
     var whole = ExchangeClient(options)
     if let law = whole.run(request, rest, parts: max(rest.count, 1)) { return law }
-    // Where TCP cuts the bytes has no effect on a complete response.
+    // Where TCP cuts the bytes has no effect on a complete response. Of the others, every fourth is cut too: for traps.
+    guard let one = whole.first, one.hasEnded || first & 0x03 == 0 else { return nil }
     var cut = ExchangeClient(options)
-    if let law = cut.run(request, rest, parts: max(1 + Int(first) % 23, rest.count / 32)) { return law }
-    guard let one = whole.first, let other = cut.first, one.hasEnded else { return nil }
+    if let law = cut.run(request, rest, parts: max(1 + Int(first) % 23, rest.count / 8)) { return law }
+    guard let other = cut.first, one.hasEnded else { return nil }
     return one == other ? nil : "the response depends on where the bytes are cut"
   }
 
@@ -187,8 +188,8 @@ struct ExchangeClient {
         guard decoded.readableBytes > 0, decoded.readableBytes <= ContentDecoder.pieceLimit else {
           return "a piece of a decoded body has \(decoded.readableBytes) bytes"
         }
-        // Enough of it was seen.
-        if count > 4 * ContentDecoder.pieceLimit { return nil }
+        // Enough of it was seen: a full piece, and one after it.
+        if count > ContentDecoder.pieceLimit { return nil }
       }
     }
     try decoder.finish()
