@@ -19,15 +19,18 @@ struct PackageManifest {
   private let name: String
   private let project: String
   private let widgetLab: String
+  private let flags: String?
   private var targets: [Target] = []
 
   /// - Parameters:
   ///   - project: the path of the author's project, relative to the package.
   ///   - widgetLab: the folder of WidgetLab's package, absolute.
-  init(name: String, project: String, widgetLab: String) {
+  ///   - flags: the folder with the flags of WidgetLab's SDK, absolute; the targets then depend on no package of WidgetLab.
+  init(name: String, project: String, widgetLab: String, flags: String? = nil) {
     self.name = name
     self.project = project
     self.widgetLab = widgetLab
+    self.flags = flags
   }
 
   mutating func add(_ target: Target) { targets.append(target) }
@@ -54,6 +57,22 @@ struct PackageManifest {
 
     import PackageDescription
 
+    \(flags.map(installed) ?? compiled)
+    let package = Package(
+      name: \(Self.literal(name)),\(localization)
+      dependencies: [
+    \(dependencies.map { "    \($0),\n" }.joined())\
+      ],
+      targets: [
+    \(targets.map(text).joined())\
+      ])
+
+    """
+  }
+
+  /// The settings with which WidgetLab's modules are compiled from their sources.
+  private var compiled: String {
+    """
     /// The URLSession of WidgetLab in each file, also in one that imports only Foundation, and the modules that have
     /// another name there.
     let author: [SwiftSetting] = [
@@ -65,23 +84,29 @@ struct PackageManifest {
     ]
 
     /// Locale.current is the device's.
-    let deviceLocale: [LinkerSetting] = [
+    let executable: [LinkerSetting] = [
       .unsafeFlags(
         ["7currentACvgZ", "19autoupdatingCurrentACvgZ", "18preferredLanguagesSaySSGvgZ"].flatMap {
           ["-Xlinker", "--wrap=$s20FoundationEssentials6LocaleV\\($0)"]
         })
     ]
 
-    let package = Package(
-      name: \(Self.literal(name)),\(localization)
-      dependencies: [
-    \(dependencies.map { "    \($0),\n" }.joined())\
-      ],
-      targets: [
-    \(targets.map(Self.text).joined())\
-      ])
-
     """
+  }
+
+  /// The settings with which the modules of WidgetLab's SDK are used as they are.
+  private func installed(_ flags: String) -> String {
+    // Each alias is given once: a module of the project's own packages has no other one.
+    let own = targets.contains { !$0.isExecutable && AuthorModules.aliases[$0.name] != nil }
+    let more = own ? ",\n    \"-module-alias\", \"FoundationNetworking=URLSessionAPI\",\n\(aliases)\n  " : ""
+    return """
+      /// WidgetLab's installed SDK: its modules, the library and the names of its modules. `widgetlab` writes these files.
+      let author: [SwiftSetting] = [
+        .unsafeFlags([\(Self.literal("@\(flags)/\(own ? "modules" : "compile").rsp"))\(more)])
+      ]
+      let executable: [LinkerSetting] = [.unsafeFlags([\(Self.literal("@\(flags)/link.rsp"))])]
+
+      """
   }
 
   /// The flags for `AuthorModules.aliases`, a line each. A module of the project's own packages comes before one of
@@ -99,7 +124,7 @@ struct PackageManifest {
     {
       places.append(product.place)
     }
-    return [".package(name: \"widgetlab\", path: \(Self.literal(widgetLab)))"]
+    return (flags == nil ? [".package(name: \"widgetlab\", path: \(Self.literal(widgetLab)))"] : [])
       + places.compactMap { place in
         switch place {
         case .local(let path): ".package(path: \(Self.literal(path)))"
@@ -114,22 +139,22 @@ struct PackageManifest {
     targets.contains { !$0.resources.isEmpty } ? "\n  defaultLocalization: \"en\"," : ""
   }
 
-  private static func text(_ target: Target) -> String {
+  private func text(_ target: Target) -> String {
     let dependencies =
-      target.frameworks.map { ".product(name: \(literal($0)), package: \"widgetlab\")" }
-      + target.libraries.map { ".target(name: \(literal($0)))" }
-      + target.products.map { ".product(name: \(literal($0.name)), package: \(literal($0.place.identity)))" }
-    let copies = target.resources.map { ".copy(\(literal($0)))" }.joined(separator: ", ")
+      (flags == nil ? target.frameworks : []).map { ".product(name: \(Self.literal($0)), package: \"widgetlab\")" }
+      + target.libraries.map { ".target(name: \(Self.literal($0)))" }
+      + target.products.map { ".product(name: \(Self.literal($0.name)), package: \(Self.literal($0.place.identity)))" }
+    let copies = target.resources.map { ".copy(\(Self.literal($0)))" }.joined(separator: ", ")
     let resources = copies.isEmpty ? "" : "\n      resources: [\(copies)],"
     return """
           .\(target.isExecutable ? "executableTarget" : "target")(
-            name: \(literal(target.name)),
+            name: \(Self.literal(target.name)),
             dependencies: [
       \(dependencies.map { "        \($0),\n" }.joined())\
             ],
-            path: \(literal("Sources/" + target.name)),\(resources)
+            path: \(Self.literal("Sources/" + target.name)),\(resources)
             swiftSettings: author + [\(target.settings.joined(separator: ", "))]\
-      \(target.isExecutable ? ",\n      linkerSettings: deviceLocale" : "")),
+      \(target.isExecutable ? ",\n      linkerSettings: executable" : "")),
 
       """
   }

@@ -32,6 +32,8 @@ package struct PackagePlan: Sendable, Hashable {
     package var output: String
     /// The folder of WidgetLab's own package, absolute.
     package var widgetLab: String
+    /// The folder with the flags of WidgetLab's SDK, absolute; `nil` when its sources are compiled.
+    package var flags: String?
     /// The libraries that WidgetLab's package offers to authors.
     package var modules: Set<String>
     /// Names that a target cannot have, because a target of WidgetLab has it.
@@ -46,11 +48,12 @@ package struct PackagePlan: Sendable, Hashable {
     package var omitted: [String: String]
 
     package init(
-      output: String, widgetLab: String, modules: Set<String>, taken: Set<String>,
+      output: String, widgetLab: String, flags: String? = nil, modules: Set<String>, taken: Set<String>,
       unavailable: [PackageProduct: String] = [:], omitted: [String: String] = [:]
     ) {
       self.output = output
       self.widgetLab = widgetLab
+      self.flags = flags
       self.modules = modules
       self.taken = taken
       self.unavailable = unavailable
@@ -109,7 +112,7 @@ package struct PackagePlan: Sendable, Hashable {
     manifest = PackageManifest(
       name: project.name + AuthorProject.outputEnding,
       project: FilePath.relative(project.path, to: surroundings.output),
-      widgetLab: surroundings.widgetLab)
+      widgetLab: surroundings.widgetLab, flags: surroundings.flags)
     configuration = ClusterFile(project: FilePath.relative(project.path, to: surroundings.output))
     var bundles: Set<String> = []
     for widget in project.widgets {

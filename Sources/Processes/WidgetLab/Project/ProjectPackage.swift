@@ -12,8 +12,9 @@ struct ProjectOptions: ParsableArguments {
   var output: String?
 
   @Option(
-    help: ArgumentHelp("The clone of WidgetLab (default: the one from which this tool was built).", valueName: "folder")
-  )
+    help: ArgumentHelp(
+      "A clone of WidgetLab, whose modules are compiled (default: the SDK beside this tool, or its clone).",
+      valueName: "folder"))
   var widgetlab: String?
 }
 
@@ -29,12 +30,13 @@ struct ProjectPackage {
   /// - Parameter path: of the project, relative to the working directory unless absolute.
   /// - Throws: a command error with what cannot be read, and what to do.
   init(_ path: String, _ options: ProjectOptions) async throws {
-    widgetLab = try WidgetLabPackage.find(options.widgetlab)
+    widgetLab = try await WidgetLabPackage.choose(options.widgetlab)
     project = try await Self.read(URL(fileURLWithPath: path).resolvingSymlinksInPath().path, widgetLab)
     let output = options.output ?? project.defaultOutput
     folder = PackageFolder(path: URL(fileURLWithPath: output).resolvingSymlinksInPath().path)
     var surroundings = PackagePlan.Surroundings(
-      output: folder.path, widgetLab: widgetLab.folder, modules: widgetLab.modules, taken: widgetLab.names)
+      output: folder.path, widgetLab: widgetLab.folder, flags: widgetLab.flags, modules: widgetLab.modules,
+      taken: widgetLab.names)
     plan = PackagePlan(project, in: surroundings)
     try await find(&surroundings)
     guard !plan.products.isEmpty else {
@@ -55,7 +57,7 @@ struct ProjectPackage {
       } catch let error where error.code == .unevaluated && manifests[error.path] == nil {
         Output.printError("running the manifest \(ShownPath.of(error.path))")
         do {
-          manifests[error.path] = try await TuistManifests(widgetLab: widgetLab.folder).description(of: error.path)
+          manifests[error.path] = try await TuistManifests(widgetLab).description(of: error.path)
         } catch let failure as CommandError {
           failures[error.path] = failure
           manifests[error.path] = Data()

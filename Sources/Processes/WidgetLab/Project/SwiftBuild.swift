@@ -19,6 +19,28 @@ struct SwiftTool {
     path = found
   }
 
+  /// The toolchain's folder with the shared libraries of Swift.
+  var runtime: String {
+    let folder = URL(fileURLWithPath: path + "c").resolvingSymlinksInPath().deletingLastPathComponent()
+    return folder.appendingPathComponent("../lib/swift/linux").standardizedFileURL.path
+  }
+
+  /// What `swiftc --version` says.
+  ///
+  /// - Throws: a command error when it does not run.
+  func compiler() async throws -> InstalledSDK.Compiler {
+    let log = NSTemporaryDirectory() + "/widgetlab-compiler-\(UUID().uuidString)"
+    defer { unlink(log) }
+    let ending = try await Deadline.within(.seconds(60), "swiftc does not tell its version", at: path) {
+      try await run(["--version"], log: log, executable: path + "c")
+    }
+    let output = String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self)
+    guard ending == .exited(code: 0) else {
+      throw CommandError(Exit.configuration, "swiftc does not tell its version: \(output.prefix(200))", at: path + "c")
+    }
+    return InstalledSDK.Compiler(output)
+  }
+
   /// Runs a command of Swift, with its output in a file, and ends it when this task is cancelled.
   ///
   /// - Parameters:

@@ -6,15 +6,19 @@ import Cluster
 import Foundation
 
 /// Runs manifests of Tuist: each is compiled with WidgetLab's `ProjectDescription` and with the helpers of the project, and
-/// prints its description. What is compiled is kept in a folder of the clone, by its content and the compiler.
+/// prints its description. What is compiled is kept, by its content and the compiler.
 struct TuistManifests {
-  /// The folder of the clone, which has the sources of `ProjectDescription`.
-  let widgetLab: String
+  /// The folder of the clone or of the SDK, which has the sources of `ProjectDescription`.
+  private let widgetLab: String
+  private let scratch: String
+
+  init(_ package: WidgetLabPackage) {
+    widgetLab = package.folder
+    scratch = package.manifests
+  }
 
   private static let patience = Duration.seconds(120)
   private static let helpers = "ProjectDescriptionHelpers"
-
-  private var scratch: String { widgetLab + "/.build/manifests" }
 
   /// The description of a manifest, as JSON.
   ///

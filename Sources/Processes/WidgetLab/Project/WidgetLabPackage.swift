@@ -4,17 +4,60 @@ import AuthorProjects
 import Cluster
 import Foundation
 
-/// The package of WidgetLab, on which a package of an author depends: a clone.
+/// What a package of an author is built with: an installed SDK, or a clone, whose modules are compiled.
 struct WidgetLabPackage {
-  /// The clone's folder, absolute.
+  /// The folder of the clone or of the SDK, absolute.
   let folder: String
+  /// The folder with the flags of the SDK; `nil` for a clone.
+  let flags: String?
   /// The libraries that it offers to authors.
   let modules: Set<String>
-  /// All names in its manifest, among them those of its targets, which no other package may have.
+  /// All names in the clone's manifest, among them those of its targets, or those of the SDK's modules. No other target may
+  /// have them.
   let names: Set<String>
 
   /// The file in the folder of WidgetLab's executables that has the path of the clone. `scripts/install` writes it.
   static let sourceFile = "source"
+
+  /// The folder for what is compiled of manifests.
+  var manifests: String { flags.map { $0 + "/manifests" } ?? folder + "/.build/manifests" }
+
+  /// Chooses the SDK of the tool's archive if the compiler is the one that made it, and a clone otherwise. Says why when there
+  /// is an SDK and it is not used.
+  ///
+  /// - Parameter named: a clone that is used in any case.
+  /// - Throws: a command error when there is neither.
+  static func choose(
+    _ named: String?, own: String = ExecutableSearch.ownPath,
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) async throws -> WidgetLabPackage {
+    let installed = named == nil ? InstalledSDK.find(own: own, environment: environment) : []
+    guard let first = installed.first else { return try find(named, own: own, environment: environment) }
+    let swift = try SwiftTool(environment: environment)
+    let compiler = try await swift.compiler()
+    if let sdk = installed.first(where: { $0.obstacle(for: compiler) == nil }) {
+      let flags = try sdk.writeFlags(runtime: swift.runtime, environment: environment)
+      return WidgetLabPackage(sdk, flags: flags)
+    }
+    let reason = first.obstacle(for: compiler) ?? ""
+    do {
+      let package = try find(nil, own: own, environment: environment)
+      Output.printText("\(reason): WidgetLab's modules are compiled from \(package.folder)")
+      return package
+    } catch let error as CommandError {
+      throw CommandError(
+        error.exit, "\(reason), and there is no clone of WidgetLab whose sources it could compile", at: error.place,
+        advice: "install \(first.facts.compiler), or name a clone of WidgetLab with --widgetlab")
+    }
+  }
+
+  /// An SDK.
+  init(_ sdk: InstalledSDK, flags: String) {
+    folder = sdk.folder
+    self.flags = flags
+    modules = Set(sdk.facts.libraries)
+    names = Set(sdk.facts.names)
+  }
 
   /// Finds the clone: the one that is named, `WIDGETLAB_HOME`, the one in which this tool was built, or the one from
   /// which it was installed.
@@ -51,6 +94,7 @@ struct WidgetLabPackage {
       manifest.contains("name: \"WidgetLab\"")
     else { return nil }
     self.folder = folder
+    flags = nil
     let libraries = manifest.matches(of: /\.library\(\s*name:\s*"([^"]+)"/).map { String($0.output.1) }
     modules = Set(libraries).subtracting(["WidgetLabTesting"])
     names = Set(manifest.matches(of: /"([A-Za-z0-9_]+)"/).map { String($0.output.1) })
