@@ -44,14 +44,18 @@ final class BuildProgress: Sendable {
 /// The errors of a build, at the places of the author's files.
 struct BuildReport {
   private let log: BuildLog
-  private let package: ProjectPackage
+  /// The folder of the package that was built.
+  private let folder: String
+  /// The author's file of a file of the package, by its path in the package.
+  private let origins: [String: String]
 
   /// The most errors that are printed.
   private static let limit = 20
 
-  init(_ log: BuildLog, _ package: ProjectPackage) {
+  init(_ log: BuildLog, folder: String, origins: [String: String]) {
     self.log = log
-    self.package = package
+    self.folder = folder
+    self.origins = origins
   }
 
   private var errors: [BuildLog.Diagnostic] { log.diagnostics.filter(\.isError) }
@@ -74,8 +78,8 @@ struct BuildReport {
 
   /// The author's file of a file of the package.
   private func origin(of path: String) -> String {
-    let prefix = package.folder.path + "/"
+    let prefix = folder + "/"
     guard path.hasPrefix(prefix) else { return path }
-    return package.plan.origins[String(path.dropFirst(prefix.count))] ?? path
+    return origins[String(path.dropFirst(prefix.count))] ?? path
   }
 }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import AuthorProjects
+import Foundation
 
 /// `widgetlab new`.
 struct NewCommand: AsyncParsableCommand {
@@ -24,23 +25,44 @@ struct NewCommand: AsyncParsableCommand {
       In `#if`, os(iOS) is true: a file with such a condition is not a link, but a view in which the condition is \
       replaced. Errors name the lines of your file. The view is written by this command and by `widgetlab run`.
 
+      With a name and without --from it writes a new package: a widget, an app, a test and widgetlab.yaml.
+
       EXAMPLES
+        widgetlab new Weather && cd Weather && widgetlab run
         widgetlab new --from Weather.xcodeproj
         widgetlab new --from ~/Weather --output /tmp/weather
         cd Weather-WidgetLab && swift build && widgetlab up
       """)
 
   @Option(help: ArgumentHelp("The project.", valueName: "path"))
-  var from: String
+  var from: String?
+
+  @Argument(help: ArgumentHelp("The name of a new package, and of its folder.", valueName: "name"))
+  var name: String?
 
   @OptionGroup var options: ProjectOptions
 
+  func validate() throws {
+    guard from == nil || name == nil else { throw ValidationError("either a name or --from, not both") }
+    guard from != nil || name != nil else { throw ValidationError("a name or --from is missing") }
+  }
+
   func run() async throws {
     try await reporting {
+      if let name { return try await write(new: name) }
+      guard let from else { return }
       let package = try await ProjectPackage(from, options)
       let changes = try package.write()
       for text in package.report(changes) { Output.printText(text) }
       Output.print("next: `widgetlab run \(from)`, or in \(package.folder.path) `swift build` and `widgetlab up`")
     }
+  }
+
+  private func write(new name: String) async throws {
+    let folder = options.output ?? name
+    let package = try StarterPackage(name, try await WidgetLabPackage.choose(options.widgetlab))
+    try package.write(to: URL(fileURLWithPath: folder).standardizedFileURL.path)
+    Output.print("wrote \(folder)")
+    Output.print("next: `cd \(folder)` and `widgetlab run`")
   }
 }

@@ -23,7 +23,10 @@ struct RunCommand: AsyncParsableCommand {
       While it runs, run the same command in a second terminal after a change of your code: it builds, replaces the app \
       and its extensions, and reloads the widgets.
 
+      A folder with a Package.swift and a widgetlab.yaml, such as one of `widgetlab new Weather`, is built as it is.
+
       EXAMPLES
+        widgetlab run
         widgetlab run Weather.xcodeproj
         widgetlab run .
         widgetlab run ~/Weather --target WeatherWidgetExtension --console
@@ -33,7 +36,7 @@ struct RunCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "A .xcodeproj, a .xcworkspace, a project.yml of XcodeGen, a Project.swift of Tuist, or a folder.",
       valueName: "path"))
-  var path: String
+  var path = "."
 
   @OptionGroup var project: ProjectOptions
 
@@ -49,20 +52,31 @@ struct RunCommand: AsyncParsableCommand {
   func run() async throws {
     let signals = Signals()
     try await reporting {
+      if let own = OwnPackage(path) {
+        guard try await Self.first(signals, { try await own.build(project.widgetlab) }) != nil else {
+          throw Exit.interrupted
+        }
+        return try await show(own.folder, until: signals)
+      }
       var package = try await ProjectPackage(path, project)
       try select(&package)
       try omitMissing(&package)
       for text in package.report(try package.write()) { Output.printText(text) }
-      guard let built = try await build(package, until: signals) else { throw Exit.interrupted }
-      package = built
-      let configuration = package.folder.path + "/widgetlab.yaml"
-      if InstanceLock.holder(in: package.folder.path + "/.widgetlab/default") != nil {
-        return try await ProjectScreen.update(
-          ClusterFacts(folder: package.folder.path + "/.widgetlab/default", configurationPath: configuration))
-      }
-      let up = try UpCommand.parse(["--config", configuration] + (console ? ["--console"] : []))
-      try await up.run(until: signals) { cluster in await ProjectScreen.show(cluster) }
+      let planned = package
+      guard let built = try await Self.first(signals, { try await Self.build(planned) }) else { throw Exit.interrupted }
+      try await show(built.folder.path, until: signals)
     }
+  }
+
+  /// Starts the cluster of a package that is built, or updates the apps of one that runs.
+  private func show(_ folder: String, until signals: Signals) async throws {
+    let configuration = folder + "/widgetlab.yaml"
+    if InstanceLock.holder(in: folder + "/.widgetlab/default") != nil {
+      return try await ProjectScreen.update(
+        ClusterFacts(folder: folder + "/.widgetlab/default", configurationPath: configuration))
+    }
+    let up = try UpCommand.parse(["--config", configuration] + (console ? ["--console"] : []))
+    try await up.run(until: signals) { cluster in await ProjectScreen.show(cluster) }
   }
 
   /// Leaves out the targets that the command line does not name.
@@ -103,12 +117,12 @@ struct RunCommand: AsyncParsableCommand {
 
   // MARK: Building
 
-  /// Builds the executables.
-  ///
-  /// - Returns: what was built; `nil` when a signal ended the build.
-  private func build(_ package: ProjectPackage, until signals: Signals) async throws -> ProjectPackage? {
-    try await withThrowingTaskGroup(of: ProjectPackage?.self) { group in
-      group.addTask { try await Self.build(package) }
+  /// - Returns: what an operation returns; `nil` when a signal came first.
+  private static func first<Value: Sendable>(
+    _ signals: Signals, _ operation: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value? {
+    try await withThrowingTaskGroup(of: Value?.self) { group in
+      group.addTask { try await operation() }
       group.addTask {
         await signals.next()
         return nil
@@ -129,10 +143,11 @@ struct RunCommand: AsyncParsableCommand {
     let began = ContinuousClock.now
     var failed: [String: String] = [:]
     // One build for all, which is planned once; only if that fails, one for each, to find out which cannot be built.
-    let all = try await run(swift, [], package)
+    let all = try await PackageBuild.run(swift, [], package.folder.path, package.plan.origins)
     if !all.isBuilt {
       for widget in widgets where widgets.count > 1 {
-        let one = try await run(swift, ["--product", widget.name], package)
+        let one = try await PackageBuild.run(
+          swift, ["--product", widget.name], package.folder.path, package.plan.origins)
         if !one.isBuilt { failed[widget.origin] = "it does not compile, see above" }
       }
       guard widgets.count > 1, failed.count < widgets.count else {
@@ -143,34 +158,11 @@ struct RunCommand: AsyncParsableCommand {
       package.omit(failed)
       _ = try package.write()
       Output.printText("left out targets:\n" + ProjectPackage.lines(package.plan.omitted))
-      let rest = try await run(swift, [], package)
+      let rest = try await PackageBuild.run(swift, [], package.folder.path, package.plan.origins)
       guard rest.isBuilt else { throw CommandError(Exit.configuration, rest.summary, at: rest.log) }
     }
     let time = (ContinuousClock.now - began).formatted(.units(allowed: [.minutes, .seconds], width: .narrow))
     Output.print("built in \(time)")
     return package
-  }
-
-  /// How a build ended.
-  private struct Result {
-    let isBuilt: Bool
-    let summary: String
-    let log: String
-  }
-
-  private static func run(
-    _ swift: SwiftTool, _ options: [String], _ package: ProjectPackage
-  ) async throws -> Result {
-    let log = package.folder.path + "/.build/widgetlab-build.log"
-    let progress = BuildProgress()
-    defer { progress.end() }
-    let arguments = ["build", "--package-path", package.folder.path] + options
-    let ending = try await swift.run(arguments, log: log) { progress.follow($0) }
-    progress.end()
-    guard ending != .exited(code: 0) else { return Result(isBuilt: true, summary: "", log: log) }
-    let output = BuildLog(String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self))
-    let report = BuildReport(output, package)
-    for line in report.lines { Output.printError(line) }
-    return Result(isBuilt: false, summary: report.summary, log: log)
   }
 }
