@@ -44,13 +44,13 @@ class Build:
         with open(f"{folder}/description.json") as file:
             self.description = json.load(file)
         self.macros = sorted(name for name, target in manifest.targets.items() if target["type"] == "macro")
-        ofMacros = manifest.closure(self.macros)
+        of_macros = manifest.closure(self.macros)
         every = self.description["targetDependencyMap"]
         names = set()
         for target in manifest.libraries().values():
             names |= {target, *every.get(target, [])}
         self.used = sorted(name for name in self.macros if name in names)
-        names -= ofMacros
+        names -= of_macros
         self.swift = sorted(name for name in names if os.path.exists(self.module(name)))
         self.c = sorted(names - set(self.swift))
         self.objects = {name: self.find_objects(name) for name in self.swift + self.c}
@@ -92,7 +92,7 @@ class Build:
 
 
 def copy_modules(build, sdk):
-    """The Swift modules without their source information, which has paths of the build, and one map of the C modules."""
+    """The Swift modules without their source information, which has paths, and one map of the C modules."""
     modules = f"{sdk}/modules"
     os.makedirs(modules)
     for name in build.swift:
@@ -176,7 +176,7 @@ def replaced(sdk, libraries):
 
 
 def write_flags(manifest, build, sdk):
-    """The templates of the response files. `@SDK@` stands for the folder of the SDK, `@FLAGS@` for that of these files."""
+    """The templates of the response files: `@SDK@` is the folder of the SDK, `@FLAGS@` that of these files."""
     author = manifest.flags(SAMPLE, "swift")
     first = author.index("-module-alias")
     plugins = []
@@ -250,7 +250,7 @@ def main():
     description = "Sources/SDK/ProjectDescription"
     shutil.copytree(f"{sources}/{description}", f"{sdk}/{description}")
     write_facts(manifest, build, sdk, compiler)
-    print(f"Swift {version}: {len(build.swift)} Swift modules, {len(build.c)} C modules, {len(build.used)} macro plugins")
+    print(f"Swift {version}: {len(build.swift)} Swift modules, {len(build.c)} C modules, {len(build.used)} macros")
 
 
 if __name__ == "__main__":

@@ -124,7 +124,9 @@ struct InstalledSDK {
   }
 
   /// What a text is between double quotes of a response file.
-  private static func quoted(_ text: String) -> String { text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") }
+  private static func quoted(_ text: String) -> String {
+    text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+  }
 
   private static func shellQuoted(_ text: String) -> String { "'" + text.replacing("'", with: "'\\''") + "'" }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuthorProjects
 import Cluster
 import Foundation
 import Glibc
@@ -69,9 +70,22 @@ struct StarterPackage {
         let executable: [LinkerSetting] = [.unsafeFlags([sdk + "/link.rsp"])]
         """
     } else {
+      let aliases = AuthorModules.aliases.sorted { $0.key < $1.key }
+        .map { "\n    \"-module-alias\", \"\($0.key)=\($0.value)\"," }.joined()
       settings = """
-        let author: [SwiftSetting] = [.unsafeFlags(["-Xfrontend", "-import-module", "-Xfrontend", "URLSessionAPI"])]
-        let executable: [LinkerSetting] = []
+        let author: [SwiftSetting] = [
+          .unsafeFlags([
+            "-Xfrontend", "-import-module", "-Xfrontend", "URLSessionAPI",
+            "-module-alias", "FoundationNetworking=URLSessionAPI",\(aliases)
+          ])
+        ]
+        // Locale.current is the device's.
+        let executable: [LinkerSetting] = [
+          .unsafeFlags(
+            ["7currentACvgZ", "19autoupdatingCurrentACvgZ", "18preferredLanguagesSaySSGvgZ"].flatMap {
+              ["-Xlinker", "--wrap=$s20FoundationEssentials6LocaleV\\($0)"]
+            })
+        ]
         """
       dependencies = "\n  dependencies: [.package(name: \"widgetlab\", path: \(literal(widgetLab.folder)))],"
       let modules = ["SwiftUI", "UIKit", "WidgetKit"].map { ".product(name: \"\($0)\", package: \"widgetlab\")" }
