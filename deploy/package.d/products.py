@@ -2,12 +2,12 @@
 
 """What of the package belongs into the archive, from the manifest and from SwiftPM's description of its build.
 
-Usage: products.py MANIFEST.json executables | resources
+Usage: products.py MANIFEST.json executables | resources | static
        products.py MANIFEST.json missing BUILD
 
 MANIFEST.json is the output of `swift package dump-package`. `executables` prints the products that the target
-DemoExecutables links, `resources` the folders of their resources, and `missing` the targets of author libraries that
-the folder BUILD does not have.
+DemoExecutables links, `resources` the folders of their resources, `static` the static libraries that a target names,
+and `missing` the targets of author libraries that the folder BUILD does not have.
 """
 
 import json
@@ -94,6 +94,8 @@ def main():
         print(*sorted(manifest.executables()), sep="\n")
     elif what == "resources":
         print(*manifest.resources(), sep="\n")
+    elif what == "static":
+        print(*[name[1:] for name in manifest.linked(manifest.targets) if name.startswith(":")], sep="\n")
     else:
         modules = sorted(set(manifest.libraries().values()) | {"ProjectDescription"})
         print(*[name for name in modules if not os.path.exists(f"{sys.argv[3]}/Modules/{name}.swiftmodule")], sep="\n")
