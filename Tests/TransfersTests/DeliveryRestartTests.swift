@@ -5,6 +5,7 @@ import Foundation
 import Messages
 import ProcessActions
 import Testing
+import Timekeeping
 
 @testable import Transfers
 
@@ -61,6 +62,15 @@ import Testing
         sessions: [session: DeliveryStateMachine.Session(sendsLaunchEvents: true)], deliveries: [delivery],
         settings: TransferSettings())
       #expect(stateMachine.handle(.began, now: now).isEmpty != isOver, "\(left)")
+    }
+  }
+
+  @Test func `a pause is not over when it begins, however its end is rounded`() {
+    for pause in [0.1, 0.2, 0.3, 0.7, 1.1, 59.9] {
+      for second in 0..<100 {
+        let start = now.addingTimeInterval(Double(second) * 1.1)
+        #expect(!Backoff.isOver(start.addingTimeInterval(pause), longest: pause, at: start))
+      }
     }
   }
 

@@ -15,9 +15,9 @@ package struct Backoff: Sendable, Hashable {
   }
 
   /// Whether a pause is over that was to end at a date. It is as well when more of it is left than it ever had: the clock
-  /// was set back since it began.
+  /// was set back since it began. A second more is none of that: the sum of a date and a pause is rounded.
   package static func isOver(_ end: Date, longest pause: Double, at now: Date) -> Bool {
-    end <= now || end.timeIntervalSince(now) > pause
+    end <= now || end.timeIntervalSince(now) > pause + 1
   }
 
   /// Returns the pause after `failures` consecutive failures; 0 after no failure.
