@@ -4,8 +4,8 @@
 
 Usage: paths.py TREE SOURCES [NAME]...
 
-SOURCES is the folder in which the build was made. The exit code is 1 if a file still has it, or has one of the names,
-such as that of the machine.
+SOURCES is the folder in which the build was made. NAME is a text that no file may contain, for example the name of the
+machine. The exit code is 1 if a file contains the folder or a NAME.
 """
 
 import os

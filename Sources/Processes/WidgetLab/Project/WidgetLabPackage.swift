@@ -12,8 +12,7 @@ struct WidgetLabPackage {
   let flags: String?
   /// The libraries that it offers to authors.
   let modules: Set<String>
-  /// All names in the clone's manifest, among them those of its targets, or those of the SDK's modules. No other target may
-  /// have them.
+  /// Names that no target of an author may have: all names in the clone's manifest, or those of the SDK's modules.
   let names: Set<String>
 
   /// The file in the folder of WidgetLab's executables that has the path of the clone. `scripts/install` writes it.
