@@ -5,6 +5,9 @@ unset WIDGETLAB_HOME # may refer to another build; these scripts use this one
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 cd "$root"
 
+# The versions of the packages: `from:` in the manifest, which authors' packages need, allows newer ones.
+[ ! scripts/dependencies.json -nt Package.resolved ] || cp scripts/dependencies.json Package.resolved
+
 # The two build configurations. The demo, the tests and CI share the debug build, so that nothing is compiled twice. It
 # takes half the time of a release build, and the demo runs as fast. Benchmarks, and everything with --release, use the
 # release build. The debug build has no extra flags: a plain `swift build` uses the same objects. Without an index store

@@ -22,6 +22,13 @@ import Testing
     for finding in findings { Issue.record("\(finding)") }
   }
 
+  @Test func `each package of the manifest has a pinned version`() throws {
+    let tree = try Tree()
+    let manifest = try tree.read(Manifest.path)
+    let findings = try Dependencies.unpinned(manifest, by: try tree.read(Dependencies.pins))
+    for finding in findings { Issue.record("\(finding)") }
+  }
+
   // MARK: Bad samples of each rule
 
   private static let sample = Manifest(
@@ -49,10 +56,48 @@ import Testing
     let gone = head + "| swift-log | logging | 3 s |\n| Yams | YAML | 9 s |\n"
     #expect(Dependencies.unexplained(manifest, page: gone, at: "a.md").map(\.line) == [6])
   }
+
+  @Test func `a package without a pin and one whose pin is older than its range are reported`() throws {
+    let manifest = """
+      .package(url: "https://github.com/apple/swift-log", from: "1.10.0"),
+      .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+      """
+    let pin = { (version: String) in
+      #"{"pins": [{"location": "https://github.com/apple/swift-log", "state": {"version": "\#(version)"}}]}"#
+    }
+    let found = { (version: String) in try Dependencies.unpinned(manifest, by: pin(version)).map(\.advice.first) }
+    #expect(try found("1.10.0") == ["Y"])
+    #expect(try found("1.9.9") == ["s", "Y"])
+  }
 }
 
 /// The rules about dependencies.
 enum Dependencies {
+  /// The versions with which the scripts and the image build.
+  static let pins = "scripts/dependencies.json"
+
+  private struct Pins: Decodable {
+    struct State: Decodable { let version: String }
+    struct Pin: Decodable {
+      let location: String
+      let state: State
+    }
+    let pins: [Pin]
+  }
+
+  /// Packages of the manifest without a pinned version, or with one that the manifest does not allow.
+  static func unpinned(_ manifest: String, by text: String) throws -> [Finding] {
+    let pins = try JSONDecoder().decode(Pins.self, from: Data(text.utf8)).pins
+    let versions = Dictionary(pins.map { ($0.location, $0.state.version) }) { first, _ in first }
+    return manifest.matches(of: /\.package\(url: "([^"]+)", from: "([^"]+)"/).compactMap { match in
+      let (location, least) = (String(match.1), String(match.2))
+      if let version = versions[location], version.compare(least, options: .numeric) != .orderedAscending { return nil }
+      let name = location.split(separator: "/").last ?? ""
+      return Finding(
+        path: Self.pins, line: 1, advice: "\(name) is not pinned to \(least) or later; run scripts/pin and commit it")
+    }
+  }
+
   /// Targets that are linked for their symbols and not imported.
   private static let linkedOnly: Set<String> = ["CBundle", "CDeviceClock"]
 
