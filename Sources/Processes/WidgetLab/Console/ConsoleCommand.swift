@@ -20,8 +20,10 @@ struct ConsoleCommand: AsyncParsableCommand {
       instance folder. --token-file FILE names another file for the token, which is created if it is missing; the \
       environment variable WIDGETLAB_CONSOLE_TOKEN has precedence.
 
-      It listens on 127.0.0.1. With --host ADDRESS, other machines can connect, over HTTP without encryption. A browser \
-      that uses another name than localhost or an address of this machine needs --allow-host NAME.
+      It listens on 127.0.0.1. With --host ADDRESS, or with ADDRESS:PORT in the environment variable WIDGETLAB_CONSOLE, \
+      which `widgetlab up --console` and `widgetlab run --console` use too, other machines can connect, over HTTP \
+      without encryption. A browser that uses another name than localhost or an address of this machine needs \
+      --allow-host NAME.
 
       EXAMPLES
         widgetlab console --open
@@ -39,8 +41,8 @@ struct ConsoleCommand: AsyncParsableCommand {
   @Option(help: "The port (default: that of the last console of the instance, else a free one).")
   var port: UInt16?
 
-  @Option(help: "The address to listen on; 0.0.0.0 for all.")
-  var host = "127.0.0.1"
+  @Option(help: "The address to listen on (default: 127.0.0.1); 0.0.0.0 for all.")
+  var host: String?
 
   @Option(name: .customLong("allow-host"), help: "A name by which a browser may reach it; may be repeated.")
   var allowedHosts: [String] = []

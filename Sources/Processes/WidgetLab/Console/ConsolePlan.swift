@@ -20,6 +20,26 @@ struct ConsoleAnnouncement: Announcement {
   static func advice(in instance: InstanceFolder) -> String { "see \(instance.logs)/console.log" }
 }
 
+/// Where the console listens, as an environment variable says it, such as `0.0.0.0:8099`. In a container the published port
+/// must be known before, and a browser on the machine uses the same port.
+struct ConsolePlace: Equatable {
+  static let variable = "WIDGETLAB_CONSOLE"
+  let host: String
+  let port: UInt16
+
+  init?(_ text: String?) throws(CommandError) {
+    guard let text, !text.isEmpty else { return nil }
+    guard let colon = text.lastIndex(of: ":"), colon > text.startIndex,
+      let port = UInt16(text[text.index(after: colon)...])
+    else {
+      throw CommandError(
+        Exit.usage, "'\(text)' is not an address and a port", at: "the environment variable \(Self.variable)",
+        advice: "use ADDRESS:PORT, such as 0.0.0.0:8099")
+    }
+    (host, self.port) = (String(text[..<colon]).trimmingCharacters(in: ["[", "]"]), port)
+  }
+}
+
 /// One run of the console: what it shows, where it listens, and its token.
 struct ConsolePlan {
   private let command: ConsoleCommand
@@ -29,9 +49,15 @@ struct ConsolePlan {
   private let facts: ConsoleFacts
   private let journal: ConsoleJournal
   private let token: ConsoleToken
+  private let host: String
+  /// nil for that of the last console, or a free one.
+  private let port: UInt16?
 
   init(_ command: ConsoleCommand) throws {
     self.command = command
+    let place = try ConsolePlace(ProcessInfo.processInfo.environment[ConsolePlace.variable])
+    host = command.host ?? place?.host ?? "127.0.0.1"
+    port = command.port ?? place?.port
     let journalFolder = try command.place.folder(command.options, reading: false)
     folder = try command.options.folder()
     cluster = command.place.journal == nil ? try command.options.cluster() : nil
@@ -114,9 +140,9 @@ struct ConsolePlan {
   func run(_ signals: Signals) async throws {
     StandingProcess.raiseDescriptorLimit()
     var settings = ConsoleServer.Settings(token: token)
-    settings.address = command.host
-    settings.allowedHosts = command.allowedHosts + (isOpen || command.host.hasPrefix("127.") ? [] : [command.host])
-    settings.port = Int(command.port ?? earlierPort ?? 0)
+    settings.address = host
+    settings.allowedHosts = command.allowedHosts + (isOpen || host.hasPrefix("127.") ? [] : [host])
+    settings.port = Int(port ?? earlierPort ?? 0)
     let live = cluster.map { LiveCluster($0, commandSuffix: facts.commandSuffix) }
     live?.start()
     do {
@@ -129,7 +155,7 @@ struct ConsolePlan {
   }
 
   /// Whether it listens on all addresses.
-  private var isOpen: Bool { ["0.0.0.0", "::"].contains(command.host) }
+  private var isOpen: Bool { ["0.0.0.0", "::"].contains(host) }
 
   private var earlierPort: UInt16? {
     guard let cluster, let earlier = try? ConsoleAnnouncement.read(in: cluster.instance) else { return nil }
@@ -149,7 +175,7 @@ struct ConsolePlan {
     } catch is CancellationError {
       return
     } catch {
-      guard settings.port != 0, command.port == nil else {
+      guard settings.port != 0, port == nil else {
         throw CommandError(
           Exit.unavailable, "cannot listen: \(error)", at: "\(settings.address):\(settings.port)",
           advice: "use another --port or --host")
@@ -162,14 +188,14 @@ struct ConsolePlan {
   }
 
   private func announce(_ port: Int) {
-    let name = isOpen ? "127.0.0.1" : command.host.contains(":") ? "[\(command.host)]" : command.host
+    let name = isOpen ? "127.0.0.1" : host.contains(":") ? "[\(host)]" : host
     let url = "http://\(name):\(port)/"
     let announcement = ConsoleAnnouncement(
       link: "\(url)#token=\(token.text)", url: url, port: port, instance: facts.instance, pid: getpid())
     if let cluster { try? announcement.write(in: cluster.instance) }
-    if isOpen || !(command.host.hasPrefix("127.") || ["localhost", "::1"].contains(command.host)) {
+    if isOpen || !(host.hasPrefix("127.") || ["localhost", "::1"].contains(host)) {
       Output.printError(
-        "widgetlab: the console listens on \(command.host): every machine that reaches it and has the link controls this "
+        "widgetlab: the console listens on \(host): every machine that reaches it and has the link controls this "
           + "cluster, and HTTP is not encrypted")
     }
     if command.json {
