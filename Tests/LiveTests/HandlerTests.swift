@@ -44,10 +44,14 @@ import WidgetLabTesting
   }
 
   @Test(.rule("DELIVERY-30")) func `a background task is cancelled when its time runs out`() async throws {
-    let settings = ["completionDeadline: 1", "completionGrace: 30"]
+    let settings = ["completionDeadline: 300", "completionGrace: 300"]
     try await HandlersFixture.run("cancelled task", extensionForm: "hanging", settings: settings) { fixture in
       try await fixture.begin()
       try await fixture.suspended()
+      try await fixture.journal.waitFor("all events are delivered") {
+        $0.reading(DelegateCalled.self)?.method == "urlSessionDidFinishEvents"
+      }
+      try await fixture.cluster.run("clock", "advance", "301s")
       try await fixture.acknowledged()
       let entries = try await fixture.journal.all()
       let expired = try #require(entries.first { $0.kind == ExpireEvents.kind.name })
@@ -84,6 +88,7 @@ import WidgetLabTesting
       // It has built views for this timeline.
       try await fixture.stored("nothing yet")
       try await fixture.process(1).signal(SIGKILL)
+      try await fixture.release()
       try await fixture.acknowledged()
       try await fixture.prints("called after 0 views: \(LiveFixture.session)")
     }
@@ -95,6 +100,7 @@ import WidgetLabTesting
       try await fixture.begin()
       let process = try await fixture.process(1)
       try process.signal(SIGKILL)
+      try await fixture.release()
       let unclaimed = try await fixture.journal.waitFor("the events are unclaimed") {
         $0.reading(SessionUnclaimed.self)?.owner == LiveFixture.widgetExtension
       }
@@ -253,6 +259,7 @@ import WidgetLabTesting
       let stored = try await fixture.journal.all().compactMap { $0.reading(TimelineStored.self) }
       #expect(stored.map(\.text) == [["a good entry"]], "the last good entry stays")
       try provider.signal(SIGCONT)
+      try await fixture.release()
       try await fixture.acknowledged()
       try await fixture.stored("\(HandlersFixture.size) bytes")
       #expect(try await fixture.calls(of: LiveFixture.widgetExtension).first == "handler 1")

@@ -8,11 +8,11 @@ import WidgetLabTesting
 
 /// A cluster whose extension and app have a selectable form of handler.
 struct HandlersFixture {
-  /// The size in bytes of the usual file, which takes two seconds to load.
+  /// The size in bytes of the usual file. The provider holds most of it until `release`.
   static let size = 524_288
   /// The session of the app: an app and its extension do not share one.
   static let appSession = "com.example.Trial.app"
-  static let urls = ["/figures?size=\(size)&bytesPerSecond=262144&seed=handlers"]
+  static let urls = ["/figures?size=\(size)&bytesPerSecond=262144&holdAt=65536&seed=handlers"]
 
   let cluster: LabCluster
   let journal: LabJournal
@@ -80,8 +80,14 @@ struct HandlersFixture {
     try await cluster.run("clock", "advance", "31s")
   }
 
-  /// Returns when the extension is suspended.
-  func suspended() async throws { try await state("suspended") }
+  /// Lets the downloads end when the extension is suspended. Events of one that ended earlier would call no handler.
+  func suspended() async throws {
+    try await state("suspended")
+    try await release()
+  }
+
+  /// Lets the provider send the rest of each file.
+  func release() async throws { try await cluster.post("/figures/release", json: "{}") }
 
   @discardableResult
   func state(_ state: String, after: UInt64 = 0) async throws -> LabEnvelope {

@@ -8,7 +8,7 @@ import WidgetLabTesting
 /// The commands of `widgetlab` that observe a cluster, over a download of real processes.
 @Suite(.live, .timeLimit(.live)) struct `Commands that observe a cluster` {
   @Test func `wait, tail, trace and verify agree on a download that spans two process instances`() async throws {
-    try await LiveFixture.run("instruments") { fixture in
+    try await LiveFixture.run("instruments", heldAt: 0.3) { fixture in
       let cluster = fixture.cluster
       let tail = Task {
         try await cluster.attempt([
@@ -17,7 +17,10 @@ import WidgetLabTesting
         ])
       }
       try await fixture.begin()
-      try await fixture.kill("extension")
+      try await fixture.whileHeld {
+        try await fixture.answered()
+        try await fixture.kill("extension")
+      }
       let wait = try await cluster.attempt(["wait", "--for", "session:\(LiveFixture.session)=acknowledged"])
       #expect(wait.status == 0, "\(wait.errors)")
 

@@ -10,8 +10,9 @@ import WidgetLabTesting
 /// test twenty times.
 @Suite(.live, .timeLimit(.live)) struct `Background downloads across kills` {
   @Test func `a background download completes when no process is killed`() async throws {
-    try await LiveFixture.run("no process killed") { fixture in
+    try await LiveFixture.run("no process killed", heldAt: 0.3) { fixture in
       try await fixture.begin()
+      try await fixture.endWhileSuspended()
       try await fixture.expectWholeScenario(newInstance: false)
     }
   }
@@ -20,7 +21,10 @@ import WidgetLabTesting
   func `a background download completes after its extension is killed while it loads`() async throws {
     try await LiveFixture.run("extension killed in the download", heldAt: 0.3) { fixture in
       try await fixture.begin()
-      try await fixture.whileHeld { try await fixture.kill("extension") }
+      try await fixture.whileHeld {
+        try await fixture.answered()
+        try await fixture.kill("extension")
+      }
       try await fixture.expectWholeScenario(newInstance: true)
     }
   }
@@ -66,9 +70,10 @@ import WidgetLabTesting
   }
 
   private func killed(at point: String) async throws {
-    try await LiveFixture.run("extension killed at \(point)") { fixture in
+    try await LiveFixture.run("extension killed at \(point)", heldAt: 0.3) { fixture in
       try fixture.hold(point)
       try await fixture.begin()
+      try await fixture.endWhileSuspended()
       let reached = try await fixture.reached(point)
       try fixture.release(point)
       #expect(
@@ -87,9 +92,13 @@ import WidgetLabTesting
   @Test(.rule("TRANSFER-01")) func `a background download resumes with Range after the host is killed`() async throws {
     try await LiveFixture.run("host killed", heldAt: 0.4) { fixture in
       try await fixture.begin()
-      try await fixture.whileHeld { try await fixture.kill("host") }
-      let resumed = try await fixture.progress(of: LiveFixture.widgetExtension, .resumed)
-      #expect(resumed.reading(TransferProgress.self)?.bytes ?? 0 > 0)
+      try await fixture.whileHeld {
+        try await fixture.state("suspended", of: LiveFixture.widgetExtension)
+        try await fixture.kill("host")
+        // Until then the provider notices the end of the old connection, and counts no bytes of it any more.
+        let resumed = try await fixture.progress(of: LiveFixture.widgetExtension, .resumed)
+        #expect(resumed.reading(TransferProgress.self)?.bytes ?? 0 > 0)
+      }
       try await fixture.progress(of: LiveFixture.widgetExtension, .finished)
       let served = try await fixture.cluster.providerCounters().byPath[fixture.path]
       #expect(
@@ -102,7 +111,10 @@ import WidgetLabTesting
   @Test func `a background download completes after the bus is killed`() async throws {
     try await LiveFixture.run("bus killed", heldAt: 0.3) { fixture in
       try await fixture.begin()
-      try await fixture.whileHeld { try await fixture.kill("bus") }
+      try await fixture.whileHeld {
+        try await fixture.state("suspended", of: LiveFixture.widgetExtension)
+        try await fixture.kill("bus")
+      }
       try await fixture.journal.waitFor("a new broker has read the journal") {
         $0.reading(BusStarted.self)?.generation == 2
       }
@@ -116,6 +128,7 @@ import WidgetLabTesting
       let children = LabProcess.descendants(of: try #require(fixture.cluster.pid(of: "agent-1")))
       #expect(children.count == 2)
       try await fixture.whileHeld {
+        try await fixture.answered()
         try await fixture.kill("agent")
         for child in children { try await child.ended() }
       }

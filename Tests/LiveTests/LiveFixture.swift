@@ -144,6 +144,17 @@ struct LiveFixture: Sendable {
     return result
   }
 
+  /// Returns when the extension has returned its timeline. If it is killed earlier, it is relaunched for the timeline, and
+  /// then not for its events.
+  func answered() async throws {
+    try await journal.waitFor("the timeline is stored") { $0.kind == TimelineStored.kind.name }
+  }
+
+  /// Lets the held download end when the extension is suspended. Events of one that ended earlier would call no handler.
+  func endWhileSuspended() async throws {
+    try await whileHeld { _ = try await state("suspended", of: Self.widgetExtension) }
+  }
+
   /// Performs work while the provider is stopped: no byte arrives and no download ends, however long the work takes.
   func whileStalled<T>(_ work: () async throws -> T) async throws -> T {
     guard let pid = cluster.pid(of: "provider") else { throw LabError("the provider does not run") }

@@ -30,6 +30,7 @@ import WidgetLabTesting
     try await LiveFixture.run("killed in the launch for events", heldAt: 0.3) { fixture in
       try await fixture.begin()
       let first = try await fixture.whileHeld {
+        try await fixture.answered()
         try fixture.hold("launched")
         let first = try await fixture.journal.all().last?.sequence ?? 0
         try await fixture.kill("extension")
@@ -50,9 +51,10 @@ import WidgetLabTesting
   func `a background download is delivered once when the host is killed before the acknowledgement`(
     point: String
   ) async throws {
-    try await LiveFixture.run("host killed at \(point)") { fixture in
+    try await LiveFixture.run("host killed at \(point)", heldAt: 0.3) { fixture in
       try fixture.closeGate(at: point)
       try await fixture.begin()
+      try await fixture.endWhileSuspended()
       try await fixture.reached(point)
       try await fixture.kill("host")
       let again = try await fixture.delivery(byHost: 2)
@@ -67,9 +69,10 @@ import WidgetLabTesting
 
   @Test
   func `a background download completes after host and extension are killed before the acknowledgement`() async throws {
-    try await LiveFixture.run("host and extension killed") { fixture in
+    try await LiveFixture.run("host and extension killed", heldAt: 0.3) { fixture in
       try fixture.hold("handler")
       try await fixture.begin()
+      try await fixture.endWhileSuspended()
       try await fixture.reached("handler")
       try fixture.release("handler")
       let process = try await fixture.extensionProcess()
@@ -114,6 +117,7 @@ import WidgetLabTesting
     try await LiveFixture.run("crash on launch", settings: ["crashBackoffFirst: 0.2"], heldAt: 0.3) { fixture in
       try await fixture.begin()
       try await fixture.whileHeld {
+        try await fixture.answered()
         try fixture.set(.crash, at: "launched")
         try await fixture.kill("extension")
       }

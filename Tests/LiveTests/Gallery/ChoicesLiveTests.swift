@@ -46,7 +46,7 @@ import WidgetLabTesting
     }
   }
 
-  @Test(.rule("WIDGET-16"), arguments: [1, 3])
+  @Test(.rule("WIDGET-16"), arguments: [4, 7])
   func `a query that hangs delays neither the extension nor its timelines, and the user gets an error`(
     timelineDeadline: Int
   ) async throws {

@@ -177,6 +177,7 @@ struct UpCommand: AsyncParsableCommand {
             try whenReady(ready)
             for line in Self.removedProducts(cluster) { Output.printError(line) }
             if let afterReady {
+              if let console = ready.console { Output.print("console: \(console)") }
               group.addTask {
                 await afterReady(cluster)
                 return .done
