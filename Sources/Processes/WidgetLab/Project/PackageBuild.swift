@@ -30,6 +30,12 @@ struct PackageBuild {
     for line in report.lines { Output.printError(line) }
     return PackageBuild(isBuilt: false, summary: report.summary, log: log)
   }
+
+  /// The duration of a build, as a text.
+  static func time(since began: ContinuousClock.Instant) -> String {
+    (ContinuousClock.now - began).formatted(
+      .units(allowed: [.minutes, .seconds], width: .narrow, fractionalPart: .show(length: 1)))
+  }
 }
 
 /// A package of the author with a `widgetlab.yaml`: it is built as it is.
@@ -53,9 +59,11 @@ struct OwnPackage {
     }
     Output.print("building \(ShownPath.of(folder))")
     let began = ContinuousClock.now
-    let build = try await PackageBuild.run(swift, [], folder)
+    let build = try await again(swift)
     guard build.isBuilt else { throw CommandError(Exit.configuration, build.summary, at: build.log) }
-    let time = (ContinuousClock.now - began).formatted(.units(allowed: [.minutes, .seconds], width: .narrow))
-    Output.print("built in \(time)")
+    Output.print("built in \(PackageBuild.time(since: began))")
   }
+
+  /// Builds what has changed since `build`, which has chosen WidgetLab's flags.
+  func again(_ swift: SwiftTool) async throws -> PackageBuild { try await PackageBuild.run(swift, [], folder) }
 }

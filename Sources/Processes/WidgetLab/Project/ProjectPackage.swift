@@ -125,6 +125,17 @@ struct ProjectPackage {
     plan = PackagePlan(project, in: surroundings)
   }
 
+  /// The folders with the files from which the package is made: that of the project, and those outside of it.
+  var watched: [String] {
+    let place = URL(fileURLWithPath: project.path)
+    let isFolder = place.hasDirectoryPath && !["xcodeproj", "xcworkspace"].contains(place.pathExtension)
+    let own = isFolder ? place : place.deletingLastPathComponent()
+    let others = plan.origins.values.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }
+    return Set([own.path] + others).sorted().reduce(into: []) { kept, path in
+      if !kept.contains(where: { (path + "/").hasPrefix($0 + "/") }) { kept.append(path) }
+    }
+  }
+
   func write() throws -> PackageFolder.Changes { try folder.write(plan, project: project.path) }
 
   // MARK: Reports

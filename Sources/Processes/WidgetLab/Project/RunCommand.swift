@@ -20,15 +20,16 @@ struct RunCommand: AsyncParsableCommand {
       A module that does not exist here is named before anything is compiled. An extension that cannot be built is left \
       out, and the others run.
 
-      While it runs, run the same command in a second terminal after a change of your code: it builds, replaces the app \
-      and its extensions, and reloads the widgets.
+      With --watch it builds when you save a file, replaces the app and its extensions, and reloads the widgets. What \
+      does not compile is reported, and the widgets stay as they are. Without --watch run the same command in a second \
+      terminal after a change of your code.
 
       A folder with a Package.swift and a widgetlab.yaml, such as one of `widgetlab new Weather`, is built as it is.
 
       EXAMPLES
         widgetlab run
         widgetlab run Weather.xcodeproj
-        widgetlab run .
+        widgetlab run . --watch
         widgetlab run ~/Weather --target WeatherWidgetExtension --console
       """)
 
@@ -43,6 +44,9 @@ struct RunCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Run only this widget extension; may be repeated.", valueName: "name"))
   var target: [String] = []
 
+  @Flag(help: "Build and update again when a source, a resource or a manifest is saved.")
+  var watch = false
+
   @Flag(help: "Also start the console (see `widgetlab console`).")
   var console = false
 
@@ -53,30 +57,54 @@ struct RunCommand: AsyncParsableCommand {
     let signals = Signals()
     try await reporting {
       if let own = OwnPackage(path) {
+        let watched = try watch ? WatchedBuild(own) : nil
         guard try await Self.first(signals, { try await own.build(project.widgetlab) }) != nil else {
           throw Exit.interrupted
         }
-        return try await show(own.folder, until: signals)
+        return try await show(own.folder, watched, until: signals)
       }
-      var package = try await ProjectPackage(path, project)
-      try select(&package)
-      try omitMissing(&package)
+      let package = try await prepare()
+      let sources = watch ? SourceWatch(package.watched, without: package.folder.path) : nil
       for text in package.report(try package.write()) { Output.printText(text) }
-      let planned = package
-      guard let built = try await Self.first(signals, { try await Self.build(planned) }) else { throw Exit.interrupted }
-      try await show(built.folder.path, until: signals)
+      guard let built = try await Self.first(signals, { try await Self.build(package) }) else { throw Exit.interrupted }
+      let watched = sources.map { WatchedBuild(watch: $0) { try await again(built.plan.surroundings.omitted) } }
+      try await show(built.folder.path, watched, until: signals)
     }
   }
 
+  /// Reads the project, and chooses the targets that can be built.
+  private func prepare() async throws -> ProjectPackage {
+    var package = try await ProjectPackage(path, project)
+    try select(&package)
+    try omitMissing(&package)
+    return package
+  }
+
+  /// Reads the project again and builds it. A target that can no longer be built leaves nothing out.
+  ///
+  /// - Parameter omitted: the targets that the first build has left out, with the reasons.
+  private func again(_ omitted: [String: String]) async throws -> PackageBuild {
+    var package = try await ProjectPackage(path, project)
+    package.omit(omitted)
+    guard package.plan.missing.isEmpty else { throw missingModules(package) }
+    _ = try package.write()
+    return try await PackageBuild.run(try SwiftTool(), [], package.folder.path, package.plan.origins)
+  }
+
   /// Starts the cluster of a package that is built, or updates the apps of one that runs.
-  private func show(_ folder: String, until signals: Signals) async throws {
+  private func show(_ folder: String, _ watched: WatchedBuild?, until signals: Signals) async throws {
     let configuration = folder + "/widgetlab.yaml"
     if InstanceLock.holder(in: folder + "/.widgetlab/default") != nil {
-      return try await ProjectScreen.update(
-        ClusterFacts(folder: folder + "/.widgetlab/default", configurationPath: configuration))
+      let cluster = try ClusterFacts(folder: folder + "/.widgetlab/default", configurationPath: configuration)
+      try await ProjectScreen.update(cluster)
+      if let watched { _ = try await Self.first(signals) { await watched.follow(cluster) } }
+      return
     }
     let up = try UpCommand.parse(["--config", configuration] + (console ? ["--console"] : []))
-    try await up.run(until: signals) { cluster in await ProjectScreen.show(cluster) }
+    try await up.run(until: signals) { cluster in
+      await ProjectScreen.show(cluster)
+      await watched?.follow(cluster)
+    }
   }
 
   /// Leaves out the targets that the command line does not name.
@@ -99,20 +127,22 @@ struct RunCommand: AsyncParsableCommand {
     let missing = package.plan.missing
     guard !missing.isEmpty else { return }
     let widgets = package.plan.products.filter(\.isExtension).map(\.origin)
-    guard widgets.contains(where: { missing[$0] == nil }) else {
-      let lines = missing.sorted { $0.key < $1.key }.map { "\($0.key):\n" + ProjectPackage.lines(missing: $0.value) }
-      let reasons = package.plan.reasonsForMissing
-      let why = reasons.isEmpty ? [] : ["because:\n" + ProjectPackage.lines(reasons)]
-      let first = reasons.isEmpty ? "" : "correct what is named above, and run this command again; or "
-      throw CommandError(
-        Exit.configuration, "modules are imported that do not exist here\n" + (lines + why).joined(separator: "\n"),
-        at: package.project.path,
-        advice: first
-          + "put the import and what uses it into `#if canImport(…)`; `widgetlab new --from` writes the package as it is"
-      )
-    }
+    guard widgets.contains(where: { missing[$0] == nil }) else { throw missingModules(package) }
     package.omit(
       missing.mapValues { "imports modules that do not exist here\n" + ProjectPackage.lines(missing: $0) })
+  }
+
+  private func missingModules(_ package: ProjectPackage) -> CommandError {
+    let missing = package.plan.missing.sorted { $0.key < $1.key }
+    let lines = missing.map { "\($0.key):\n" + ProjectPackage.lines(missing: $0.value) }
+    let reasons = package.plan.reasonsForMissing
+    let why = reasons.isEmpty ? [] : ["because:\n" + ProjectPackage.lines(reasons)]
+    let first = reasons.isEmpty ? "" : "correct what is named above, and run this command again; or "
+    return CommandError(
+      Exit.configuration, "modules are imported that do not exist here\n" + (lines + why).joined(separator: "\n"),
+      at: package.project.path,
+      advice: first
+        + "put the import and what uses it into `#if canImport(…)`; `widgetlab new --from` writes the package as it is")
   }
 
   // MARK: Building
@@ -161,8 +191,7 @@ struct RunCommand: AsyncParsableCommand {
       let rest = try await PackageBuild.run(swift, [], package.folder.path, package.plan.origins)
       guard rest.isBuilt else { throw CommandError(Exit.configuration, rest.summary, at: rest.log) }
     }
-    let time = (ContinuousClock.now - began).formatted(.units(allowed: [.minutes, .seconds], width: .narrow))
-    Output.print("built in \(time)")
+    Output.print("built in \(PackageBuild.time(since: began))")
     return package
   }
 }
