@@ -63,6 +63,23 @@ import Testing
     #expect(InstalledSDK.filled("\"@SDK@/m\"", sdk: "/a\"b\\c", flags: "") == "\"/a\\\"b\\\\c/m\"")
   }
 
+  @Test func `the tasks of a new package find the errors of a build`() throws {
+    struct Tasks: Decodable {
+      struct Task: Decodable { var problemMatcher: Matcher }
+      struct Matcher: Decodable { var pattern: Pattern }
+      struct Pattern: Decodable { var regexp: String }
+      var tasks: [Task]
+    }
+    let files = try StarterPackage("Weather", WidgetLabPackage(try find(), flags: "/flags")).files
+    let tasks = try JSONDecoder().decode(Tasks.self, from: Data(#require(files[".vscode/tasks.json"]).utf8)).tasks
+    #expect(tasks.count == 3)
+    for task in tasks {
+      let line = "Sources/WeatherWidget/WeatherWidget.swift:3:5: error: cannot find 'Txt' in scope"
+      let found = try #require(try Regex(task.problemMatcher.pattern.regexp).wholeMatch(in: line))
+      #expect(found[1].substring == "Sources/WeatherWidget/WeatherWidget.swift" && found[2].substring == "3")
+    }
+  }
+
   @Test func `a new package names the flags, and has no dependency`() throws {
     let files = try StarterPackage("Weather", WidgetLabPackage(try find(), flags: "/flags")).files
     let manifest = try #require(files["Package.swift"])

@@ -29,6 +29,7 @@ struct StarterPackage {
       "Tests/\(name)WidgetTests/\(name)WidgetTests.swift": Self.test(name),
       "widgetlab.yaml": Self.configuration(name),
       ".gitignore": "/.build\n/.widgetlab\n",
+      ".vscode/extensions.json": "{\"recommendations\": [\"swiftlang.swift-vscode\"]}\n",
       ".vscode/tasks.json": Self.tasks,
     ]
   }
@@ -182,18 +183,40 @@ struct StarterPackage {
           "type": "shell",
           "command": "swift build",
           "group": {"kind": "build", "isDefault": true},
+          "problemMatcher": {\#(matcher)}
+        },
+        {
+          "label": "test",
+          "type": "shell",
+          "command": "swift test",
+          "group": {"kind": "test", "isDefault": true},
+          "problemMatcher": {\#(matcher)}
+        },
+        {
+          "label": "run, and build each saved file",
+          "type": "shell",
+          "command": "widgetlab run --watch",
+          "isBackground": true,
           "problemMatcher": {
-            "owner": "swift",
-            "fileLocation": "absolute",
-            "pattern": {
-              "regexp": "^(/[^:]+):(\\d+):(\\d+): (error|warning|note): (.*)$",
-              "file": 1, "line": 2, "column": 3, "severity": 4, "message": 5
+            \#(matcher),
+            "background": {
+              "activeOnStart": true,
+              "beginsPattern": "^(building|changed: )",
+              "endsPattern": "^(built in |watching |.*: the widgets stay as they are)"
             }
           }
-        },
-        {"label": "run", "type": "shell", "command": "widgetlab run", "problemMatcher": []}
+        }
       ]
     }
 
+    """#
+
+  /// How `swift build` and `widgetlab run` write an error.
+  private static let matcher = #"""
+    "owner": "swift", "fileLocation": ["autoDetect", "${workspaceFolder}"],
+          "pattern": {
+            "regexp": "^(.+):(\\d+):(\\d+): (error|warning|note): (.*)$",
+            "file": 1, "line": 2, "column": 3, "severity": 4, "message": 5
+          }
     """#
 }
