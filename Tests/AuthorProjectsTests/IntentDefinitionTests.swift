@@ -165,7 +165,6 @@ import Testing
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     let own = try String(contentsOf: root.appending(path: "Package.swift"), encoding: .utf8)
-    let authors = try String(contentsOf: root.appending(path: "Documentation/authors.md"), encoding: .utf8)
     guard case .text(let manifest) = try SmallProject().plan().items["Package.swift"] else {
       return #expect(Bool(false), "no manifest")
     }
@@ -173,7 +172,6 @@ import Testing
       let flag = "\"-module-alias\", \"\(name)=\(module)\""
       #expect(manifest.contains(flag))
       #expect(own.contains(flag))
-      #expect(authors.contains(flag))
       #expect(own.contains(".library(name: \"\(name)\", targets: [\"\(module)\"])"))
     }
   }

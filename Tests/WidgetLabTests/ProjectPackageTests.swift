@@ -197,4 +197,10 @@ import Testing
     #expect(log.diagnostics.first?.line == 3)
     #expect(log.errors == ["error: fatalError"])
   }
+
+  @Test func `comes from an environment that another terminal has too`() {
+    let same = ["PATH": "/usr/bin", "HOME": "/home/ada", "WIDGETLAB_SDK_FLAGS": "/flags"]
+    let one = ["WINDOWID": "1", "SSH_TTY": "/dev/pts/1", "KONSOLE_DBUS_SESSION": "/Sessions/1", "OLDPWD": "/tmp"]
+    #expect(SwiftTool.environment(same.merging(one) { $1 }) == same)
+  }
 }

@@ -47,7 +47,7 @@ import Testing
     #expect(try await next(watch) == ["Sources/Views/Sun.swift"])
   }
 
-  @Test func `what changes at once, also while nobody waits, is one change`() async throws {
+  @Test func `what changes at once, also before the next wait, is one change`() async throws {
     let watch = SourceWatch([folder])
     let files = (10..<60).map { "Sources/File\($0).swift" }
     for file in files { try write(file) }

@@ -184,7 +184,8 @@ def write_flags(manifest, build, sdk):
     for name in build.used:
         run("strip", "-o", f"{sdk}/plugins/{name}", f"{build.folder}/{name}-tool")
         plugins += ["-Xfrontend", "-load-plugin-executable", "-Xfrontend", f"@FLAGS@/plugins/{name}#{name}"]
-    base = ["-I", "@SDK@/modules", *author[:first], *plugins]
+    # Of a module that is found by -I, sourcekit-lsp opens no interface.
+    base = ["-Isystem", "@SDK@/modules", *author[:first], *plugins]
 
     libraries = autolinked(build)
     defined, functions = replaced(sdk, libraries)

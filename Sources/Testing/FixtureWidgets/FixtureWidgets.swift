@@ -275,6 +275,7 @@ struct ModifiedWidgets: WidgetBundle {
     case "settings": SettingsWidget.main()
     case "private": BalanceWidget.main()
     case "bare": BareWidgets.main()
+    case "device": DeviceWidget.main()
     case "controls": ControlsBundle.main()
     default: ModifiedWidgets.main()
     }

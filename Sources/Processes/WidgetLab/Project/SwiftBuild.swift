@@ -41,6 +41,21 @@ struct SwiftTool {
     return InstalledSDK.Compiler(output)
   }
 
+  /// An environment without what differs from one terminal to another.
+  ///
+  /// SwiftPM compiles the manifests of all packages again in an environment that it has not seen: for those of WidgetLab's
+  /// sources ten seconds of CPU time.
+  static func environment(_ inherited: [String: String]) -> [String: String] {
+    inherited.filter { name, _ in !ofTerminals.contains(name) && !prefixesOfTerminals.contains(where: name.hasPrefix) }
+  }
+
+  private static let ofTerminals: Set<String> = [
+    "_", "COLORTERM", "COLUMNS", "GPG_TTY", "INVOCATION_ID", "JOURNAL_STREAM", "LINES", "OLDPWD", "PWD", "SHLVL",
+    "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "STY", "TMUX", "TMUX_PANE", "VTE_VERSION", "WINDOW", "WINDOWID",
+    "WT_SESSION",
+  ]
+  private static let prefixesOfTerminals = ["GNOME_TERMINAL_", "KITTY_", "KONSOLE_", "VSCODE_", "XDG_SESSION_"]
+
   /// Runs a command of Swift, with its output in a file, and ends it when this task is cancelled.
   ///
   /// - Parameters:
@@ -52,7 +67,8 @@ struct SwiftTool {
     try FileManager.default.createDirectory(
       atPath: URL(fileURLWithPath: log).deletingLastPathComponent().path, withIntermediateDirectories: true)
     unlink(log)
-    let child = try await SpawnedProcess.start(executable ?? path, arguments, log: log)
+    let child = try await SpawnedProcess.start(
+      executable ?? path, arguments, environment: Self.environment(ProcessInfo.processInfo.environment), log: log)
     return try await withThrowingTaskGroup(of: ChildEnding?.self) { group in
       group.addTask { await child.ending() }
       group.addTask {
