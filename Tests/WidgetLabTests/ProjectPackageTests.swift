@@ -143,6 +143,16 @@ import Testing
       nil, own: folder + "/prefix/libexec/widgetlab/widgetlab", environment: [:])
     #expect(installed.folder == clone)
   }
+
+  @Test func `the sources of an archive are beside its SDK`() throws {
+    try write("archive/source/Package.swift", #"let package = Package(name: "WidgetLab")"#)
+    let source = folder + "/archive/source"
+    let beside = try WidgetLabPackage.find(
+      nil, own: folder + "/archive/libexec/widgetlab/widgetlab", environment: [:])
+    #expect(beside.folder == source)
+    let named = try WidgetLabPackage.find(nil, own: "/a/b/c", environment: ["WIDGETLAB_HOME": folder + "/archive"])
+    #expect(named.folder == source)
+  }
 }
 
 @Suite(.timeLimit(.minutes(1))) struct `The waiters for a signal` {

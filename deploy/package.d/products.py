@@ -2,16 +2,17 @@
 
 """What of the package belongs into the archive, from the manifest and from SwiftPM's description of its build.
 
-Usage: products.py MANIFEST.json executables | resources | static
+Usage: products.py MANIFEST.json executables | resources | sources
        products.py MANIFEST.json missing BUILD
 
 MANIFEST.json is the output of `swift package dump-package`. `executables` prints the products that the target
-DemoExecutables links, `resources` the folders of their resources, `static` the static libraries that a target names,
-and `missing` the targets of author libraries that the folder BUILD does not have.
+DemoExecutables links, `resources` the folders of their resources, `sources` the folders of the sources of the author
+libraries, and `missing` the targets of author libraries that the folder BUILD does not have.
 """
 
 import json
 import os
+import re
 import sys
 
 # It has no library for authors: it is for tests of a cluster.
@@ -67,6 +68,11 @@ class Manifest:
             if "library" in product["type"] and product["name"] not in NOT_FOR_AUTHORS
         }
 
+    def sources(self):
+        """The folders of the sources of all libraries for authors, and of what they need."""
+        targets = self.closure({*self.libraries().values(), "ProjectDescription"})
+        return sorted(self.targets[name]["path"] for name in targets)
+
     def flags(self, target, tool):
         """The flags of a target that hold in each configuration."""
         flags = []
@@ -86,6 +92,14 @@ class Manifest:
             }
         )
 
+    def static(self, scripts):
+        """The static libraries that a target names, and those that the linker's scripts in a folder name."""
+        found = {name[1:] for name in self.linked(self.targets) if name.startswith(":")}
+        for name in os.listdir(scripts):
+            with open(f"{scripts}/{name}") as file:
+                found.update(re.findall(r"-l:([^) ]+)", file.read()))
+        return sorted(found)
+
 
 def main():
     manifest = Manifest(sys.argv[1])
@@ -94,8 +108,8 @@ def main():
         print(*sorted(manifest.executables()), sep="\n")
     elif what == "resources":
         print(*manifest.resources(), sep="\n")
-    elif what == "static":
-        print(*[name[1:] for name in manifest.linked(manifest.targets) if name.startswith(":")], sep="\n")
+    elif what == "sources":
+        print(*manifest.sources(), sep="\n")
     else:
         modules = sorted(set(manifest.libraries().values()) | {"ProjectDescription"})
         print(*[name for name in modules if not os.path.exists(f"{sys.argv[3]}/Modules/{name}.swiftmodule")], sep="\n")

@@ -83,9 +83,7 @@ struct InstalledSDK {
     runtime: String, environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws -> String {
     let id = facts.hash + "-" + String(FNV1a.hash("\(folder)\n\(runtime)".utf8), radix: 36)
-    let home = environment["HOME"].map { $0 + "/.cache" }
-    let cache = environment["XDG_CACHE_HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? home
-    let places = ["\(folder)/flags/\(id)"] + (cache.map { ["\($0)/widgetlab/\(id)"] } ?? [])
+    let places = ["\(folder)/flags/\(id)"] + (Self.cache(environment).map { ["\($0)/widgetlab/\(id)"] } ?? [])
     var failure: (any Error)?
     for place in places {
       do {
@@ -98,6 +96,12 @@ struct InstalledSDK {
     throw CommandError(
       Exit.configuration, "the flags of the SDK cannot be written: \(failure?.localizedDescription ?? "no folder")",
       at: places.joined(separator: ", "), advice: "set XDG_CACHE_HOME to a folder that you may write to")
+  }
+
+  /// The folder for what can be made again.
+  static func cache(_ environment: [String: String]) -> String? {
+    let named = environment["XDG_CACHE_HOME"].flatMap { $0.isEmpty ? nil : $0 }
+    return named ?? environment["HOME"].map { $0 + "/.cache" }
   }
 
   private func writeFlags(to place: String, runtime: String) throws {

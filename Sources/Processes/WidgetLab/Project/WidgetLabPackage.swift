@@ -4,25 +4,33 @@ import AuthorProjects
 import Cluster
 import Foundation
 
-/// What a package of an author is built with: an installed SDK, or a clone, whose modules are compiled.
+/// What a package of an author is built with: an installed SDK, or a clone or the sources of an archive, whose modules are
+/// compiled.
 struct WidgetLabPackage {
-  /// The folder of the clone or of the SDK, absolute.
+  /// The folder of the clone, of the sources or of the SDK, absolute.
   let folder: String
-  /// The folder with the flags of the SDK; `nil` for a clone.
+  /// The folder with the flags of the SDK; `nil` for sources.
   let flags: String?
   /// The libraries that it offers to authors.
   let modules: Set<String>
   /// Names that no target of an author may have: all names in the clone's manifest, or those of the SDK's modules.
   let names: Set<String>
 
-  /// The file in the folder of WidgetLab's executables that has the path of the clone. `scripts/install` writes it.
+  /// The file in the folder of WidgetLab's executables that has the path of the clone, which `scripts/install` writes. In an
+  /// archive, the folder beside the SDK with the sources.
   static let sourceFile = "source"
 
-  /// The folder for what is compiled of manifests.
-  var manifests: String { flags.map { $0 + "/manifests" } ?? folder + "/.build/manifests" }
+  /// The folder for what is compiled of manifests. The sources of a Debian package belong to root.
+  var manifests: String {
+    if let flags { return flags + "/manifests" }
+    guard access(folder, W_OK) != 0, let cache = InstalledSDK.cache(ProcessInfo.processInfo.environment) else {
+      return folder + "/.build/manifests"
+    }
+    return cache + "/widgetlab/manifests"
+  }
 
-  /// Chooses the SDK of the tool's archive if the compiler is the one that made it, and a clone otherwise. Says why when there
-  /// is an SDK and it is not used.
+  /// Chooses the SDK of the tool's archive if the compiler is the one that made it, and its sources or a clone otherwise.
+  /// Says why when there is an SDK and it is not used.
   ///
   /// - Parameter named: a clone that is used in any case.
   /// - Throws: a command error when there is neither.
@@ -45,7 +53,7 @@ struct WidgetLabPackage {
       return package
     } catch let error as CommandError {
       throw CommandError(
-        error.exit, "\(reason), and there is no clone of WidgetLab whose sources it could compile", at: error.place,
+        error.exit, "\(reason), and there are no sources of WidgetLab that it could compile", at: error.place,
         advice: "install \(first.facts.compiler), or name a clone of WidgetLab with --widgetlab")
     }
   }
@@ -58,8 +66,8 @@ struct WidgetLabPackage {
     names = Set(sdk.facts.names)
   }
 
-  /// Finds the clone: the one that is named, `WIDGETLAB_HOME`, the one in which this tool was built, or the one from
-  /// which it was installed.
+  /// Finds the clone or the sources: those that are named, `WIDGETLAB_HOME`, the clone in which this tool was built or from
+  /// which it was installed, or the sources in the archive of this tool.
   ///
   /// - Throws: a command error that lists the places.
   static func find(
@@ -70,13 +78,16 @@ struct WidgetLabPackage {
     if let named {
       places = [named]
     } else {
-      if let home = environment[ExecutableSearch.homeVariable], !home.isEmpty { places.append(home) }
+      if let home = environment[ExecutableSearch.homeVariable], !home.isEmpty {
+        places += [home, "\(home)/\(sourceFile)"]
+      }
       // A scratch folder such as .build-thread, too.
       if let build = own.firstRange(of: /\/\.build[^\/]*\//) { places.append(String(own[..<build.lowerBound])) }
       let folder = URL(fileURLWithPath: own).deletingLastPathComponent().path
       if let source = try? String(contentsOfFile: "\(folder)/\(sourceFile)", encoding: .utf8) {
         places.append(source.trimmingCharacters(in: .whitespacesAndNewlines))
       }
+      if folder.hasSuffix("/libexec/widgetlab") { places.append("\(folder)/../../\(sourceFile)") }
     }
     for place in places {
       let path = URL(fileURLWithPath: place).standardizedFileURL.path
