@@ -47,7 +47,7 @@ ARTWORK = {
 
 @dataclasses.dataclass
 class Component:
-    """A part of the archive with a licence of its own."""
+    """A part of the archive that has its licence."""
 
     name: str
     version: str

@@ -107,7 +107,7 @@ def below(path, command):
 
 
 def page(path, command, facts, section):
-    """A page, whose last part is a section of its own."""
+    """A page, whose last part is a separate section."""
     name = "-".join(path)
     abstract = command.get("abstract", "").rstrip(".")
     lines = [".\\\" SPDX-License-Identifier: Apache-2.0", f".TH {text(name.upper())} 1 {facts}", ".ad l", ".SH NAME"]
