@@ -26,6 +26,7 @@ import push
 import recovery
 import results
 import scale
+import steps
 import transfers
 from figure import Skipped, table
 from results import contents
@@ -33,7 +34,8 @@ from results import contents
 FIGURES = {"broker": broker.measure, "spawn": extension.measure_spawn, "wake": extension.measure_wake, "host": host.measure,
     "transfers": transfers.measure, "day": day.measure, "push": push.measure, "growth": growth.measure,
     "scale": scale.measure, "postgres": postgres.measure, "fleet": fleet.measure,
-    "picture": picture.measure, "console": console.measure, "recovery": recovery.measure}
+    "picture": picture.measure, "console": console.measure, "recovery": recovery.measure,
+    "steps": steps.measure}
 
 # The measured executables, and those that the clusters need.
 EXECUTABLES = ["message-bus", "process-agent", "host-system", "push-server", "device-fleet", "widgetlab", "provider-server", "FixtureExtension",

@@ -153,10 +153,10 @@ class Woken:
     The server delays the response until the owner is in that state, independent of the machine's speed.
     """
 
-    def __init__(self, run, name, suspend_after):
+    def __init__(self, run, name, suspend_after, size=1000):
         self.server = Tool(f"{run.tools}/files")
         run.at_end(self.server.close)
-        url = f"http://127.0.0.1:{self.server.hear()[0]}/held/1000"
+        url = f"http://127.0.0.1:{self.server.hear()[0]}/held/{size}"
         self.cluster = Cluster(run, name, {"suspendAfter": suspend_after}, url=url)
         self.cluster.start_device()
         self.operator = Peer(self.cluster.folder, "operator", "operator/bench")
