@@ -10,9 +10,9 @@ cd "$root"
 
 # The two build configurations. The demo, the tests and CI share the debug build, so that nothing is compiled twice. It
 # takes half the time of a release build, and the demo runs as fast. Benchmarks, and everything with --release, use the
-# release build. The debug build has no extra flags: a plain `swift build` uses the same objects. Without an index store
-# it would take a tenth less CPU time, but SwiftPM needs one to find the tests.
-debug_configuration=()
+# release build. An index store takes a tenth of the CPU time of a debug build, and no tool reads this one: sourcekit-lsp
+# makes its index in another folder. Swift Testing finds tests without it: Tests/XCTMain.swift.
+debug_configuration=(--disable-index-store)
 # A release build makes the types of other packages without searches, too, as Package.swift does with our own:
 # Documentation/decisions/0028-types-without-searches.md.
 release_configuration=(-c release -Xswiftc -enable-testing

@@ -6,7 +6,7 @@ Usage: products.py MANIFEST.json executables | resources | sources
        products.py MANIFEST.json missing BUILD
 
 MANIFEST.json is the output of `swift package dump-package`. `executables` prints the products that the target
-DemoExecutables links, `resources` the folders of their resources, `sources` the folders of the sources of the author
+DemoExecutables links and device-fleet, `resources` the folders of their resources, `sources` the folders of the sources of the author
 libraries, and `missing` the targets of author libraries that the folder BUILD does not have.
 """
 
@@ -45,8 +45,8 @@ class Manifest:
         return found
 
     def executables(self):
-        """The name of each product that the demo starts, and its target."""
-        started = set(self.dependencies("DemoExecutables"))
+        """The name of each product that the demo or a fleet starts, and its target."""
+        started = {*self.dependencies("DemoExecutables"), "DeviceFleetMain"}
         return {
             product["name"]: target
             for product in self.products

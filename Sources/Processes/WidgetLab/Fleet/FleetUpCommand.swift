@@ -124,7 +124,7 @@ struct FleetUpCommand: AsyncParsableCommand {
       throw CommandError(
         Exit.configuration, "the executable \(executable) was not found",
         at: search.places(ofStanding: executable).first,
-        advice: "run `scripts/build`, or give its folder with --executables")
+        advice: "run `scripts/build` and `scripts/build device-fleet`, or give its folder with --executables")
     }
     let supervisor = Supervisor(instance: cluster.folder) { event in note(event) }
     let lifecycle = ClusterLifecycle(cluster: cluster, search: search, supervisor: supervisor)
