@@ -179,7 +179,7 @@ actor HostModel {
     openReply = OpenSession.Reply(nextTaskIdentifier: nextTask, tasks: tasks)
   }
 
-  func refuseOpens(_ error: BusError) { refusal = error }
+  func refuseOpens(_ error: BusError?) { refusal = error }
   func makeResumeData(_ data: Data) { resumeData = data }
 
   private func cancel(_ request: CancelTransfer) -> CancelTransfer.Reply {

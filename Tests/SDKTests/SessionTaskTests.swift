@@ -80,6 +80,25 @@ import Testing
     }
   }
 
+  @Test(.rule("TASK-01"))
+  func `a session that the host could not open is opened for the next task`() async throws {
+    let fixture = try SDKFixture()
+    await fixture.host.refuseOpens(BusError(.failed, "the disk is full", isDefinite: false))
+    try await fixture.begin()
+    let (delegate, url) = (Delegate(), try #require(url))
+    let session = fixture.session(delegate)
+    await fixture.blocking { session.downloadTask(with: url).resume() }
+    await delegate.waitFor("end 1 -997")
+    await fixture.host.refuseOpens(nil)
+    let task = await fixture.blocking {
+      let task = session.downloadTask(with: url)
+      task.resume()
+      return task
+    }
+    #expect(await fixture.host.created.map(\.taskIdentifier) == [task.taskIdentifier])
+    #expect(task.state == .running)
+  }
+
   @Test(.rule("TASK-02"))
   func `a session lists the tasks of an earlier process instance and gives new tasks other identifiers`() async throws {
     let fixture = try SDKFixture()

@@ -23,12 +23,14 @@ extension SessionCore {
   }
 
   /// Opens the session again when the host returns, unless an earlier request is still waiting for the host.
-  func openAgain() {
+  ///
+  /// - Parameter isNew: the host may be another one, which does not know an open session.
+  func openAgain(isNew: Bool = true) {
     let mustAsk = state.withLock { state in
       guard state.validity != .invalid else { return false }
       switch state.opening {
       case .asking: return false
-      case .open: return true
+      case .open: return isNew
       case .unanswered:
         state.opening = .asking(whenDone: [])
         return true
@@ -86,8 +88,10 @@ extension SessionCore {
     state.withLock { if case .open = $0.opening { true } else { false } }
   }
 
-  /// Blocks an author's thread until the host has replied, or until the process's limit.
+  /// Blocks an author's thread until the host has replied, or until the process's limit. A host that could not open the
+  /// session, because its disk was full for example, is asked again.
   func waitUntilOpen() -> Bool {
+    openAgain(isNew: false)
     let answered = MonotonicSemaphore()
     whenOpened { answered.signal() }
     return answered.wait(seconds: process.rules.callDeadline) && isOpen
