@@ -275,7 +275,7 @@ let package = Package(
     module("Timekeeping", in: "Model", ["CPlatform", "OwnedTasks"]),
     module("DefaultsLog", in: "Model", ["Messages"]),
     module("CookieFiles", in: "Model", ["DefaultsLog", "HTTPRules"]),
-    module("Stores", in: "Model", ["CPlatform", "FaultPoints", "Messages", grdb]),
+    module("Stores", in: "Model", ["CPlatform", "FaultPoints", "Messages", "Timekeeping", grdb]),
     module("FleetTokenDerivation", in: "Model", ["Messages", crypto]),
 
     // SDK: the modules that an author's code imports. These targets use no server stack.
@@ -507,13 +507,13 @@ let package = Package(
         "PrometheusMetrics", "ReportPages", "ShownText", arguments, crypto,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
-    // The executables that the demo starts, and that of a fleet. SwiftPM links the executables that a target depends on before it compiles
-    // the target, so `swift build --target DemoExecutables` builds these nine and nothing else.
+    // The executables that the demo starts. SwiftPM links the executables that a target depends on before it compiles the
+    // target, so `swift build --target DemoExecutables` builds these eight and nothing else.
     module(
       "DemoExecutables", in: "Processes",
       [
-        "ContainingApp", "DeviceFleetMain", "HostSystemMain", "MessageBusBrokerMain", "ProcessAgentMain",
-        "ProviderServer", "PushServerMain", "WidgetExtension", "WidgetLabMain",
+        "ContainingApp", "HostSystemMain", "MessageBusBrokerMain", "ProcessAgentMain", "ProviderServer",
+        "PushServerMain", "WidgetExtension", "WidgetLabMain",
       ]),
 
     // Samples: the sample that an author copies.
@@ -601,7 +601,7 @@ let package = Package(
     tests("CookieFilesTests", ["CookieFiles", "FidelityRules", "HTTPRules"]),
     tests("OwnedTasksTests", ["OwnedTasks"]),
     tests("PrometheusMetricsTests", ["DeviceFleet", "MessageBusBroker", "PrometheusMetrics", "PushServer"]),
-    tests("StoresTests", ["Stores", grdb]),
+    tests("StoresTests", ["Messages", "Stores", "Timekeeping", grdb]),
     tests("TimekeepingTests", ["CPlatform", "FidelityRules", "Timekeeping"]),
     tests(
       "CurlURLLoadingTests",
@@ -613,7 +613,7 @@ let package = Package(
       "LaunchingTests",
       [
         "BusTesting", "ClockTesting", "FidelityRules", "Launching", "MessageBus", "Messages", "ProcessActions",
-        "Timekeeping", "ZeroMQ", grdb,
+        "Stores", "Timekeeping", "ZeroMQ", grdb,
       ]),
     tests(
       "TransfersTests",
@@ -626,7 +626,7 @@ let package = Package(
       "TimelinesTests",
       [
         "Archive", "BusTesting", "ClockTesting", "FidelityRules", "MessageBus", "Messages", "OwnedTasks",
-        "ProcessActions", "Timekeeping", "Timelines", "ZeroMQ", grdb,
+        "ProcessActions", "Stores", "Timekeeping", "Timelines", "ZeroMQ", grdb,
       ]),
     tests(
       "PushesTests",

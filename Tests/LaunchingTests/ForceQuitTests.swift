@@ -5,6 +5,7 @@ import Foundation
 import GRDB
 import Messages
 import ProcessActions
+import Stores
 import Testing
 import Timekeeping
 
@@ -119,7 +120,8 @@ private struct ForceQuitFixture {
   }
 
   @Test func `the launch store keeps a force quit`() throws {
-    let store = try LaunchStore(DatabaseQueue())
+    let store = try LaunchStore(
+      DeviceTransactions(immediate: DatabaseQueue(), executor: ServiceExecutor("test")))
     var fixture = ForceQuitFixture()
     let before = fixture.stateMachine
     _ = fixture.handle(.quit(app))

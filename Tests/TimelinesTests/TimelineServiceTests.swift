@@ -243,7 +243,10 @@ import ZeroMQ
       return oneEntry("late")
     }
     await service.awake(widget)
-    let snapshot = Task { try await service.snapshot(TakeSnapshot(widgetKind: "Coffee")) }
+    // The deadline of this timeline would end the extension, too.
+    await service.whenReloaded(1)
+    let snapshot = Task.immediate { try await service.snapshot(TakeSnapshot(widgetKind: "Coffee")) }
+    await service.awake(widget)
     _ = await asked.first { _ in true }
     await fixture.machine.whenSleeping(within: Double(limit))
     fixture.machine.advance(by: Double(limit))

@@ -5,6 +5,7 @@ import GRDB
 import Messages
 import Stores
 import Testing
+import Timekeeping
 
 @testable import Transfers
 
@@ -252,5 +253,12 @@ import Testing
     try store.save(&stateMachine, &kept)
     try store.writePostponed()
     #expect(try store.tasks(of: session).isEmpty)
+  }
+}
+
+extension TransferStore {
+  /// A store alone, which writes each change at once.
+  fileprivate init(_ database: any DatabaseWriter) throws {
+    try self.init(DeviceTransactions(immediate: database, executor: ServiceExecutor("test")))
   }
 }

@@ -44,8 +44,8 @@ package actor ActivityService {
   private var alarm = StateMachineAlarm()
   /// Why the database cannot be written, or that the service has ended. Once it is set, nothing is acknowledged.
   private var failure: BusError?
-  private let tasks = TaskOwner()
-  private nonisolated let executor = ServiceExecutor("activities")
+  private let tasks: TaskOwner
+  private nonisolated let executor: ServiceExecutor
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -63,8 +63,10 @@ package actor ActivityService {
     machine: any ControllableClock = AdjustableClock(.running(ahead: 0)),
     backoff: Backoff = Backoff(first: 1, limit: 60),
     environment: @escaping @Sendable (_ widgetExtension: String) -> WidgetEnvironment,
-    archiveViews: @escaping ArchiveViews
+    archiveViews: @escaping ArchiveViews, executor: ServiceExecutor = ServiceExecutor("activities")
   ) throws {
+    self.executor = executor
+    tasks = TaskOwner(on: executor.taskExecutor)
     store = try ActivityStore(database)
     self.bus = bus
     self.clock = clock

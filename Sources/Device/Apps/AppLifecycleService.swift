@@ -42,13 +42,18 @@ package actor AppLifecycleService {
   /// Callers that wait for the end of an update, by app.
   private var waiting: [Address: [CheckedContinuation<Result<Void, BusError>, Never>]] = [:]
   private var hasLeft = false
-  private let tasks = TaskOwner()
-  private nonisolated let executor = ServiceExecutor("apps")
+  private let tasks: TaskOwner
+  private nonisolated let executor: ServiceExecutor
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// - Parameter clock: the device's clock. An advance waits until the outputs have been handled.
-  package init(apps: [InstalledApp], containers: ContainerMoves, bus: any BusConnection, clock: any ControllableClock) {
+  package init(
+    apps: [InstalledApp], containers: ContainerMoves, bus: any BusConnection, clock: any ControllableClock,
+    executor: ServiceExecutor = ServiceExecutor("apps")
+  ) {
+    self.executor = executor
+    tasks = TaskOwner(on: executor.taskExecutor)
     self.stateMachine = AppLifecycleStateMachine(apps: apps)
     self.containers = containers
     self.bus = bus

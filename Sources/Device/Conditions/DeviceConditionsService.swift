@@ -46,8 +46,8 @@ package actor DeviceConditionsService {
   private var waiting: [Int: (change: SetClock.Change, continuation: CheckedContinuation<Void, any Error>)] = [:]
   private var lastChange = 0
   private(set) var hasLeft = false
-  private let tasks = TaskOwner()
-  private nonisolated let executor = ServiceExecutor("conditions")
+  private let tasks: TaskOwner
+  private nonisolated let executor: ServiceExecutor
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -57,8 +57,10 @@ package actor DeviceConditionsService {
   ///   - clock: the device's clock, which persists its own setting.
   package init(
     _ stateMachine: DeviceConditionsStateMachine, settings: DeviceSettingsStateMachine, bus: any BusConnection,
-    clock: AdjustableClock, storage: Storage
+    clock: AdjustableClock, storage: Storage, executor: ServiceExecutor = ServiceExecutor("conditions")
   ) {
+    self.executor = executor
+    tasks = TaskOwner(on: executor.taskExecutor)
     self.stateMachine = stateMachine
     self.currentSettings = Mutex(settings)
     self.bus = bus

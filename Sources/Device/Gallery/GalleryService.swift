@@ -33,8 +33,8 @@ package actor GalleryService {
   var outdated: Set<Address> = []
   /// Callers that wait for the widgets of an extension that never ran.
   var learning: [Address: [UUID: CheckedContinuation<Void, Never>]] = [:]
-  nonisolated let tasks = TaskOwner()
-  private nonisolated let executor = ServiceExecutor("gallery")
+  nonisolated let tasks: TaskOwner
+  private nonisolated let executor: ServiceExecutor
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -47,8 +47,11 @@ package actor GalleryService {
   /// - Throws: errors of the database.
   package init(
     device: WidgetDevice, apps: [String], placesEachKind: Bool = true, database: any DatabaseWriter,
-    bus: any BusConnection, clock: any ControllableClock
+    bus: any BusConnection, clock: any ControllableClock,
+    executor: ServiceExecutor = ServiceExecutor("gallery")
   ) throws {
+    self.executor = executor
+    tasks = TaskOwner(on: executor.taskExecutor)
     self.store = try GalleryStore(database)
     self.bus = bus
     self.clock = clock

@@ -2,7 +2,7 @@
 
 package import Messages
 import OwnedTasks
-import Timekeeping
+package import Timekeeping
 
 /// The app intents that touched widgets perform, and the controls that show their new state until the timeline that
 /// follows.
@@ -24,12 +24,15 @@ package actor IntentService {
   private var touched: [Int: (control: Int, touch: Int)] = [:]
   private var lastTouch = 0
   private var lastIntent = 0
-  private let tasks = TaskOwner()
-  private nonisolated let executor = ServiceExecutor("intents")
+  private let tasks: TaskOwner
+  private nonisolated let executor: ServiceExecutor
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  package init() {}
+  package init(executor: ServiceExecutor = ServiceExecutor("intents")) {
+    self.executor = executor
+    tasks = TaskOwner(on: executor.taskExecutor)
+  }
 
   /// Cancels all intents. Must be the last call.
   package func leave() async { await tasks.end() }

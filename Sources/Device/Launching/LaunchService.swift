@@ -6,6 +6,7 @@ package import MessageBus
 package import Messages
 import OwnedTasks
 package import ProcessActions
+package import Stores
 package import Timekeeping
 
 /// The launch service: keeps each process of a device running while it has an assertion.
@@ -15,8 +16,7 @@ package import Timekeeping
 package actor LaunchService {
   /// In order of occurrence; one reader.
   package nonisolated let outputs: Outputs<LaunchOutput>
-  /// The executor of this actor. A task that reads `outputs` on its queue needs no change of threads.
-  package nonisolated let executor = ServiceExecutor("launching")
+  private nonisolated let executor: ServiceExecutor
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
   private let programs: [Address: Program]
   private let store: LaunchStore
@@ -35,7 +35,7 @@ package actor LaunchService {
   /// Agents whose list of children was requested; `true` when it must be requested once more after that.
   private var listing: [Address: Bool] = [:]
   private var hasLeft = false
-  private nonisolated let tasks = TaskOwner()
+  private nonisolated let tasks: TaskOwner
   private let spawnLimit = Duration.seconds(20)
   private let signalLimit = Duration.seconds(5)
 
@@ -48,11 +48,16 @@ package actor LaunchService {
   /// - Throws: database errors.
   package init(
     programs: [Program], database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock,
-    suspendAfter: Double, endIdleAfter: Double = 0, backoff: Backoff = Backoff(first: 1, limit: 60)
+    suspendAfter: Double, endIdleAfter: Double = 0, backoff: Backoff = Backoff(first: 1, limit: 60),
+    transactions: DeviceTransactions? = nil
   ) throws {
+    let transactions =
+      transactions ?? DeviceTransactions(immediate: database, executor: ServiceExecutor("launching"))
+    executor = transactions.executor
+    tasks = TaskOwner(on: executor.taskExecutor)
     let programs = Dictionary(programs.map { ($0.address, $0) }) { first, _ in first }
     self.programs = programs
-    self.store = try LaunchStore(database)
+    self.store = try LaunchStore(transactions)
     self.bus = bus
     self.clock = clock
     // A product that was removed has no process. Its row stays, because a generation is never used again.
@@ -94,7 +99,7 @@ package actor LaunchService {
   ///
   /// - Parameter launches: `false` simulates a device that launches no process for this service.
   package func perform(_ actions: Outputs<ProcessAction>, launches: Bool = true) {
-    tasks.start(on: executor.taskExecutor) { [weak self] in
+    tasks.start { [weak self] in
       for await action in actions { await self?.perform(launches ? action : action.withoutWake) }
     }
   }

@@ -9,11 +9,12 @@ import Timekeeping
 
 /// The process states and the agents' incarnations in the database.
 struct LaunchStore: Sendable {
-  let database: any DatabaseWriter
+  let transactions: DeviceTransactions
+  private var database: any DatabaseWriter { transactions.database }
 
-  init(_ database: any DatabaseWriter) throws {
-    self.database = database
-    try database.createTables(
+  init(_ transactions: DeviceTransactions) throws {
+    self.transactions = transactions
+    try transactions.database.createTables(
       of: "launching",
       """
       CREATE TABLE instances (
@@ -69,11 +70,9 @@ struct LaunchStore: Sendable {
     let agents = now.incarnations.filter { before.incarnations[$0.key] != $0.value }
     guard !processes.isEmpty || !agents.isEmpty else { return }
     let isLasting = !agents.isEmpty || processes.contains { !$1.hasSamePast(as: before.processes[$0] ?? .init()) }
-    if isLasting {
-      try database.write { try write(processes, agents, $0) }
-    } else {
-      try database.writeSoon { try write(processes, agents, $0) }
-    }
+    // The agent lists what it launches.
+    let isLaunch = processes.allSatisfy { $1.state == .launching }
+    try transactions.write(isLasting ? .lasting : isLaunch ? .riding : .soon) { try write(processes, agents, $0) }
   }
 
   private func write(

@@ -37,6 +37,7 @@ package actor PushService {
   var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
   /// Steps that the push server has not acknowledged; the first `sent` of them are under way.
   var reports: [StepReport]
+  private var lastReport: Int64
   var sent = 0
   var acknowledged: [Int64] = []
   /// Notifications that arrived and are not persisted yet, each with the caller that waits for that.
@@ -44,8 +45,8 @@ package actor PushService {
   /// Why the database cannot be written, or that the service has ended. Once it is set, nothing is acknowledged and no
   /// action is performed.
   private(set) var failure: BusError?
-  let tasks = TaskOwner()
-  private nonisolated let executor = ServiceExecutor("pushes")
+  let tasks: TaskOwner
+  private nonisolated let executor: ServiceExecutor
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -63,9 +64,13 @@ package actor PushService {
     device: String, products: [PushProduct], hasWidgetPushes: Bool, database: any DatabaseWriter,
     bus: any BusConnection, clock: any ControllableClock, underWay: UnderWay = UnderWay(),
     machine: any ControllableClock = AdjustableClock(.running(ahead: 0)),
-    deadline: Duration = .seconds(30)
+    deadline: Duration = .seconds(30), transactions: DeviceTransactions? = nil
   ) throws {
-    store = try PushesStore(database)
+    let transactions =
+      transactions ?? DeviceTransactions(immediate: database, executor: ServiceExecutor("pushes"))
+    executor = transactions.executor
+    tasks = TaskOwner(on: executor.taskExecutor)
+    store = try PushesStore(transactions)
     self.bus = bus
     self.machine = machine
     self.deadline = deadline
@@ -74,6 +79,7 @@ package actor PushService {
       products: products, hasWidgetPushes: hasWidgetPushes, state: try store.tokens() ?? TokenStateMachine.State())
     notifications = NotificationStateMachine(device: device, open: try store.open())
     reports = try store.reports()
+    lastReport = try store.lastReport()
     outputs = Outputs(clock)
     processActions = Outputs(clock)
   }
@@ -287,12 +293,15 @@ package actor PushService {
     guard failure == nil else { return }
     let before = notifications.open
     let actions = events.flatMap(perform)
-    let steps = actions.compactMap { action -> PushProgress? in
-      guard case .step(let id, let name, let detail) = action else { return nil }
-      return PushProgress(uniqueID: id, step: PushStep(name, at: machine.now, detail: detail))
+    var steps: [StepReport] = []
+    for case .step(let id, let name, let detail) in actions {
+      lastReport += 1
+      let progress = PushProgress(uniqueID: id, step: PushStep(name, at: machine.now, detail: detail))
+      steps.append(StepReport(number: lastReport, envelope: UUID(), progress: progress))
     }
     do {
-      reports += try store.save(notifications.open, since: before, taken: taken, steps: steps)
+      try store.save(notifications.open, since: before, taken: taken, reports: steps)
+      reports += steps
     } catch {
       _ = fail(error)
       return

@@ -19,11 +19,12 @@ struct PushesStore: Sendable {
   /// How many taken notifications are remembered: the push server does not redeliver older ones.
   static let remembered: Int64 = 20_000
 
-  let database: any DatabaseWriter
+  let transactions: DeviceTransactions
+  private var database: any DatabaseWriter { transactions.database }
 
-  init(_ database: any DatabaseWriter) throws {
-    self.database = database
-    try database.createTables(
+  init(_ transactions: DeviceTransactions) throws {
+    self.transactions = transactions
+    try transactions.database.createTables(
       of: "pushes",
       """
       CREATE TABLE pushTokens (id INTEGER PRIMARY KEY, state BLOB NOT NULL);
@@ -60,9 +61,15 @@ struct PushesStore: Sendable {
     }
   }
 
+  /// The number of the last report.
+  func lastReport() throws -> Int64 {
+    try database.read { try Int64.fetchOne($0, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'pushSteps'") ?? 0 }
+  }
+
   /// The ids of notifications that were taken before.
   func taken(among ids: [UUID]) throws -> Set<UUID> {
-    try database.read { db in
+    transactions.commit()
+    return try database.read { db in
       let exists = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM takenPushes WHERE uniqueID = ?)")
       return Set(try ids.filter { try Bool.fetchOne(exists, arguments: [$0.uuidString]) ?? false })
     }
@@ -71,49 +78,47 @@ struct PushesStore: Sendable {
   // MARK: Writing
 
   func save(_ state: TokenStateMachine.State) throws {
-    try database.run("INSERT OR REPLACE INTO pushTokens (id, state) VALUES (1, ?)", [try BodyCoding.data(state)])
+    let data = try BodyCoding.data(state)
+    try transactions.write(.lasting) { try $0.run("INSERT OR REPLACE INTO pushTokens (id, state) VALUES (1, ?)", [data]) }
   }
 
   /// Writes the results of some events in one transaction.
   ///
   /// - Parameter taken: the notifications whose arrival the events report.
-  /// - Returns: the reports of the steps, in order.
   func save(
     _ open: [NotificationStateMachine.Open], since before: [NotificationStateMachine.Open], taken: [UUID],
-    steps: [PushProgress]
-  ) throws -> [StepReport] {
-    guard open != before || !taken.isEmpty || !steps.isEmpty else { return [] }
+    reports: [StepReport]
+  ) throws {
+    guard open != before || !taken.isEmpty || !reports.isEmpty else { return }
     let earlier = Dictionary(uniqueKeysWithValues: before.map { ($0.id, $0) })
     let left = Set(open.map(\.id))
-    return try database.write { db in
+    let changed = try open.filter { earlier[$0.id] != $0 }.map { ($0.id.uuidString, try BodyCoding.data($0)) }
+    let gone = before.map(\.id).filter { !left.contains($0) }
+    let steps = try reports.map { ($0.number, $0.envelope.uuidString, try BodyCoding.data($0.progress)) }
+    try transactions.write(.lasting) { db in
       for id in taken {
         try db.run("INSERT INTO takenPushes (uniqueID) VALUES (?)", [id.uuidString])
       }
       let oldest = taken.isEmpty ? 0 : db.lastInsertedRowID - Self.remembered
       if oldest > 0 { try db.run("DELETE FROM takenPushes WHERE number <= ?", [oldest]) }
-      for item in open where earlier[item.id] != item {
+      for (id, push) in changed {
         try db.run(
           """
           INSERT INTO openPushes (uniqueID, push) VALUES (?, ?)
           ON CONFLICT (uniqueID) DO UPDATE SET push = excluded.push
-          """, [item.id.uuidString, try BodyCoding.data(item)])
+          """, [id, push])
       }
-      for id in earlier.keys where !left.contains(id) {
-        try db.run("DELETE FROM openPushes WHERE uniqueID = ?", [id.uuidString])
-      }
-      return try steps.map { progress in
-        let envelope = UUID()
+      for id in gone { try db.run("DELETE FROM openPushes WHERE uniqueID = ?", [id.uuidString]) }
+      for (number, envelope, progress) in steps {
         try db.run(
-          "INSERT INTO pushSteps (envelope, progress) VALUES (?, ?)",
-          [envelope.uuidString, try BodyCoding.data(progress)])
-        return StepReport(number: db.lastInsertedRowID, envelope: envelope, progress: progress)
+          "INSERT INTO pushSteps (number, envelope, progress) VALUES (?, ?, ?)", [number, envelope, progress])
       }
     }
   }
 
-  /// Deletes reports that the push server acknowledged.
+  /// Deletes reports that the push server acknowledged. It acknowledges them again.
   func remove(_ numbers: [Int64]) throws {
-    try database.write { db in
+    try transactions.write(.riding) { db in
       for number in numbers { try db.run("DELETE FROM pushSteps WHERE number = ?", [number]) }
     }
   }

@@ -33,7 +33,8 @@ extension TimelineService {
       placement: asked.purpose == .snapshot ? nil : asked.placement.id, because: asked.reloadCause,
       environment: environment, configuration: asked.placement.configuration, limits: settings.limits)
     let times = settings.requestsTimelinesTwice && asked.purpose == .timeline ? 2 : 1
-    providerRequests[ProviderRequestKey(asked)] = tasks.start { [environment] in
+    // Outside of the device's executor: the reply is decoded, and its views are laid out.
+    providerRequests[ProviderRequestKey(asked)] = tasks.start(on: globalConcurrentExecutor) { [environment] in
       let results = await withTaskGroup(of: Result<RequestTimeline.Reply, BusError>.self) { group in
         for _ in 0..<times { group.addTask { await self.send(request, asked) } }
         return await group.reduce(into: []) { $0.append($1) }

@@ -49,8 +49,8 @@ package actor TimelineService {
   /// Why the database cannot be written, or that the service has ended. Once it is set, nothing is acknowledged and no
   /// action is performed.
   private(set) var failure: BusError?
-  let tasks = TaskOwner()
-  private nonisolated let executor = ServiceExecutor("timelines")
+  let tasks: TaskOwner
+  private nonisolated let executor: ServiceExecutor
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -71,9 +71,14 @@ package actor TimelineService {
     settings: TimelineSettings = TimelineSettings(), underWay: UnderWay = UnderWay(),
     policy: BudgetPolicy = BudgetPolicy(), environment: @escaping @Sendable (Placement) -> WidgetEnvironment,
     container: @escaping @Sendable (Address) -> String? = { _ in nil },
-    closureSizes: @escaping @Sendable (ArchivedEntry, WidgetEnvironment) async -> [ClosureSizes] = { _, _ in [] }
+    closureSizes: @escaping @Sendable (ArchivedEntry, WidgetEnvironment) async -> [ClosureSizes] = { _, _ in [] },
+    transactions: DeviceTransactions? = nil
   ) throws {
-    self.store = try TimelineStore(database)
+    let transactions =
+      transactions ?? DeviceTransactions(immediate: database, executor: ServiceExecutor("timelines"))
+    executor = transactions.executor
+    tasks = TaskOwner(on: executor.taskExecutor)
+    self.store = try TimelineStore(transactions)
     self.bus = bus
     self.clock = clock
     self.machine = machine

@@ -48,7 +48,8 @@ extension TimelineStore {
 
   /// A piece of an image, and the length of the whole; `nil` if no entry shows it.
   func image(_ digest: String, from offset: Int, limit: Int) throws -> (piece: Data, count: Int)? {
-    try database.read { db in
+    transactions.commit()
+    return try database.read { db in
       let row = try Row.fetchOne(
         db, sql: "SELECT substr(bytes, ?, ?) AS piece, length(bytes) AS count FROM images WHERE digest = ?",
         arguments: [offset + 1, limit, digest])

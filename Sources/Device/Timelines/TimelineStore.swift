@@ -26,11 +26,12 @@ struct TimelineStore: Sendable {
   private static let pending = "pending"
   /// How many lines of the ledger are kept.
   private static let ledgerLimit = 200_000
-  let database: any DatabaseWriter
+  let transactions: DeviceTransactions
+  var database: any DatabaseWriter { transactions.database }
 
-  init(_ database: any DatabaseWriter) throws {
-    self.database = database
-    try database.createTables(
+  init(_ transactions: DeviceTransactions) throws {
+    self.transactions = transactions
+    try transactions.database.createTables(
       of: "timelines",
       """
       CREATE TABLE placed (id INTEGER PRIMARY KEY, state BLOB NOT NULL);
@@ -88,24 +89,23 @@ struct TimelineStore: Sendable {
     let changes = now.changes
     let isSame = changes.placements.isEmpty && changes.kinds.isEmpty && !changes.areUnresolvedReloads
     guard !isSame || !change.lines.isEmpty || change.timeline != nil || change.placeholder != nil else { return }
-    try database.write { db in
-      for id in changes.placements {
-        if let state = now.placements[id] {
-          try db.run("INSERT OR REPLACE INTO placed (id, state) VALUES (?, ?)", [id, try BodyCoding.data(state)])
+    let placements = try changes.placements.map { ($0, try now.placements[$0].map { try BodyCoding.data($0) }) }
+    let kinds = try changes.kinds.map { ($0.text, try BodyCoding.data(now.kinds[$0] ?? [:])) }
+    let unresolved = changes.areUnresolvedReloads ? try BodyCoding.data(now.unresolvedReloads) : nil
+    try transactions.write(.lasting) { db in
+      for (id, state) in placements {
+        if let state {
+          try db.run("INSERT OR REPLACE INTO placed (id, state) VALUES (?, ?)", [id, state])
         } else {
           try db.run("DELETE FROM placed WHERE id = ?", [id])
           try db.run("DELETE FROM entries WHERE placement = ?", [id])
         }
       }
-      for address in changes.kinds {
-        try db.run(
-          "INSERT OR REPLACE INTO kinds (extension, kinds) VALUES (?, ?)",
-          [address.text, try BodyCoding.data(now.kinds[address] ?? [:])])
+      for (address, kinds) in kinds {
+        try db.run("INSERT OR REPLACE INTO kinds (extension, kinds) VALUES (?, ?)", [address, kinds])
       }
-      if changes.areUnresolvedReloads {
-        try db.run(
-          "INSERT OR REPLACE INTO timelineFacts (name, value) VALUES (?, ?)",
-          [Self.pending, try BodyCoding.data(now.unresolvedReloads)])
+      if let unresolved {
+        try db.run("INSERT OR REPLACE INTO timelineFacts (name, value) VALUES (?, ?)", [Self.pending, unresolved])
       }
       try write(change, db)
     }
@@ -166,7 +166,8 @@ struct TimelineStore: Sendable {
 
   /// The visible content of a placement.
   func shown(_ id: Int, _ shown: Date?) throws -> ShownEntry? {
-    try database.read { db in
+    transactions.commit()
+    return try database.read { db in
       let row = try Row.fetchOne(
         db,
         sql: """
@@ -177,7 +178,8 @@ struct TimelineStore: Sendable {
   }
 
   func placeholder(_ id: Int) throws -> ArchivedEntry? {
-    try database.read { db in
+    transactions.commit()
+    return try database.read { db in
       let row = try Row.fetchOne(
         db, sql: "SELECT * FROM entries WHERE placement = ? AND position = ?", arguments: [id, Position.placeholder])
       return try row.map(entry)
@@ -193,7 +195,8 @@ struct TimelineStore: Sendable {
 
   /// A page of the ledger.
   func ledger(_ request: ListBudget, limit: Int) throws -> [LedgerEntry] {
-    try database.read { db in
+    transactions.commit()
+    return try database.read { db in
       try Data.fetchAll(
         db,
         sql: """

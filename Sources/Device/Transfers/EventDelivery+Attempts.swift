@@ -18,7 +18,7 @@ extension EventDelivery {
     let former = running[delivery.id]
     former?.cancel()
     let work = context.clock.beginWork()
-    let task = tasks.start(on: context.executor.taskExecutor) {
+    let task = tasks.start {
       // Both attempts use the same message id: wait, so that the end of the previous one does not end this one.
       await former?.value
       await self.deliver(delivery, attempt, work)

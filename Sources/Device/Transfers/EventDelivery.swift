@@ -15,7 +15,7 @@ actor EventDelivery {
   let context: TransferContext
   nonisolated var unownedExecutor: UnownedSerialExecutor { context.executor.asUnownedSerialExecutor() }
   /// Owns the running attempts and the checks.
-  let tasks = TaskOwner()
+  let tasks: TaskOwner
   var files: OwnerFiles
   /// The folder of an owner.
   nonisolated let container: @Sendable (Address) -> String?
@@ -38,6 +38,7 @@ actor EventDelivery {
   /// - Throws: database errors.
   init(_ context: TransferContext, files: OwnerFiles, deliverTo: @escaping @Sendable (Address) -> Address) throws {
     self.context = context
+    tasks = TaskOwner(on: context.executor.taskExecutor)
     self.files = files
     container = files.container
     self.deliverTo = deliverTo

@@ -11,13 +11,18 @@ final class PostponedWrites: Sendable {
 
   func add(_ work: @escaping @Sendable (Database) throws -> Void) { writes.withLock { $0.append(work) } }
 
-  /// Calls `transaction` with a function that performs them. They are forgotten when it returns, and kept when it fails:
-  /// a host whose disk is full refuses a new task, and continues.
-  func performed<T>(in transaction: ((Database) throws -> Void) throws -> T) throws -> T {
-    let taken = writes.withLock { writes in
+  /// Removes them, for a transaction whose failure ends the host.
+  func take() -> [@Sendable (Database) throws -> Void] {
+    writes.withLock { writes in
       defer { writes = [] }
       return writes
     }
+  }
+
+  /// Calls `transaction` with a function that performs them. They are forgotten when it returns, and kept when it fails:
+  /// a host whose disk is full refuses a new task, and continues.
+  func performed<T>(in transaction: ((Database) throws -> Void) throws -> T) throws -> T {
+    let taken = take()
     do {
       return try transaction { db in for write in taken { try write(db) } }
     } catch {

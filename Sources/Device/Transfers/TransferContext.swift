@@ -13,7 +13,7 @@ import Timekeeping
 /// the part files. Any thread.
 final class TransferContext: Sendable {
   /// The executor of `TransferService`, `TransferScheduler` and `EventDelivery`. They call each other synchronously.
-  let executor = ServiceExecutor("transfers")
+  let executor: ServiceExecutor
   let store: TransferStore
   let commits: CommitSchedule
   let bus: any BusConnection
@@ -40,11 +40,14 @@ final class TransferContext: Sendable {
   init(
     folder: String, database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock,
     settings: TransferSettings, families: AppFamilies, underWay: UnderWay,
-    space: @escaping @Sendable () -> TransferSpace?
+    space: @escaping @Sendable () -> TransferSpace?, transactions: DeviceTransactions?
   ) throws {
+    let transactions =
+      transactions ?? DeviceTransactions(immediate: database, executor: ServiceExecutor("transfers"))
+    executor = transactions.executor
     self.folder = folder
     self.underWay = underWay
-    self.store = try TransferStore(database)
+    self.store = try TransferStore(transactions)
     commits = CommitSchedule(executor)
     self.bus = bus
     self.clock = clock

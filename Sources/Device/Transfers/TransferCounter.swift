@@ -17,10 +17,8 @@ final class TransferCounter: Sendable {
   private let signal: AsyncStream<Void>
   private let outlet: AsyncStream<Void>.Continuation
   /// Owns the reader of the counts.
-  let tasks = TaskOwner()
+  let tasks: TaskOwner
   private let meters = Mutex<[TaskKey: TransferMeter]>([:])
-
-  private let executor: (any TaskExecutor)?
 
   /// - Parameters:
   ///   - isAwake: whether an owner runs. A suspended owner receives nothing.
@@ -30,14 +28,14 @@ final class TransferCounter: Sendable {
     isAwake: @escaping @Sendable (Address) async -> Bool
   ) {
     self.bus = bus
-    self.executor = executor
+    tasks = TaskOwner(on: executor)
     self.perSecond = perSecond
     self.isAwake = isAwake
     (signal, outlet) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
   /// Starts the only reader, so that counts are sent in order.
-  func begin() { tasks.start(on: executor) { for await _ in self.signal { await self.send() } } }
+  func begin() { tasks.start { for await _ in self.signal { await self.send() } } }
 
   /// The most counts that wait. More of them replace the oldest.
   private static let limit = 1024

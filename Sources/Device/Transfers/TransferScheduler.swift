@@ -18,7 +18,7 @@ actor TransferScheduler {
   let context: TransferContext
   nonisolated var unownedExecutor: UnownedSerialExecutor { context.executor.asUnownedSerialExecutor() }
   /// Owns the attempts, the expiries and the questions before tasks begin.
-  let tasks = TaskOwner()
+  let tasks: TaskOwner
   let counter: TransferCounter
   let delivery: EventDelivery
   private let network = TransferNetwork()
@@ -50,17 +50,18 @@ actor TransferScheduler {
     _ context: TransferContext, delivery: EventDelivery, isAwake: @escaping @Sendable (Address) async -> Bool
   ) throws {
     self.context = context
+    tasks = TaskOwner(on: context.executor.taskExecutor)
     self.delivery = delivery
     parts = PartFiles(folder: context.keptParts)
     counter = TransferCounter(
       context.bus, perSecond: context.settings.countsPerSecond, on: context.executor.taskExecutor, isAwake: isAwake)
     let configurations = try context.store.configurations()
     self.configurations = configurations
-    let tasks = try context.store.unendedTasks()
+    let unended = try context.store.unendedTasks()
     stateMachine = LoadingStateMachine(
-      sessions: configurations.mapValues(LoadingStateMachine.SessionPolicy.init), transfers: tasks.map(\.transfer),
+      sessions: configurations.mapValues(LoadingStateMachine.SessionPolicy.init), transfers: unended.map(\.transfer),
       limiters: try context.store.limiters(), settings: context.settings, families: context.families,
-      suspects: context.suspects(among: tasks))
+      suspects: context.suspects(among: unended))
   }
 
   /// Continues every task that has not ended and may use the network.
@@ -96,7 +97,7 @@ actor TransferScheduler {
   private func perform(_ action: LoadingStateMachine.Action) {
     switch action {
     case .load(let key):
-      attempts[key] = tasks.start(on: context.executor.taskExecutor) { await self.runAttempt(of: key) }
+      attempts[key] = tasks.start { await self.runAttempt(of: key) }
     case .stop(let key): attempts[key]?.cancel()
     case .waits(let key, let wait): context.record(key, .waiting, context.bytes(key), "waits for \(wait)")
     case .ask(let key): askBeforeBegin(of: key)

@@ -44,11 +44,12 @@ package actor TransferService {
     settings: TransferSettings, families: AppFamilies = AppFamilies(), underWay: UnderWay = UnderWay(),
     isAwake: @escaping @Sendable (Address) async -> Bool = { _ in true },
     container: @escaping @Sendable (Address) -> String?, space: @escaping @Sendable () -> TransferSpace? = { nil },
-    deliverTo: @escaping @Sendable (Address) -> Address = { $0 }
+    deliverTo: @escaping @Sendable (Address) -> Address = { $0 },
+    transactions: DeviceTransactions? = nil
   ) throws {
     context = try TransferContext(
       folder: folder, database: database, bus: bus, clock: clock, settings: settings, families: families,
-      underWay: underWay, space: space)
+      underWay: underWay, space: space, transactions: transactions)
     outputs = context.outputs
     processActions = context.processActions
     delivery = try EventDelivery(

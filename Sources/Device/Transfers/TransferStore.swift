@@ -9,13 +9,14 @@ import Stores
 /// Stores sessions, tasks, deliveries, limiters and the paths of copies. Operations on one task look up rows by key, so
 /// their cost does not grow with the number of tasks.
 struct TransferStore: Sendable {
-  let database: any DatabaseWriter
+  private let transactions: DeviceTransactions
+  var database: any DatabaseWriter { transactions.database }
   private let postponed = PostponedWrites()
   let recent = RecentTasks()
 
-  init(_ database: any DatabaseWriter) throws {
-    self.database = database
-    try database.createTables(
+  init(_ transactions: DeviceTransactions) throws {
+    self.transactions = transactions
+    try transactions.database.createTables(
       of: "transfers",
       """
       CREATE TABLE sessions (
@@ -63,7 +64,8 @@ struct TransferStore: Sendable {
 
   /// Writes in one transaction, after what was postponed. When this returns, the disk has it.
   func write<T>(_ work: (Database) throws -> T) throws -> T {
-    try postponed.performed { earlier in
+    transactions.commit()
+    return try postponed.performed { earlier in
       try database.write { db in
         try earlier(db)
         return try work(db)
@@ -71,16 +73,15 @@ struct TransferStore: Sendable {
     }
   }
 
-  /// The same, but it survives a power failure only with the next transaction that waits for the disk. It survives the end
-  /// of this process.
+  /// The same with the next transaction of the device. It survives the end of this process, but a power failure only with
+  /// the next transaction that waits for the disk.
   ///
   /// For what another host can do again: begin a delivery, or remove a copy.
-  func writeSoon(_ work: (Database) throws -> Void) throws {
-    try postponed.performed { earlier in
-      try database.writeSoon { db in
-        try earlier(db)
-        try work(db)
-      }
+  func writeSoon(_ work: @escaping @Sendable (Database) throws -> Void) throws {
+    let earlier = postponed.take()
+    try transactions.write(.soon) { db in
+      for write in earlier { try write(db) }
+      try work(db)
     }
   }
 

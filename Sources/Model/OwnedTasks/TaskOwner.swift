@@ -25,15 +25,17 @@ package final class TaskOwner: Sendable {
   }
 
   private let state = Mutex(State())
+  private let executor: (any TaskExecutor)?
 
-  package init() {}
+  /// - Parameter executor: runs the tasks; `nil` for the shared threads of Swift concurrency.
+  package init(on executor: (any TaskExecutor)? = nil) { self.executor = executor }
 
   /// The number of tasks that have not ended.
   package var count: Int { state.withLock { $0.running.count } }
 
   /// Starts a task. After `end()` was called, nothing is started.
   ///
-  /// - Parameter executor: runs the task; `nil` for the shared threads of Swift concurrency.
+  /// - Parameter executor: runs the task; `nil` for that of the owner.
   /// - Returns: the task, to cancel it early; `nil` when none was started.
   @discardableResult
   package func start(
@@ -44,7 +46,7 @@ package final class TaskOwner: Sendable {
       state.last += 1
       let number = state.last
       // A task that ends at once waits here for the lock, so it is removed after it was added.
-      let task = Task(executorPreference: executor) {
+      let task = Task(executorPreference: executor ?? self.executor) {
         await work()
         self.ended(number)
       }

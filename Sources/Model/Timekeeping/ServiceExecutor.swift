@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Dispatch
+import Synchronization
 
 /// A serial queue on which a service actor runs.
 ///
@@ -12,18 +13,27 @@ package import Dispatch
 /// it waits for.
 package final class ServiceExecutor: SerialExecutor {
   private let queue: DispatchQueue
+  private let jobs: WaitingJobs
   /// For tasks whose own code runs on the queue, too.
   package let taskExecutor: any TaskExecutor
 
   /// - Parameter label: that of the queue, for a debugger.
   package init(_ label: String) {
     queue = DispatchQueue(label: label)
-    taskExecutor = QueueTaskExecutor(queue)
+    jobs = WaitingJobs()
+    taskExecutor = QueueTaskExecutor(queue, jobs)
   }
+
+  /// Whether jobs of actors or tasks wait for the executor.
+  package var hasWaitingJobs: Bool { jobs.number.load(ordering: .relaxed) > 0 }
 
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    jobs.number.add(1, ordering: .relaxed)
+    queue.async {
+      self.jobs.number.subtract(1, ordering: .relaxed)
+      job.runSynchronously(on: self.asUnownedSerialExecutor())
+    }
   }
 
   /// Runs `work` after everything that waits for this executor now.
@@ -37,13 +47,26 @@ package final class ServiceExecutor: SerialExecutor {
   package func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 }
 
+/// The number of jobs that wait for a queue.
+private final class WaitingJobs: Sendable {
+  let number = Atomic(0)
+}
+
 private final class QueueTaskExecutor: TaskExecutor {
   private let queue: DispatchQueue
+  private let jobs: WaitingJobs
 
-  init(_ queue: DispatchQueue) { self.queue = queue }
+  init(_ queue: DispatchQueue, _ jobs: WaitingJobs) {
+    self.queue = queue
+    self.jobs = jobs
+  }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    jobs.number.add(1, ordering: .relaxed)
+    queue.async {
+      self.jobs.number.subtract(1, ordering: .relaxed)
+      job.runSynchronously(on: self.asUnownedTaskExecutor())
+    }
   }
 }

@@ -165,7 +165,7 @@ extension Device {
 
   // MARK: Screen
 
-  private func show(_ request: ShowScreen) async throws -> ShowScreen.Reply {
+  @concurrent private nonisolated func show(_ request: ShowScreen) async throws -> ShowScreen.Reply {
     let screen = await gallery.state
     let current = await gallery.current
     let location = request.location ?? current

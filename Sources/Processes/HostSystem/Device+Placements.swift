@@ -28,7 +28,7 @@ extension Device {
   }
 
   /// The content of a placement.
-  func shown(_ placement: Placement) async throws -> ShownWidget {
+  nonisolated func shown(_ placement: Placement) async throws -> ShownWidget {
     let failure = await timelines.lastFailure(placement.id)
     let shown = try await timelines.shown(placement.id)
     guard let shown else { return ShownWidget(note: failure) }

@@ -28,7 +28,7 @@ extension Device {
     }
     await launcher.perform(transfers.processActions, launches: faults.relaunches)
     await pushes.take(timelines.reports)
-    tasks.start(on: launcher.executor.taskExecutor) { [self, launcher] in
+    tasks.start { [self, launcher] in
       for await output in launcher.outputs { await route(output) }
     }
     tasks.start { [self, apps] in for await output in apps.outputs { await route(output) } }

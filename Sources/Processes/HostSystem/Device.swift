@@ -20,7 +20,8 @@ import Transfers
 
 /// The assembled device: its services, the messages that they receive, and the routing of requests between them.
 ///
-/// The state of the device is in the services. It encodes screens, so it does not run on the thread of the bus handlers that call it.
+/// The state of the device is in the services. They and this actor run on one executor, so that a call from one to another
+/// changes no thread. Screens and lists are read and encoded outside of it.
 package actor Device {
   let configuration: ClusterConfiguration
   let bus: any BusConnection
@@ -32,15 +33,16 @@ package actor Device {
   let gallery: GalleryService
   let pushes: PushService
   let activities: ActivityService
-  let intents = IntentService()
+  let intents: IntentService
   let defaults: DefaultsDomains
   /// Extensions whose widgets use the location.
   let wantingLocation: Set<String>
+  let transactions: DeviceTransactions
   let faults: InjectedFaults
   let broken: @Sendable (String) -> Void
   /// The readers of the services' outputs, and what requests leave to be done.
-  let tasks = TaskOwner()
-  private nonisolated let executor = ServiceExecutor("device")
+  let tasks: TaskOwner
+  private nonisolated let executor: ServiceExecutor
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -56,6 +58,10 @@ package actor Device {
     bus: any BusConnection, underWay: UnderWay = UnderWay(), faults: InjectedFaults = InjectedFaults(),
     broken: @escaping @Sendable (String) -> Void
   ) throws {
+    let executor = ServiceExecutor("device")
+    self.executor = executor
+    tasks = TaskOwner(on: executor.taskExecutor)
+    intents = IntentService(executor: executor)
     let device = configuration.device.name
     let folder = instance.device(device)
     try folder.makeTransfers()
@@ -68,19 +74,26 @@ package actor Device {
     let clock = AdjustableClock(
       try store.setting(ClockSetting.self, named: DeviceStore.clock) ?? .running(ahead: 0),
       patience: settings.advancePatience, save: { try store.set($0, named: DeviceStore.clock) }, show: page.show)
+    let transactions = DeviceTransactions(database, executor: executor, clock: clock) {
+      broken("the state of the device cannot be written: \($0)")
+    }
+    self.transactions = transactions
+    let bus = CommittedBus(bus, transactions)
     let conditions = DeviceConditionsService(
       try DeviceConditionsStateMachine(store, hasPushServer: configuration.pushServer != nil),
       settings: try DeviceSettingsStateMachine(configuration, store), bus: bus, clock: clock,
-      storage: DeviceConditionsService.Storage(store))
+      storage: DeviceConditionsService.Storage(store), executor: executor)
     self.conditions = conditions
     let gallery = try GalleryService(
       device: WidgetDevice(configuration), apps: configuration.apps.map(\.bundle),
-      placesEachKind: settings.gallery.placesEachKind, database: database, bus: bus, clock: clock)
+      placesEachKind: settings.gallery.placesEachKind, database: database, bus: bus, clock: clock,
+      executor: executor)
     self.gallery = gallery
     // The types of what is stored of timelines take as long as all other services.
     let timelines = Concurrently {
       try TimelineService(
-        configuration, gallery, conditions, containers, underWay, database: database, bus: bus, clock: clock)
+        configuration, gallery, conditions, containers, underWay, database: database, bus: bus, clock: clock,
+        transactions: transactions)
     }
     let programs = configuration.programs(groups: groups, containers, conditions, in: instance)
     self.configuration = configuration
@@ -93,23 +106,23 @@ package actor Device {
     let launcher = try LaunchService(
       programs: programs, database: database, bus: bus, clock: clock, suspendAfter: settings.suspendAfter.seconds,
       endIdleAfter: settings.endIdleAfter.seconds,
-      backoff: Backoff(first: settings.crashBackoffFirst.seconds, limit: settings.crashBackoffMax.seconds))
+      backoff: Backoff(first: settings.crashBackoffFirst.seconds, limit: settings.crashBackoffMax.seconds), transactions: transactions)
     self.launcher = launcher
     self.apps = AppLifecycleService(
       apps: configuration.installedApps, containers: AppLifecycleService.ContainerMoves(containers), bus: bus,
-      clock: clock)
+      clock: clock, executor: executor)
     self.transfers = try TransferService(
       folder: folder.transfers, database: database, bus: bus, clock: clock, settings: TransferSettings(settings),
       families: AppFamilies(apps: configuration.apps.map(\.bundle)), underWay: underWay,
       isAwake: { await launcher.awakeInstance(of: $0) != nil },
       container: { $0.bundleIdentifier.flatMap(containers.path) },
-      space: { DiskSpace(at: folder.transfers).map { TransferSpace($0, settings) } }, deliverTo: faults.deliverTo)
+      space: { DiskSpace(at: folder.transfers).map { TransferSpace($0, settings) } }, deliverTo: faults.deliverTo, transactions: transactions)
     self.pushes = try PushService(
       device: device, products: configuration.pushProducts, hasWidgetPushes: configuration.hasWidgetPushes,
-      database: database, bus: bus, clock: clock, underWay: underWay)
+      database: database, bus: bus, clock: clock, underWay: underWay, transactions: transactions)
     let asked = AskedDevice()
     self.activities = try ActivityService(
-      configuration, conditions, asked, database: database, bus: bus, clock: clock)
+      configuration, conditions, asked, database: database, bus: bus, clock: clock, executor: executor)
     self.timelines = try timelines.get()
     try synchronized.get()
     asked.set(self)
@@ -160,6 +173,7 @@ package actor Device {
     await launcher.leave()
     await conditions.leave()
     await tasks.end()
+    transactions.commit()
   }
 
   /// What the device waits for: agents that have not reported their processes.
@@ -195,7 +209,7 @@ package actor Device {
     bus.onRequest(DeviceStatus.self) { [weak self] _, _ in try await requireDevice(self).status() }
   }
 
-  private func status() async throws -> DeviceStatus.Reply {
+  @concurrent private nonisolated func status() async throws -> DeviceStatus.Reply {
     let gallery = gallery.stateMachine
     // An earlier version of the system may have had the location.
     let missing = gallery.state.placements.filter { gallery.device.refusal(of: $0.location) != nil }

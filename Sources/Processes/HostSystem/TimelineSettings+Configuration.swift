@@ -36,7 +36,7 @@ extension TimelineService {
   init(
     _ configuration: ClusterConfiguration, _ gallery: GalleryService, _ conditions: DeviceConditionsService,
     _ containers: Containers, _ underWay: UnderWay, database: any DatabaseWriter, bus: any BusConnection,
-    clock: any ControllableClock
+    clock: any ControllableClock, transactions: DeviceTransactions
   ) throws {
     let device = configuration.device.name
     try self.init(
@@ -48,6 +48,7 @@ extension TimelineService {
         gallery.stateMachine.environment(of: $0, conditions.settings(of: .widgetExtension(device, $0.bundle)))
       },
       container: { $0.bundleIdentifier.flatMap(containers.path) },
-      closureSizes: { [layout = ClosureLayout()] in await layout.sizes(in: $0, $1) })
+      closureSizes: { [layout = ClosureLayout()] in await layout.sizes(in: $0, $1) },
+      transactions: transactions)
   }
 }

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+package import GRDB
+package import Messages
+import Synchronization
+package import Timekeeping
+
+/// The transactions of a device. What its services write while events wait for their executor becomes one transaction, and
+/// what follows from it is done when it is on the disk: nothing is replied, sent or started before.
+///
+/// Any thread may add something. Transactions are made on the executor, when no job waits for it, and at most `longest`
+/// after their first change.
+package final class DeviceTransactions: Sendable {
+  /// When a change must be written. A transaction has the urgency of its most urgent change.
+  package enum Urgency: Comparable, Sendable {
+    /// With the next transaction, at most `ride` later. For what an agent, an owner or the push server tells again.
+    case riding
+    /// What follows from it waits for the transaction, and the transaction not for the disk: it survives the end of the process.
+    case soon
+    /// It also survives a power failure.
+    case lasting
+  }
+
+  private struct State {
+    var changes: [@Sendable (Database) throws -> Void] = []
+    var urgency = Urgency.riding
+    /// What follows, in order.
+    var actions: [@Sendable () -> Void] = []
+    var waiting: [CheckedContinuation<Void, Never>] = []
+    /// Since when a transaction is planned.
+    var planned: DispatchTime?
+    var isRidePlanned = false
+    var isPerforming = false
+    var failure: BusError?
+    /// The device's clock does not advance before what follows is done.
+    var work: ClockWork?
+
+    /// Whether something must wait for a transaction, or for what follows from one.
+    var isPending: Bool { urgency > .riding || isPerforming }
+  }
+
+  /// The longest time from the first change of a transaction to its beginning while events arrive.
+  private static let longest: UInt64 = 5_000_000
+  private static let ride = DispatchTimeInterval.seconds(1)
+
+  package let database: any DatabaseWriter
+  package let executor: ServiceExecutor
+  private let clock: (any ControllableClock)?
+  private let broken: @Sendable (any Error) -> Void
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - clock: the device's clock.
+  ///   - broken: called once, when a transaction failed. Nothing follows from any change after that.
+  package init(
+    _ database: any DatabaseWriter, executor: ServiceExecutor, clock: any ControllableClock,
+    broken: @escaping @Sendable (any Error) -> Void
+  ) {
+    self.database = database
+    self.executor = executor
+    self.clock = clock
+    self.broken = broken
+  }
+
+  /// Writes each change at once, for a service alone.
+  package init(immediate database: any DatabaseWriter, executor: ServiceExecutor) {
+    self.database = database
+    self.executor = executor
+    clock = nil
+    broken = { _ in }
+  }
+
+  /// Adds a change to the next transaction.
+  ///
+  /// - Throws: errors of the database, only when each change is written at once.
+  package func write(_ urgency: Urgency, _ change: @escaping @Sendable (Database) throws -> Void) throws {
+    guard let clock else { return try perform([change], waits: urgency == .lasting) }
+    let (plans, rides) = state.withLock { state in
+      guard state.failure == nil else { return (false, false) }
+      state.changes.append(change)
+      state.urgency = max(state.urgency, urgency)
+      if urgency == .riding, !state.isRidePlanned {
+        state.isRidePlanned = true
+        return (false, true)
+      }
+      guard urgency > .riding, state.planned == nil else { return (false, false) }
+      state.planned = .now()
+      if state.work == nil { state.work = clock.beginWork() }
+      return (true, false)
+    }
+    if plans { executor.post { self.commitWhenIdle() } }
+    if rides { executor.post(after: .now() + Self.ride) { self.commit() } }
+  }
+
+  /// Does something when all changes before it are written: at once when none waits. After a failure it is not done.
+  package func afterCommit(_ action: @escaping @Sendable () -> Void) {
+    let isNow = state.withLock { state in
+      guard state.failure == nil else { return false }
+      if state.isPending { state.actions.append(action) }
+      return !state.isPending
+    }
+    if isNow { action() }
+  }
+
+  /// Returns when all changes before it are written, and what follows is done.
+  ///
+  /// - Throws: `failed` (indefinite) after a failure.
+  package func committed() async throws(BusError) {
+    let isPending = state.withLock { $0.isPending }
+    if isPending {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          if state.isPending { state.waiting.append(continuation) }
+          return !state.isPending
+        }
+        if isOver { continuation.resume() }
+      }
+    }
+    if let failure = state.withLock(\.failure) { throw failure }
+  }
+
+  private func commitWhenIdle() {
+    let began = state.withLock(\.planned)
+    guard let began else { return }
+    if executor.hasWaitingJobs, DispatchTime.now().uptimeNanoseconds - began.uptimeNanoseconds < Self.longest {
+      executor.post { self.commitWhenIdle() }
+    } else {
+      commit()
+    }
+  }
+
+  /// Writes what waits now, before something is read. On the executor.
+  package func commit() {
+    guard let clock else { return }
+    let batch = state.withLock { state in
+      let batch = state
+      state = State(waiting: [], isPerforming: batch.isPending, failure: batch.failure)
+      return batch
+    }
+    do {
+      if !batch.changes.isEmpty { try perform(batch.changes, waits: batch.urgency == .lasting) }
+      for action in batch.actions { action() }
+    } catch {
+      state.withLock { $0.failure = BusError(.failed, "the state of the device cannot be written: \(error)", isDefinite: false) }
+      broken(error)
+    }
+    let waiting = batch.waiting + follow()
+    for continuation in waiting { continuation.resume() }
+    if let work = batch.work { clock.endWork(work) }
+  }
+
+  private func perform(_ changes: [@Sendable (Database) throws -> Void], waits: Bool) throws {
+    let work = { (db: Database) in for change in changes { try change(db) } }
+    if waits { try database.write(work) } else { try database.writeSoon(work) }
+  }
+
+  /// Does what was added while other actions ran, unless it follows from a change that the next transaction writes.
+  ///
+  /// - Returns: who waits, when nothing is left.
+  private func follow() -> [CheckedContinuation<Void, Never>] {
+    while true {
+      let (actions, waiting) = state.withLock { state in
+        if state.failure != nil { state.actions = [] }
+        guard state.urgency == .riding, !state.actions.isEmpty else {
+          state.isPerforming = false
+          defer { if state.urgency == .riding { state.waiting = [] } }
+          return ([@Sendable () -> Void](), state.urgency == .riding ? state.waiting : [])
+        }
+        defer { state.actions = [] }
+        return (state.actions, [])
+      }
+      if actions.isEmpty { return waiting }
+      for action in actions { action() }
+    }
+  }
+}
