@@ -19,6 +19,7 @@ import sys
 import tempfile
 
 from products import Manifest
+from runpath import keep_own
 
 # The target whose settings an author's executable has.
 SAMPLE = "WidgetExtension"
@@ -183,6 +184,7 @@ def write_flags(manifest, build, sdk):
     os.makedirs(f"{sdk}/plugins")
     for name in build.used:
         run("strip", "-o", f"{sdk}/plugins/{name}", f"{build.folder}/{name}-tool")
+        keep_own(f"{sdk}/plugins/{name}")  # the script that starts it names the toolchain's folder
         plugins += ["-Xfrontend", "-load-plugin-executable", "-Xfrontend", f"@FLAGS@/plugins/{name}#{name}"]
     # Of a module that is found by -I, sourcekit-lsp opens no interface.
     base = ["-Isystem", "@SDK@/modules", *author[:first], *plugins]
