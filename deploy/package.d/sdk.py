@@ -19,6 +19,7 @@ import sys
 import tempfile
 
 from products import Manifest
+from runpath import keep_own
 
 # The target whose settings an author's executable has.
 SAMPLE = "WidgetExtension"
@@ -175,17 +176,6 @@ def replaced(sdk, libraries):
     return defined, sorted(name for name in defined & exported if not name.startswith(("$s", "_Z", "_")))
 
 
-def without_runtime_path(file):
-    """Removes the folder of this machine's compiler from an executable: `widgetlab` names the one that it finds."""
-    path = re.search(r"RUNPATH.*\[(.+)\]", output("readelf", "-d", file))
-    if path:
-        old = path.group(1).encode() + b"\0"
-        with open(file, "rb") as executable:
-            content = executable.read()
-        with open(file, "wb") as executable:
-            executable.write(content.replace(old, b"$ORIGIN".ljust(len(old), b"\0")))
-
-
 def write_flags(manifest, build, sdk):
     """The templates of the response files: `@SDK@` is the folder of the SDK, `@FLAGS@` that of these files."""
     author = manifest.flags(SAMPLE, "swift")
@@ -194,7 +184,7 @@ def write_flags(manifest, build, sdk):
     os.makedirs(f"{sdk}/plugins")
     for name in build.used:
         run("strip", "-o", f"{sdk}/plugins/{name}", f"{build.folder}/{name}-tool")
-        without_runtime_path(f"{sdk}/plugins/{name}")
+        keep_own(f"{sdk}/plugins/{name}")  # the script that starts it names the toolchain's folder
         plugins += ["-Xfrontend", "-load-plugin-executable", "-Xfrontend", f"@FLAGS@/plugins/{name}#{name}"]
     # Of a module that is found by -I, sourcekit-lsp opens no interface.
     base = ["-Isystem", "@SDK@/modules", *author[:first], *plugins]
