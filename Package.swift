@@ -562,16 +562,19 @@ let package = Package(
     process("FixtureActivities", in: "Testing", ["ActivityKit", "SwiftUI", "UIKit", "WidgetKit"], isAuthored: true),
     process("FixturePushes", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("PictureTimes", in: "Testing", ["Archive", "Layout", "Messages", "Pictures"]),
+    module("PlantedFaults", in: "Testing", ["Journal", "MessageBus", "Messages", "OwnedTasks", grdb]),
     process(
       "Faults", in: "Testing",
       [
-        "FaultPoints", "HostSystem", "MessageBusBroker", "Messages", "ProcessAgent", "PushServer", "StandingProcesses",
+        "HostSystem", "MessageBusBroker", "OwnedTasks", "PlantedFaults", "ProcessAgent", "PushServer",
+        "StandingProcesses", "Timelines",
       ]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),
     tests("MessagesTests", ["FidelityRules", "Messages"]),
     tests("ChildProcessesTests", ["ChildProcesses"]),
     tests("FaultPointsTests", ["FaultPoints", "Messages"]),
+    tests("PlantedFaultsTests", ["BusTesting", "MessageBus", "Messages", "OwnedTasks", "PlantedFaults", grdb]),
     tests("DefaultsLogTests", ["DefaultsLog", "FidelityRules", "Messages"]),
     tests("JournalTests", ["Journal", "Messages"]),
     tests("MessageBusTests", ["BusTesting", "MessageBus", "Messages", "ZeroMQ"]),

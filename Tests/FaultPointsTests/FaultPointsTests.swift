@@ -127,16 +127,4 @@ import Testing
     }
     #expect(FaultPoint(name: "host") == nil)
   }
-
-  @Test func `each planted fault has its own name, an executable and a sentence`() {
-    let names = PlantedFault.allCases.map(\.name)
-    #expect(Set(names).count == names.count)
-    for fault in PlantedFault.allCases {
-      #expect(PlantedFault(name: fault.name) == fault)
-      #expect(fault.summary.hasSuffix("."), "\(fault.name)")
-      #expect(["host-system", "message-bus", "process-agent", "push-server"].contains(fault.executable))
-      #expect(!fault.isPlanted, "a process makes no mistake unless one is planted")
-    }
-    #expect(!PlantedFault.isAnyPlanted)
-  }
 }

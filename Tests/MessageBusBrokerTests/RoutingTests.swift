@@ -65,6 +65,17 @@ import Testing
     #expect(fixture.forwarded.count == count)
   }
 
+  @Test func `an envelope that only the journal receives is recorded and not forwarded`() throws {
+    var fixture = try RoutingFixture.running()
+    fixture.routing.receiver = { $0.kind == ListProcesses.kind ? .journal : $0.destination }
+    let count = fixture.forwarded.count
+    for _ in 0..<2 {
+      try fixture.send(ListProcesses(), from: host, to: agent, on: 1)
+      #expect(fixture.lastTypes == ["process.list"])
+    }
+    #expect(fixture.forwarded.count == count)
+  }
+
   @Test func `a message to an absent destination is answered with undelivered at once`() throws {
     var fixture = try RoutingFixture.running()
     let sent = try fixture.send(ListProcesses(), from: host, to: .agent("iphone", 2), on: 1)

@@ -56,12 +56,7 @@ import Testing
       SourceRules.endingWaits, "await withCheckedContinuation { a = $0 }", 1,
       "await withTaskCancellationHandler {\n  await withCheckedContinuation { a = $0 }\n} onCancel: {}"
     ),
-    (
-      SourceRules.mistakesOnlyInFaults, "@_spi(BrokenBuilds) import FaultPoints", 1,
-      "if PlantedFault.misrouted.isPlanted { return }"
-    ),
     (SourceRules.monotonicWaits, "gate.wait(wallTimeout: .now() + 1)", 1, "gate.wait(timeout: .now() + 1)"),
-    (SourceRules.mistakesOnlyInFaults, "fault_plant(1)", 1, "fault_is_planted(1)"),
     (SourceRules.documented, "@MainActor public func a() {}", 1, "public import Foundation\npackage extension A {}"),
   ]
 
@@ -70,6 +65,14 @@ import Testing
     let (rule, bad, line, good) = Self.sourceSamples[index]
     #expect(rule(SourceFile("Tests/Sample.swift", bad)).map(\.line) == [line], "\(bad.prefix(60))")
     #expect(rule(SourceFile("Tests/Sample.swift", good)) == [], "\(good.prefix(60))")
+  }
+
+  @Test func `production code does not name a planted fault`() {
+    let bad = "a()\nif PlantedFault.misrouted.isPlanted { return }"
+    #expect(SourceRules.noMistakesOnPurpose(SourceFile("Sources/Device/A.swift", bad)).map(\.line) == [2])
+    #expect(SourceRules.noMistakesOnPurpose(SourceFile("Sources/Device/A.swift", "import PlantedFaults")) != [])
+    #expect(SourceRules.noMistakesOnPurpose(SourceFile("Sources/Testing/Faults/main.swift", bad)) == [])
+    #expect(SourceRules.noMistakesOnPurpose(SourceFile("Tests/A.swift", bad)) == [])
   }
 
   @Test func `a wait of a product is measured by a monotonic clock`() {
@@ -86,10 +89,11 @@ import Testing
   }
 
   @Test func `every source rule has a bad sample`() {
-    let task = SourceFile("Sources/A/Sample.swift", "Task { a() }")
+    let products = ["Task { a() }", "import PlantedFaults"].map { SourceFile("Sources/A/Sample.swift", $0) }
     for (name, rule) in SourceRules.all {
       let isShown =
-        Self.sourceSamples.contains { !rule(SourceFile("Tests/Sample.swift", $0.bad)).isEmpty } || !rule(task).isEmpty
+        Self.sourceSamples.contains { !rule(SourceFile("Tests/Sample.swift", $0.bad)).isEmpty }
+        || products.contains { !rule($0).isEmpty }
       #expect(isShown, "\(name)")
     }
   }

@@ -105,6 +105,17 @@ import Testing
     #expect(reloads(inADayOf: policy) == Int(perDay))
   }
 
+  @Test func `a credit lets the balance fall below 0 by so many reloads`() {
+    let policy = policy {
+      $0.credit = 2
+      $0.minimumSpacing = 0
+    }
+    var account = BudgetAccount(policy, now: origin)
+    let verdicts = (0..<8).map { _ in account.decide(.app, policy, BudgetSituation(), now: origin).verdict }
+    #expect(verdicts == Array(repeating: .granted, count: 7) + [.delayed])
+    #expect(account.balance == -2)
+  }
+
   @Test func `a policy without a daily limit grants each reload that the minimum spacing allows`() {
     #expect(reloads(inADayOf: policy { $0.perDay = nil }) == 288)
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FaultPoints
 import Foundation
 import MessageBus
 package import Messages
@@ -83,9 +82,8 @@ extension PushDeliveryService {
   /// Sends a notification to its device; this process's connection sends it again until it is acknowledged.
   func send(_ notification: PushedNotification) {
     let (id, subject) = (notification.uniqueID, notification.subject)
-    let device = notification.subject.device + (PlantedFault.pushToAnotherDevice.isPlanted ? "-2" : "")
     bus.submit(
-      DeliverPush(notification: notification), to: .host(device), id: id,
+      DeliverPush(notification: notification), to: .host(subject.device), id: id,
       context: MessageContext(correlation: id)
     ) { [weak self] result in
       switch result {

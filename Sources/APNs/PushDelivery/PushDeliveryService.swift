@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FaultPoints
 import FleetTokenDerivation
 import Foundation
 package import MessageBus
@@ -159,22 +158,11 @@ package actor PushDeliveryService {
       if jobs.isEmpty { return }
       var batch = Batch()
       for job in jobs { addIfPossible(job, to: &batch) }
-      if PlantedFault.answeredBeforeSaved.isPlanted, !batch.changes.requests.isEmpty, batch.tokens.isEmpty {
-        await answer(&batch)
-      }
       perform(batch)
       guard batch.changes.requests.count >= settings.busy else { continue }
       // Collects further requests for the next transaction.
       try? await Task.sleep(for: .seconds(settings.gathering))
     }
-  }
-
-  /// The mistake `answered-before-saved`.
-  private func answer(_ batch: inout Batch) async {
-    for then in batch.thens { then(false) }
-    batch.thens = []
-    // Longer than a commit, so that a kill can fall between the answer and the commit.
-    try? await Task.sleep(for: .milliseconds(100))
   }
 
   private func addIfPossible(_ job: PushJobQueue.Job, to batch: inout Batch) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FaultPoints
 import Foundation
 import HeapModule
 import Messages
@@ -235,8 +234,7 @@ struct PushStateMachine: Sendable {
     sent.isSent = true
     devices[subject.device, default: Device()].queues[subject, default: SubjectQueue()].sent.append(sent)
     devices[subject.device]?.round = round
-    let sending: [Action] = [.step(push, .sent, detail: nil), .send(push.notification)]
-    return PlantedFault.deliveredWhenSent.isPlanted ? sending + [.step(push, .delivered, detail: nil)] : sending
+    return [.step(push, .sent, detail: nil), .send(push.notification)]
   }
 
   /// Sends all notifications that the device accepts now.
@@ -288,10 +286,7 @@ struct PushStateMachine: Sendable {
 
   private mutating func acknowledged(_ id: UUID, _ subject: PushSubject, _ now: Date) -> [Action] {
     guard let push = takeSent(id, subject) else { return [] }
-    var actions: [Action] = PlantedFault.deliveredWhenSent.isPlanted ? [] : [.step(push, .delivered, detail: nil)]
-    if PlantedFault.loggedTwice.isPlanted { actions += actions }
-    if PlantedFault.sentAgain.isPlanted { actions.append(.send(push.notification)) }
-    return actions + forget(push) + sendStored(subject, now)
+    return [.step(push, .delivered, detail: nil)] + forget(push) + sendStored(subject, now)
   }
 
   private mutating func refused(_ id: UUID, _ subject: PushSubject, _ why: String, _ now: Date) -> [Action] {

@@ -66,10 +66,6 @@ static void copy_text(char *destination, const char *source) {
 
 static int is_text(const char *text, const char *other) { return strncmp(text, other, fault_text_size - 1) == 0; }
 
-uint32_t fault_planted_here;
-
-void fault_plant(uint32_t fault) { __atomic_store_n(&fault_planted_here, fault, __ATOMIC_RELAXED); }
-
 // MARK: The injector
 
 void *fault_page_create(const char *path, int *descriptor) {

@@ -28,15 +28,16 @@ package final class JournalWriter {
   @exclusivity(unchecked) private var buffer: [UInt8] = []
   @exclusivity(unchecked) private var bufferedCount = 0
   /// Writes bytes to a file at an offset. Tests replace it to simulate a disk that fills up.
-  var write: (SegmentFile, [UInt8], Int) throws(JournalError) -> Void = { file, bytes, offset throws(JournalError) in
+  package var write: (SegmentFile, [UInt8], Int) throws(JournalError) -> Void = {
+    file, bytes, offset throws(JournalError) in
     try file.write(bytes, at: offset)
   }
 
   /// What was given, outside of the journal; nil where a journal has no broker.
   private let numbers: NumberFile?
 
-  /// The state restored from the folder.
-  package let recovered: JournalRecovery
+  /// The state restored from the folder. A test can change it before the first segment begins.
+  package var recovered: JournalRecovery
   /// The files that were renamed, since they were named like segments and had no head: a power failure leaves such a file.
   package let setAside: [String]
   /// The number of the last envelope written.

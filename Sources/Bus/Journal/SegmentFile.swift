@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 
 /// An open file, closed with its last reference.
-final class SegmentFile: Sendable {
+package final class SegmentFile: Sendable {
   let path: String
   let descriptor: Int32
 
@@ -82,7 +82,7 @@ final class SegmentFile: Sendable {
   }
 
   /// Writes all bytes at an offset, with one system call unless a signal or the kernel interrupts it.
-  func write(_ bytes: [UInt8], at offset: Int) throws(JournalError) {
+  package func write(_ bytes: [UInt8], at offset: Int) throws(JournalError) {
     var written = 0
     while written < bytes.count {
       let result = bytes.withUnsafeBytes { buffer in

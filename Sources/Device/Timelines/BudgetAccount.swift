@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FaultPoints
 package import Foundation
 package import Messages
 
@@ -98,7 +97,6 @@ package struct BudgetAccount: Codable, Sendable, Hashable {
   private func verdict(
     _ cause: ReloadCause, _ policy: BudgetPolicy, _ situation: BudgetSituation, _ now: Date
   ) -> BudgetVerdict {
-    if PlantedFault.overdrawn.isPlanted { return BudgetVerdict(.granted, "budget") }
     let spacingEnd = lastReload?.addingTimeInterval(policy.minimumSpacing) ?? now
     if situation.isInsideProvider, spacingEnd > now {
       return BudgetVerdict(.delayed, "asked-by-its-own-provider", until: spacingEnd)
@@ -115,14 +113,14 @@ package struct BudgetAccount: Codable, Sendable, Hashable {
     if spent.count >= allowance, let first = spent.first {
       return BudgetVerdict(.delayed, "window", until: first.addingTimeInterval(policy.window * 3600))
     }
-    if balance >= 1 - 1e-6 { return BudgetVerdict(.granted, "budget") }
+    if balance + policy.credit >= 1 - 1e-6 { return BudgetVerdict(.granted, "budget") }
     guard let until = whenPaid(policy, now) else { return BudgetVerdict(.refused, "never-paid") }
     return BudgetVerdict(.delayed, "budget", until: until)
   }
 
   /// When one reload can be paid, rounded up to a whole second; `nil` if not within a month.
   private func whenPaid(_ policy: BudgetPolicy, _ now: Date) -> Date? {
-    var missing = 1 - balance
+    var missing = 1 - balance - policy.credit
     var instant = now
     let horizon = now.addingTimeInterval(31 * 86_400)
     while instant < horizon {

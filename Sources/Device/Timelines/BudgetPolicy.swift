@@ -16,6 +16,8 @@ package struct BudgetPolicy: Sendable, Hashable {
   package var initial = 5.0
   /// The largest balance of a placement.
   package var burst = 10.0
+  /// How far below 0 the balance of a placement may fall. No policy file sets it.
+  package var credit = 0.0
   /// The shortest time between two reloads of a placement, seconds.
   package var minimumSpacing = 300.0
   /// The length of the window, hours: within it no placement spends more than it accrues in a day.

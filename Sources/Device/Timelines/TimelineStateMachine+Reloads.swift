@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
-import FaultPoints
 import Foundation
 import Messages
 import ProcessActions
@@ -221,7 +220,7 @@ extension TimelineStateMachine {
   mutating func line(_ placed: PlacementState, _ pendingReload: PendingReload, _ verdict: BudgetVerdict, _ now: Date)
     -> Action
   {
-    lastLine += PlantedFault.ledgerGap.isPlanted && lastLine % 7 == 6 ? 2 : 1
+    lastLine += 1
     let entry = LedgerEntry(
       number: lastLine, date: now, reload: pendingReload.reload, placement: placed.placement.id,
       bundle: placed.placement.bundle, widgetKind: placed.placement.kind, because: pendingReload.reloadCause,

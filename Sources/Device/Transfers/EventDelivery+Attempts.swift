@@ -40,7 +40,6 @@ extension EventDelivery {
         handle(.sent(delivery.id, generation: attempt.generation))
         // Before the owner gets the events.
         guard writePostponed() else { return }
-        if PlantedFault.deletedWhenSent.isPlanted { return deleteWhenSent(events, of: delivery) }
         return await send(events, of: delivery)
       } catch {
         guard !Task.isCancelled else { return }
@@ -58,28 +57,17 @@ extension EventDelivery {
   }
 
   private func send(_ events: SessionEvents, of delivery: DeliveryStateMachine.Delivery) async {
-    let destination = deliverTo(delivery.session.owner)
+    let owner = delivery.session.owner
     do throws(BusError) {
-      try await context.bus.deliver(events, to: destination, id: delivery.id, context: delivery.session.context)
+      try await context.bus.deliver(events, to: owner, id: delivery.id, context: delivery.session.context)
     } catch {
       // Cancelled, or this host leaves the bus: the caller of that handles the rest.
       guard error.code != .closed, !Task.isCancelled else { return }
       let notice = SessionUnclaimed(
-        owner: delivery.session.owner, session: delivery.session.identifier, delivery: delivery.id, reason: "\(error)")
+        owner: owner, session: delivery.session.identifier, delivery: delivery.id, reason: "\(error)")
       context.bus.record(notice, context: delivery.context)
       return handle(.refused(delivery.id))
     }
-    handle(.acknowledged(delivery.id, of: delivery.tasks))
-    if PlantedFault.deliveredTwice.isPlanted {
-      context.bus.submit(events, to: destination, id: UUID(), context: delivery.session.context) { _ in }
-    }
-  }
-
-  /// The mistake `deleted-when-sent`.
-  private func deleteWhenSent(_ events: SessionEvents, of delivery: DeliveryStateMachine.Delivery) {
-    context.bus.submit(
-      events, to: delivery.session.owner, id: delivery.id, context: delivery.session.context
-    ) { _ in }
     handle(.acknowledged(delivery.id, of: delivery.tasks))
   }
 
@@ -112,7 +100,6 @@ extension EventDelivery {
       FaultPoint.hostBeforeFilesCopied.reached()
       try await EventDelivery.copy(whole, to: copies, context)
       FaultPoint.hostAfterFilesCopied.reached()
-      if PlantedFault.truncatedCopy.isPlanted { for copy in copies { truncate(copy, off_t(WholeFile.size(copy)) - 1) } }
       try Task.checkCancellation()
     } catch {
       for copy in copies { unlink(copy) }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FaultPoints
 import Foundation
 import MessageBus
 import Messages
@@ -19,8 +18,6 @@ actor EventDelivery {
   var files: OwnerFiles
   /// The folder of an owner.
   nonisolated let container: @Sendable (Address) -> String?
-  /// The destination of an owner's events.
-  let deliverTo: @Sendable (Address) -> Address
   private(set) var stateMachine: DeliveryStateMachine
   private var stored: StoredDeliveries
   private var alarm = StateMachineAlarm()
@@ -36,12 +33,11 @@ actor EventDelivery {
   /// Reads the state that the previous host wrote.
   ///
   /// - Throws: database errors.
-  init(_ context: TransferContext, files: OwnerFiles, deliverTo: @escaping @Sendable (Address) -> Address) throws {
+  init(_ context: TransferContext, files: OwnerFiles) throws {
     self.context = context
     tasks = TaskOwner(on: context.executor.taskExecutor)
     self.files = files
     container = files.container
-    self.deliverTo = deliverTo
     let stateMachine = try context.store.stateMachine(context.settings)
     self.stateMachine = stateMachine
     stored = StoredDeliveries(stateMachine)
@@ -174,7 +170,6 @@ actor EventDelivery {
 
   /// Removes the host's files and the remaining copies of a delivery. Its rows are removed already.
   private func removeFiles(of delivery: DeliveryStateMachine.Delivery) {
-    if PlantedFault.acknowledgementForgotten.isPlanted { return }
     for task in delivery.tasks { unlink(context.path(TaskKey(session: delivery.session, identifier: task))) }
     files.remove(of: delivery.id)
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CookieFiles
-import FaultPoints
 import Foundation
 import MessageBus
 import Messages
@@ -269,9 +268,6 @@ actor TransferScheduler {
     let step: TransferProgress.Step = end.failure.map { $0.code == -999 ? .cancelled : .failed } ?? .finished
     let detail = end.failure?.message ?? end.result.map { "HTTP \($0.response.status)" }
     context.record(end.key, step, end.bytes, detail, end.result?.sha256)
-    if PlantedFault.endReportedTwice.isPlanted {
-      context.record(end.key, step, end.bytes, detail, end.result?.sha256)
-    }
     withdrawQuestion(about: end.key)
     context.failures.withLock { _ = $0.removeValue(forKey: end.key) }
   }

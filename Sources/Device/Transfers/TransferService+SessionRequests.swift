@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FaultPoints
 package import MessageBus
 package import Messages
 import OwnedTasks
@@ -46,10 +45,7 @@ extension TransferService {
   ///
   /// - Throws: `no-such-session` (definite) when no process ever created the session; database errors.
   package func create(_ request: CreateTransfer, _ from: Received) throws -> Done {
-    try scheduler.assumeIsolated { scheduler in
-      if PlantedFault.acceptedBeforeSaved.isPlanted { return scheduler.createLater(request, from: from.source) }
-      try scheduler.create(request, from: from.source)
-    }
+    try scheduler.assumeIsolated { try $0.create(request, from: from.source) }
     return Done()
   }
 
@@ -70,16 +66,6 @@ extension TransferService {
   package func change(_ request: ChangeTransfer, _ from: Received) throws -> Done {
     try scheduler.assumeIsolated { try $0.change(request, from: from.source) }
     return Done()
-  }
-}
-
-extension TransferScheduler {
-  /// The mistake `accepted-before-saved`.
-  fileprivate func createLater(_ request: CreateTransfer, from owner: Address) {
-    tasks.start {
-      try? await Task.sleep(for: .seconds(2))
-      try? await self.create(request, from: owner)
-    }
   }
 }
 

@@ -36,15 +36,12 @@ package actor TransferService {
   ///   - isAwake: whether an owner runs now and can receive the progress of its tasks.
   ///   - container: the folder of an owner, in which its copies are placed.
   ///   - space: the space of the disk; `nil` for no limit.
-  ///   - deliverTo: the destination of an owner's events, by default the owner. Other functions simulate a broken
-  ///     build.
   /// - Throws: database errors.
   package init(
     folder: String, database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock,
     settings: TransferSettings, families: AppFamilies = AppFamilies(), underWay: UnderWay = UnderWay(),
     isAwake: @escaping @Sendable (Address) async -> Bool = { _ in true },
     container: @escaping @Sendable (Address) -> String?, space: @escaping @Sendable () -> TransferSpace? = { nil },
-    deliverTo: @escaping @Sendable (Address) -> Address = { $0 },
     transactions: DeviceTransactions? = nil
   ) throws {
     context = try TransferContext(
@@ -52,8 +49,7 @@ package actor TransferService {
       underWay: underWay, space: space, transactions: transactions)
     outputs = context.outputs
     processActions = context.processActions
-    delivery = try EventDelivery(
-      context, files: try OwnerFiles(store: context.store, container: container), deliverTo: deliverTo)
+    delivery = try EventDelivery(context, files: try OwnerFiles(store: context.store, container: container))
     let scheduler = try TransferScheduler(context, delivery: delivery, isAwake: isAwake)
     self.scheduler = scheduler
     context.commits.begin { [weak scheduler] in scheduler?.assumeIsolated { $0.commit() } }

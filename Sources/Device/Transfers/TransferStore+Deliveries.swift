@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FaultPoints
 import Foundation
 import GRDB
 import Messages
@@ -114,7 +113,7 @@ extension TransferStore {
         [session.openIn, session.isQuit, key.owner.text, key.identifier])
     }
     for delivery in changed { try TransferStore.write(delivery, db) }
-    for delivery in gone where !PlantedFault.acknowledgementForgotten.isPlanted {
+    for delivery in gone {
       let others = present.filter { $0.session == delivery.session }
       try TransferStore.remove(delivery, keeping: Set(others.flatMap(\.tasks)), db)
     }

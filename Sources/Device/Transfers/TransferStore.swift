@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FaultPoints
 import Foundation
 import GRDB
 import Messages
@@ -57,7 +56,6 @@ struct TransferStore: Sendable {
         INSERT INTO syncs VALUES (1, 0);
         """,
       ])
-    if PlantedFault.loadedAgain.isPlanted { try database.run("UPDATE tasks SET endedOrder = NULL, ended = NULL") }
   }
 
   // MARK: Transactions

@@ -26,7 +26,7 @@ extension Device {
     for actions in [apps.processActions, timelines.processActions, gallery.processActions, pushes.processActions] {
       await launcher.perform(actions)
     }
-    await launcher.perform(transfers.processActions, launches: faults.relaunches)
+    await launcher.perform(transfers.processActions, launches: parts.launchesForEvents)
     await pushes.take(timelines.reports)
     tasks.start { [self, launcher] in
       for await output in launcher.outputs { await route(output) }

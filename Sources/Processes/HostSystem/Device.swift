@@ -38,7 +38,7 @@ package actor Device {
   /// Extensions whose widgets use the location.
   let wantingLocation: Set<String>
   let transactions: DeviceTransactions
-  let faults: InjectedFaults
+  let parts: HostParts
   let broken: @Sendable (String) -> Void
   /// The readers of the services' outputs, and what requests leave to be done.
   let tasks: TaskOwner
@@ -55,7 +55,7 @@ package actor Device {
   /// - Throws: `instance-folder`, `configuration` with the file that it concerns, or errors of the database.
   package init(
     _ configuration: ClusterConfiguration, instance: InstanceFolder, database: any DatabaseWriter,
-    bus: any BusConnection, underWay: UnderWay = UnderWay(), faults: InjectedFaults = InjectedFaults(),
+    bus: any BusConnection, underWay: UnderWay = UnderWay(), parts: HostParts = HostParts(),
     broken: @escaping @Sendable (String) -> Void
   ) throws {
     let executor = ServiceExecutor("device")
@@ -93,7 +93,7 @@ package actor Device {
     let timelines = Concurrently {
       try TimelineService(
         configuration, gallery, conditions, containers, underWay, database: database, bus: bus, clock: clock,
-        transactions: transactions)
+        transactions: transactions, reloads: parts.reloads)
     }
     let programs = configuration.programs(groups: groups, containers, conditions, in: instance)
     self.configuration = configuration
@@ -101,7 +101,7 @@ package actor Device {
     self.defaults = DefaultsDomains(
       bundles: configuration.products.map(\.bundle), groups: groups, container: containers.path)
     self.wantingLocation = try configuration.bundlesWantingLocation()
-    self.faults = faults
+    self.parts = parts
     self.broken = broken
     let launcher = try LaunchService(
       programs: programs, database: database, bus: bus, clock: clock, suspendAfter: settings.suspendAfter.seconds,
@@ -116,7 +116,7 @@ package actor Device {
       families: AppFamilies(apps: configuration.apps.map(\.bundle)), underWay: underWay,
       isAwake: { await launcher.awakeInstance(of: $0) != nil },
       container: { $0.bundleIdentifier.flatMap(containers.path) },
-      space: { DiskSpace(at: folder.transfers).map { TransferSpace($0, settings) } }, deliverTo: faults.deliverTo, transactions: transactions)
+      space: { DiskSpace(at: folder.transfers).map { TransferSpace($0, settings) } }, transactions: transactions)
     self.pushes = try PushService(
       device: device, products: configuration.pushProducts, hasWidgetPushes: configuration.hasWidgetPushes,
       database: database, bus: bus, clock: clock, underWay: underWay, transactions: transactions)

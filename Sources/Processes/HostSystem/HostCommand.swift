@@ -32,12 +32,10 @@ package struct HostCommand: StandingProcessCommand {
     return command
   }
 
-  package func serve(_ logger: Logger) async throws { try await serve(logger, faults: InjectedFaults()) }
+  package func serve(_ logger: Logger) async throws { try await serve(logger, parts: HostParts()) }
 
-  /// Runs the host of a device.
-  ///
-  /// - Parameter faults: the faults of a deliberately broken build.
-  package func serve(_ logger: Logger, faults: InjectedFaults) async throws {
+  /// Runs the host of a device with these parts.
+  package func serve(_ logger: Logger, parts: HostParts) async throws {
     let configuration = try config.load()
     let hasFaultPoints = try options.joinFaultPoints(as: .host(configuration.device.name))
     let folder = options.folder
@@ -55,11 +53,12 @@ package struct HostCommand: StandingProcessCommand {
     if let early { connection = early } else { connection = try await self.connection(configuration, opening) }
     StandingProcess.renewKey(.host, on: connection, in: folder)
     let device = try Device(
-      configuration, instance: folder, database: database, bus: connection,
-      underWay: try UnderWay(path: folder.host + "/under-way", of: opening.store), faults: faults
+      configuration, instance: folder, database: database, bus: parts.bus(connection),
+      underWay: try UnderWay(path: folder.host + "/under-way", of: opening.store), parts: parts
     ) { reason in
       Self.fail("\(reason). \(advice.text(shortage: DiskSpace(at: folder.path)?.shortage))", .io)
     }
+    try parts.database(database)
     try await device.resume()
     let generation = try await connection.start()
     await device.connected()

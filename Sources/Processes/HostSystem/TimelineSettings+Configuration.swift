@@ -36,14 +36,17 @@ extension TimelineService {
   init(
     _ configuration: ClusterConfiguration, _ gallery: GalleryService, _ conditions: DeviceConditionsService,
     _ containers: Containers, _ underWay: UnderWay, database: any DatabaseWriter, bus: any BusConnection,
-    clock: any ControllableClock, transactions: DeviceTransactions
+    clock: any ControllableClock, transactions: DeviceTransactions,
+    reloads: (inout TimelineSettings, inout BudgetPolicy) -> Void
   ) throws {
     let device = configuration.device.name
+    var policy = try BudgetPolicy(configuration.settings, timeZone: conditions.settings.timeZone)
+    var settings = TimelineSettings(configuration.settings)
+    reloads(&settings, &policy)
     try self.init(
       extensions: configuration.extensions.map { $0.address(on: device) },
       apps: configuration.apps.map { .app(device, $0.bundle) }, database: database, bus: bus, clock: clock,
-      settings: TimelineSettings(configuration.settings), underWay: underWay,
-      policy: try BudgetPolicy(configuration.settings, timeZone: conditions.settings.timeZone),
+      settings: settings, underWay: underWay, policy: policy,
       environment: {
         gallery.stateMachine.environment(of: $0, conditions.settings(of: .widgetExtension(device, $0.bundle)))
       },

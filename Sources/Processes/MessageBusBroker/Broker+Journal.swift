@@ -49,7 +49,6 @@ extension Broker {
       stall?.actions += kept(actions, batch)
       return
     }
-    if PlantedFault.journalAfterForwarding.isPlanted { return forwardUnwritten(kept(actions, batch)) }
     var actions = actions
     while !actions.isEmpty {
       do throws(JournalError) {
@@ -68,23 +67,6 @@ extension Broker {
     }
     frame.withUnsafeBytes { show($0) }
     trim()
-  }
-
-  /// The mistake `journal-after-forwarding`.
-  private func forwardUnwritten(_ actions: [Routing<PeerID>.Action]) {
-    if unwritten.isEmpty {
-      _ = loop.after(.milliseconds(50)) { [weak self] in
-        self?.assumeIsolated { broker in
-          try? broker.journal?.append(broker.unwritten)
-          broker.unwritten = []
-        }
-      }
-    }
-    var actions = actions
-    while !actions.isEmpty {
-      unwritten += records(of: actions)
-      actions = carryOut(actions)
-    }
   }
 
   private func append(_ actions: [Routing<PeerID>.Action], _ batch: FrameBatch?) throws(JournalError) {

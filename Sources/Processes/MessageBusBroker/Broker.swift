@@ -5,7 +5,7 @@ import Foundation
 import Glibc
 package import Journal
 import Logging
-import Messages
+package import Messages
 import PrometheusMetrics
 package import ZeroMQ
 
@@ -19,14 +19,13 @@ package actor Broker {
   let raise: @Sendable (Int32) -> Void
   let metrics: BrokerMetrics?
   private let prepare: @Sendable (JournalWriter) -> Void
+  private let receiver: @Sendable (EnvelopeHeader) -> Address
   private let context: Context
   private var lock: JournalLock?
   var routing: Routing<PeerID>?
   var journal: JournalWriter?
   /// The pending work while the journal cannot be written; nil otherwise.
   var stall: Stall?
-  /// Records that a build with the mistake `journal-after-forwarding` has not written yet.
-  var unwritten: [[UInt8]] = []
   /// The frames that wait for a line with an injected delay.
   var delayed: [PeerID: [[UInt8]]] = [:]
   var router: Socket?
@@ -47,15 +46,18 @@ package actor Broker {
   /// - Parameters:
   ///   - raise: sends this process a signal that an operator requested.
   ///   - prepare: gets the journal before it is written; tests use it to simulate a full disk.
+  ///   - receiver: who receives an envelope: its destination, unless a test loses or redirects envelopes.
   /// - Throws: `ZMQError` when descriptors ran out.
   package init(
     _ settings: BrokerSettings, raise: @escaping @Sendable (Int32) -> Void = { kill(getpid(), $0) },
-    prepare: @escaping @Sendable (JournalWriter) -> Void = { _ in }
+    prepare: @escaping @Sendable (JournalWriter) -> Void = { _ in },
+    receiver: @escaping @Sendable (EnvelopeHeader) -> Address = { $0.destination }
   ) throws {
     self.settings = settings
     self.metrics = settings.metrics
     self.raise = raise
     self.prepare = prepare
+    self.receiver = receiver
     self.context = try Context()
   }
 
@@ -73,6 +75,7 @@ package actor Broker {
     prepare(journal)
     var routing = Routing<PeerID>(
       pid: getpid(), recovered: journal.recovered, standing: try standingKeys(), now: .now)
+    routing.receiver = receiver
     routing.peerLimit = settings.peerLimit
     routing.keyGrace = settings.keyGrace / .seconds(1)
     try journal.startSegment(with: routing.started())

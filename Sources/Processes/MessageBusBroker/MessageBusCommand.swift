@@ -105,7 +105,10 @@ package struct MessageBusCommand: StandingProcessCommand {
     return settings
   }
 
-  package func serve(_ logger: Logger) async throws {
+  package func serve(_ logger: Logger) async throws { try await serve(logger) { try Broker($0) } }
+
+  /// Runs the broker that `makeBroker` returns.
+  package func serve(_ logger: Logger, makeBroker: (BrokerSettings) throws -> Broker) async throws {
     try options.joinFaultPoints(as: .messageBus)
     let signals = await EndSignals()
     StandingProcess.raiseDescriptorLimit()
@@ -113,7 +116,7 @@ package struct MessageBusCommand: StandingProcessCommand {
     signal(SIGXFSZ, SIG_IGN)
     let limits = try limits()
     let settings = try settings(limits)
-    let broker = try Broker(settings)
+    let broker = try makeBroker(settings)
     _ = try await broker.start()
     let metricsServer = try metrics.serve(
       limits.metrics, as: .messageBus, advertise: advertise, in: options.folder, logger: logger

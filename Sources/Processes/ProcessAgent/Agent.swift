@@ -273,9 +273,7 @@ package actor Agent {
       guard let (lines, exit, id) = table.ended(instance, ending) else { return }
       for line in lines { connection.record(line) }
       logger.info("ended", metadata: metadata(instance, ["ending": "\(ending)"]))
-      if PlantedFault.exitOfAnother.isPlanted { report(exit.ofNextGeneration, UUID()) }
       report(exit, id)
-      if PlantedFault.exitReportedTwice.isPlanted { report(exit, UUID()) }
       retire(instance)
       announceAgain()
       checkQuiet()
@@ -378,12 +376,5 @@ package actor Agent {
 
   private func metadata(_ instance: ChildInstance, _ more: Logger.Metadata) -> Logger.Metadata {
     more.merging(["address": "\(instance.address)", "generation": "\(instance.generation)"]) { $1 }
-  }
-}
-
-extension ProcessExited {
-  /// The mistake `exit-of-another`.
-  fileprivate var ofNextGeneration: ProcessExited {
-    ProcessExited(address: address, generation: generation + 1, pid: pid, ending: ending)
   }
 }

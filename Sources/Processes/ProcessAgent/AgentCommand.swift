@@ -6,7 +6,7 @@ import FaultPoints
 import Foundation
 import Glibc
 package import Logging
-import MessageBus
+package import MessageBus
 import Messages
 package import StandingProcesses
 
@@ -32,13 +32,18 @@ package struct AgentCommand: StandingProcessCommand {
     guard number > 0 else { throw ValidationError("--number must be 1 or more") }
   }
 
-  package func serve(_ logger: Logger) async throws { try await serve(logger, reportedPid: { $0 }) }
+  package func serve(_ logger: Logger) async throws { try await serve(logger, bus: { $0 }) }
 
   /// Runs the process.
   ///
-  /// - Parameter reportedPid: maps a pid to the one that is sent to other processes; differs only in a build with a
-  ///   deliberate fault.
-  package func serve(_ logger: Logger, reportedPid: @escaping @Sendable (Int32) -> Int32) async throws {
+  /// - Parameters:
+  ///   - bus: the connection that the agent uses, made from that of the process; differs only in a build with a
+  ///     deliberate fault.
+  ///   - reportedPid: maps a pid to the one that is sent to other processes; likewise.
+  package func serve(
+    _ logger: Logger, bus: (any BusConnection) -> any BusConnection,
+    reportedPid: @escaping @Sendable (Int32) -> Int32 = { $0 }
+  ) async throws {
     let configuration = try config.load()
     let instance = options.folder
     let address = Address.agent(configuration.device.name, number)
@@ -47,7 +52,7 @@ package struct AgentCommand: StandingProcessCommand {
     let executables = ExecutableSearch(configuration: config.path, named: executables)
     let connection = try await Cluster.connection(as: .agent(number), address: address, instance: instance)
     let agent = Agent(
-      connection: connection, executables: executables,
+      connection: bus(connection), executables: executables,
       bundles: BundleFolder(configuration, in: instance.device(configuration.device.name)),
       bus: { try AgentCommand.place(in: instance) }, faultPoints: hasFaultPoints ? instance.faultPoints : nil,
       reportedPid: reportedPid)

@@ -58,7 +58,10 @@ package struct PushServerCommand: StandingProcessCommand {
 
   package init() {}
 
-  package func serve(_ logger: Logger) async throws {
+  package func serve(_ logger: Logger) async throws { try await serve(logger, parts: PushServerParts()) }
+
+  /// Runs a push server with these parts.
+  package func serve(_ logger: Logger, parts: PushServerParts) async throws {
     var configuration = try config.load().pushServer ?? ClusterConfiguration.PushServer()
     configuration.listen = listen ?? configuration.listen
     configuration.advertise = advertise ?? configuration.advertise
@@ -69,7 +72,7 @@ package struct PushServerCommand: StandingProcessCommand {
     let address = try address(hasDatabase: configuration.database != nil)
     try options.joinFaultPoints(as: address)
     try await PushServerService(
-      configuration, metrics, address: address, instance: options.folder, logger: logger
+      configuration, metrics, address: address, instance: options.folder, parts: parts, logger: logger
     ).run()
   }
 

@@ -20,6 +20,7 @@ struct PushServerService {
   private let metricsOption: MetricsOption
   private let address: Address
   private let instance: InstanceFolder
+  private let parts: PushServerParts
   private let logger: Logger
   /// Seconds to finish open requests after SIGTERM: `up` kills the process after three seconds.
   private static let lastSeconds = 2.0
@@ -27,12 +28,13 @@ struct PushServerService {
   /// - Parameter metricsOption: starts the server of the metrics that the configuration describes.
   init(
     _ configuration: ClusterConfiguration.PushServer, _ metricsOption: MetricsOption, address: Address,
-    instance: InstanceFolder, logger: Logger
+    instance: InstanceFolder, parts: PushServerParts, logger: Logger
   ) {
     self.configuration = configuration
     self.metricsOption = metricsOption
     self.address = address
     self.instance = instance
+    self.parts = parts
     self.logger = logger
   }
 
@@ -58,7 +60,8 @@ struct PushServerService {
     let connection = try await Cluster.connection(
       as: .pushServer, address: address, instance: instance, store: opening)
     let metrics = configuration.metrics.map { _ in ProviderMetrics() }
-    let service = try makeService(database, connection, credentials, metrics?.delivery)
+    let service = try makeService(database, parts.bus(connection), credentials, metrics?.delivery)
+    if let database { try parts.database(database) }
     let keys = try ProviderKeyRing(folder: instance.pushCredentials)
     let overrides = PushBackend.Overrides()
     let backends = PushEnvironment.allCases.map { environment in
@@ -96,11 +99,11 @@ struct PushServerService {
   }
 
   private func makeService(
-    _ database: DatabasePool?, _ connection: Connection, _ credentials: PushCredentials, _ metrics: DeliveryMetrics?
+    _ database: DatabasePool?, _ bus: any BusConnection, _ credentials: PushCredentials, _ metrics: DeliveryMetrics?
   ) throws -> PushDeliveryService {
     let settings = PushSettings(configuration.rules)
     if let database {
-      return try PushDeliveryService(database: database, bus: connection, settings: settings, metrics: metrics) {
+      return try PushDeliveryService(database: database, bus: bus, settings: settings, metrics: metrics) {
         [advice] reason in
         PushServerCommand.fail("\(reason). \(advice.text(shortage: DiskSpace(at: advice.file)?.shortage))", .io)
       }
@@ -117,7 +120,7 @@ struct PushServerService {
     } catch {
       // It is tried again: a replica stays when the database is away.
     }
-    return try PushDeliveryService(store: store, bus: connection, settings: settings, metrics: metrics) { reason in
+    return try PushDeliveryService(store: store, bus: bus, settings: settings, metrics: metrics) { reason in
       PushServerCommand.fail(reason, .io)
     } availability: { [logger] text in
       logger.error("\(text)")

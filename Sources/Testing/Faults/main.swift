@@ -5,26 +5,65 @@
 // The executable's name selects the process, WIDGETLAB_FAULT the mistake (`PlantedFault`). `Faults --list` prints all,
 // one in a line with tabs: name, executable, law, sentence.
 
-@_spi(BrokenBuilds) import FaultPoints
 import Foundation
 import HostSystem
 import MessageBusBroker
-import Messages
+import OwnedTasks
+import PlantedFaults
 import ProcessAgent
 import PushServer
 import StandingProcesses
-
-/// The app that contains the extension at `address`: its bundle identifier without the last component.
-@Sendable func containingApp(of address: Address) -> Address {
-  guard address.role == .widgetExtension, let device = address.device, let bundle = address.bundleIdentifier,
-    let lastDot = bundle.lastIndex(of: ".")
-  else { return address }
-  return .app(device, String(bundle[..<lastDot]))
-}
+import Timelines
 
 func refuse(_ text: String) -> Never {
   FileHandle.standardError.write(Data("\(text)\n".utf8))
   exit(64)
+}
+
+/// Runs the process of a fault with the part that makes the mistake.
+func run(_ fault: PlantedFault) async {
+  // A task of it ends with the process.
+  let tasks = TaskOwner()
+  switch fault.executable {
+  case "message-bus":
+    await MessageBusCommand.start { command, logger in
+      try await command.serve(logger) { settings in
+        try Broker(
+          settings, prepare: { FaultyBroker.plant(fault, in: $0) },
+          receiver: { FaultyBroker.receiver(of: $0, fault) })
+      }
+    }
+  case "host-system":
+    await HostCommand.start { command, logger in
+      var parts = HostParts()
+      parts.bus = { FaultyConnection($0, fault) }
+      parts.database = { try FaultyDatabase.plant(fault, in: $0, tasks) }
+      parts.launchesForEvents = fault != .unlaunched
+      if fault == .overdrawn {
+        parts.reloads = { settings, policy in
+          settings.developerMode = false
+          policy.credit = .infinity
+          policy.minimumSpacing = 0
+          policy.freeCauses = []
+          policy.isFreeInForeground = false
+          policy.isFreeAtWork = false
+        }
+      }
+      try await command.serve(logger, parts: parts)
+    }
+  case "process-agent":
+    await AgentCommand.start { command, logger in
+      try await command.serve(
+        logger, bus: { FaultyConnection($0, fault) }, reportedPid: { fault == .falsePid ? $0 + 1 : $0 })
+    }
+  default:
+    await PushServerCommand.start { command, logger in
+      var parts = PushServerParts()
+      parts.bus = { FaultyConnection($0, fault) }
+      parts.database = { try FaultyDatabase.plant(fault, in: $0, tasks) }
+      try await command.serve(logger, parts: parts)
+    }
+  }
 }
 
 let name = CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? ""
@@ -42,20 +81,4 @@ guard let fault = PlantedFault(name: wanted) else {
 guard fault.executable == name else {
   refuse("\(name): the fault \(wanted) is one of \(fault.executable); run this executable under that name")
 }
-fault.plant()
-
-switch fault {
-case .misrouted:
-  await HostCommand.start { try await $0.serve($1, faults: InjectedFaults(deliverTo: containingApp)) }
-case .unlaunched:
-  await HostCommand.start { try await $0.serve($1, faults: InjectedFaults(relaunches: false)) }
-case .falsePid:
-  await AgentCommand.start { command, logger in try await command.serve(logger, reportedPid: { $0 + 1 }) }
-default:
-  switch name {
-  case "message-bus": await MessageBusCommand.start()
-  case "host-system": await HostCommand.start()
-  case "process-agent": await AgentCommand.start()
-  default: await PushServerCommand.start()
-  }
-}
+await run(fault)

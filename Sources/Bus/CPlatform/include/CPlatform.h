@@ -197,13 +197,3 @@ static inline int fault_page_is_here(void) {
   return __builtin_expect(__atomic_load_n(&fault_page_here, __ATOMIC_RELAXED) != NULL, 0);
 }
 
-/// The mistake that a deliberately broken build makes; 0: none. See PlantedFault.
-extern uint32_t fault_planted_here;
-void fault_plant(uint32_t fault);
-
-static inline int fault_is_any_planted(void) { return __atomic_load_n(&fault_planted_here, __ATOMIC_RELAXED) != 0; }
-
-static inline int fault_is_planted(uint32_t fault) {
-  return __builtin_expect(__atomic_load_n(&fault_planted_here, __ATOMIC_RELAXED) == fault, 0);
-}
-

@@ -50,7 +50,7 @@ extension PlantedFault {
         "A task is accepted 2 s before it is in the database."
       )
     case .loadedAgain:
-      ("loaded-again", Self.host, "event-order", "A host that restarts forgets which tasks have ended.")
+      ("loaded-again", Self.host, "event-order", "The end of a task is in memory and not in the database.")
     case .endReportedTwice: ("end-reported-twice", Self.host, "event-order", "The end of a transfer is reported twice.")
     case .acknowledgementForgotten:
       (
@@ -66,7 +66,7 @@ extension PlantedFault {
       ("truncated-copy", Self.host, "files-intact", "The owner's copy of a file lacks its last byte.")
     case .overdrawn:
       ("overdrawn", Self.host, "budget-kept", "Each reload is paid, also when the balance is 0.")
-    default: ("ledger-gap", Self.host, "budget-kept", "The ledger of the budgets skips each seventh number.")
+    default: ("ledger-gap", Self.host, "budget-kept", "Each seventh line of the ledger of the budgets is lost.")
     }
   }
 
@@ -101,7 +101,7 @@ extension PlantedFault {
     default:
       (
         "swapped-destination", Self.bus, "no-misrouting",
-        "Events for an extension are forwarded to an app that is connected."
+        "Events for an extension are forwarded to the app that contains it."
       )
     }
   }
@@ -113,10 +113,10 @@ extension PlantedFault {
     case .answeredBeforeSaved:
       (
         "answered-before-saved", Self.pushServer, "pushes-settled",
-        "A push is answered with 200 100 ms before it is in the database."
+        "A push is answered with 200 up to 0.2 s before it is in the delivery log."
       )
     case .deliveredWhenSent:
-      ("delivered-when-sent", Self.pushServer, "pushes-settled", "A push is logged as delivered when it is sent.")
+      ("delivered-when-sent", Self.pushServer, "pushes-settled", "A push counts as delivered when it is sent.")
     case .sentAgain:
       (
         "sent-again", Self.pushServer, "nothing-after-acknowledgement",

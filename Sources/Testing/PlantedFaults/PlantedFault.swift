@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CPlatform
-
 /// A mistake that a deliberately broken build makes. It shows that a campaign and the laws find such a mistake.
 ///
-/// Only the test executable `Faults` can plant one: `plant()` is hidden from all others, and a repository test checks
-/// that nothing else names it. In every other process `isPlanted` is false, and costs one load and a branch.
-package enum PlantedFault: UInt32, CaseIterable, Sendable {
-  // 0 means that none is planted.
-  case misrouted = 1
+/// Production code makes none of them and names none of them, as a repository test checks. The test executable `Faults`
+/// assembles a standing process with a part that makes the mistake: a connection to the bus (`FaultyConnection`), triggers
+/// in a database (`FaultyDatabase`), the broker's journal and routing (`FaultyBroker`), or another rule.
+package enum PlantedFault: CaseIterable, Sendable {
+  case misrouted
   case unlaunched
   case falsePid
   case deletedWhenSent
@@ -32,15 +30,6 @@ package enum PlantedFault: UInt32, CaseIterable, Sendable {
   case deliveredWhenSent
   case sentAgain
   case loggedTwice
-
-  /// Whether this process makes any mistake on purpose.
-  @inlinable package static var isAnyPlanted: Bool { fault_is_any_planted() != 0 }
-
-  /// Whether this process makes this mistake.
-  @inlinable package var isPlanted: Bool { fault_is_planted(rawValue) != 0 }
-
-  /// Makes this process make this mistake, for as long as it runs.
-  @_spi(BrokenBuilds) public func plant() { fault_plant(rawValue) }
 
   /// The mistake with this name.
   package init?(name: String) {
