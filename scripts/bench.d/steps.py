@@ -3,7 +3,7 @@
 """Measures what one event costs the host: commits of its database, those that wait for the disk, and context switches.
 
 Commits are the commit frames of the write-ahead log (https://sqlite.org/fileformat2.html#walformat), and those that wait
-are the calls of fdatasync for it, which strace sees in rounds of their own. Context switches are those of all threads in
+are the calls of fdatasync for it, which strace sees in other rounds. Context switches are those of all threads in
 /proc/PID/task/TID/status. A step is over when the extension is suspended, and what may be written later has been.
 """
 

@@ -79,7 +79,9 @@ struct PushesStore: Sendable {
 
   func save(_ state: TokenStateMachine.State) throws {
     let data = try BodyCoding.data(state)
-    try transactions.write(.lasting) { try $0.run("INSERT OR REPLACE INTO pushTokens (id, state) VALUES (1, ?)", [data]) }
+    try transactions.write(.lasting) {
+      try $0.run("INSERT OR REPLACE INTO pushTokens (id, state) VALUES (1, ?)", [data])
+    }
   }
 
   /// Writes the results of some events in one transaction.

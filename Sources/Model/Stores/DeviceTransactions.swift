@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
+package import Dispatch
 package import GRDB
 package import Messages
 import Synchronization
@@ -42,24 +42,26 @@ package final class DeviceTransactions: Sendable {
 
   /// The longest time from the first change of a transaction to its beginning while events arrive.
   private static let longest: UInt64 = 5_000_000
-  private static let ride = DispatchTimeInterval.seconds(1)
 
   package let database: any DatabaseWriter
   package let executor: ServiceExecutor
   private let clock: (any ControllableClock)?
+  private let ride: DispatchTimeInterval
   private let broken: @Sendable (any Error) -> Void
   private let state = Mutex(State())
 
   /// - Parameters:
   ///   - clock: the device's clock.
+  ///   - ride: the longest that a `riding` change waits.
   ///   - broken: called once, when a transaction failed. Nothing follows from any change after that.
   package init(
     _ database: any DatabaseWriter, executor: ServiceExecutor, clock: any ControllableClock,
-    broken: @escaping @Sendable (any Error) -> Void
+    ride: DispatchTimeInterval = .seconds(1), broken: @escaping @Sendable (any Error) -> Void
   ) {
     self.database = database
     self.executor = executor
     self.clock = clock
+    self.ride = ride
     self.broken = broken
   }
 
@@ -68,6 +70,7 @@ package final class DeviceTransactions: Sendable {
     self.database = database
     self.executor = executor
     clock = nil
+    ride = .never
     broken = { _ in }
   }
 
@@ -90,7 +93,7 @@ package final class DeviceTransactions: Sendable {
       return (true, false)
     }
     if plans { executor.post { self.commitWhenIdle() } }
-    if rides { executor.post(after: .now() + Self.ride) { self.commit() } }
+    if rides { executor.post(after: .now() + ride) { self.commit() } }
   }
 
   /// Does something when all changes before it are written: at once when none waits. After a failure it is not done.
@@ -142,7 +145,9 @@ package final class DeviceTransactions: Sendable {
       if !batch.changes.isEmpty { try perform(batch.changes, waits: batch.urgency == .lasting) }
       for action in batch.actions { action() }
     } catch {
-      state.withLock { $0.failure = BusError(.failed, "the state of the device cannot be written: \(error)", isDefinite: false) }
+      state.withLock {
+        $0.failure = BusError(.failed, "the state of the device cannot be written: \(error)", isDefinite: false)
+      }
       broken(error)
     }
     let waiting = batch.waiting + follow()
@@ -157,7 +162,7 @@ package final class DeviceTransactions: Sendable {
 
   /// Does what was added while other actions ran, unless it follows from a change that the next transaction writes.
   ///
-  /// - Returns: who waits, when nothing is left.
+  /// - Returns: the callers that wait, when nothing is left.
   private func follow() -> [CheckedContinuation<Void, Never>] {
     while true {
       let (actions, waiting) = state.withLock { state in

@@ -43,7 +43,8 @@ struct CommittedBus: BusConnection {
     }
   }
 
-  func deliver<E: Event>(_ event: E, to destination: Address, id: UUID, context: MessageContext) async throws(BusError) {
+  func deliver<E: Event>(_ event: E, to destination: Address, id: UUID, context: MessageContext) async throws(BusError)
+  {
     do throws(BusError) {
       try await transactions.committed()
       try await bus.deliver(event, to: destination, id: id, context: context)

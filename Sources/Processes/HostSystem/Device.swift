@@ -70,10 +70,7 @@ package actor Device {
     let settings = configuration.settings
     let store = try DeviceStore(database)
     let containers = try Containers(of: configuration.products.map(\.bundle), in: folder, store)
-    let page = try ClockPage(path: folder.clockPage)
-    let clock = AdjustableClock(
-      try store.setting(ClockSetting.self, named: DeviceStore.clock) ?? .running(ahead: 0),
-      patience: settings.advancePatience, save: { try store.set($0, named: DeviceStore.clock) }, show: page.show)
+    let clock = try AdjustableClock(store, ClockPage(path: folder.clockPage), patience: settings.advancePatience)
     let transactions = DeviceTransactions(database, executor: executor, clock: clock) {
       broken("the state of the device cannot be written: \($0)")
     }
@@ -106,17 +103,14 @@ package actor Device {
     let launcher = try LaunchService(
       programs: programs, database: database, bus: bus, clock: clock, suspendAfter: settings.suspendAfter.seconds,
       endIdleAfter: settings.endIdleAfter.seconds,
-      backoff: Backoff(first: settings.crashBackoffFirst.seconds, limit: settings.crashBackoffMax.seconds), transactions: transactions)
+      backoff: Backoff(first: settings.crashBackoffFirst.seconds, limit: settings.crashBackoffMax.seconds),
+      transactions: transactions)
     self.launcher = launcher
     self.apps = AppLifecycleService(
       apps: configuration.installedApps, containers: AppLifecycleService.ContainerMoves(containers), bus: bus,
       clock: clock, executor: executor)
     self.transfers = try TransferService(
-      folder: folder.transfers, database: database, bus: bus, clock: clock, settings: TransferSettings(settings),
-      families: AppFamilies(apps: configuration.apps.map(\.bundle)), underWay: underWay,
-      isAwake: { await launcher.awakeInstance(of: $0) != nil },
-      container: { $0.bundleIdentifier.flatMap(containers.path) },
-      space: { DiskSpace(at: folder.transfers).map { TransferSpace($0, settings) } }, transactions: transactions)
+      configuration, folder: folder.transfers, containers, launcher, underWay, bus: bus, clock: clock, transactions)
     self.pushes = try PushService(
       device: device, products: configuration.pushProducts, hasWidgetPushes: configuration.hasWidgetPushes,
       database: database, bus: bus, clock: clock, underWay: underWay, transactions: transactions)
@@ -126,6 +120,10 @@ package actor Device {
     self.timelines = try timelines.get()
     try synchronized.get()
     asked.set(self)
+    recordSetAside(underWay)
+  }
+
+  private nonisolated func recordSetAside(_ underWay: UnderWay) {
     for work in underWay.setAside {
       bus.record(FaultNoticed(.setAside, subject: "\(work)", details: underWay.reason(work) ?? "set aside"))
     }

@@ -5,6 +5,7 @@ import Cluster
 import Conditions
 import Launching
 import Messages
+import Timekeeping
 
 // What the device's services get from `widgetlab.yaml`, from the database and from the containers.
 
@@ -14,6 +15,15 @@ extension DeviceConditionsStateMachine {
     self.init(
       network: try store.setting(NetworkState.self, named: DeviceStore.network) ?? NetworkState(),
       isAwake: try store.setting(Bool.self, named: DeviceStore.power) ?? true, hasPushServer: hasPushServer)
+  }
+}
+
+extension AdjustableClock {
+  /// The clock of the device, with the setting that was last stored.
+  convenience init(_ store: DeviceStore, _ page: ClockPage, patience: Duration) throws {
+    self.init(
+      try store.setting(ClockSetting.self, named: DeviceStore.clock) ?? .running(ahead: 0), patience: patience,
+      save: { try store.set($0, named: DeviceStore.clock) }, show: page.show)
   }
 }
 

@@ -1,7 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cluster
+import Launching
+import MessageBus
+import Messages
+import Stores
+import Timekeeping
 import Transfers
+
+extension TransferService {
+  /// The service with the settings of `widgetlab.yaml`.
+  ///
+  /// - Throws: database errors.
+  init(
+    _ configuration: ClusterConfiguration, folder: String, _ containers: Containers, _ launcher: LaunchService,
+    _ underWay: UnderWay, bus: any BusConnection, clock: any ControllableClock, _ transactions: DeviceTransactions
+  ) throws {
+    let settings = configuration.settings
+    try self.init(
+      folder: folder, database: transactions.database, bus: bus, clock: clock, settings: TransferSettings(settings),
+      families: AppFamilies(apps: configuration.apps.map(\.bundle)), underWay: underWay,
+      isAwake: { await launcher.awakeInstance(of: $0) != nil },
+      container: { $0.bundleIdentifier.flatMap(containers.path) },
+      space: { DiskSpace(at: folder).map { TransferSpace($0, settings) } }, transactions: transactions)
+  }
+}
 
 extension TransferSettings {
   /// The transfer settings of `widgetlab.yaml`.
