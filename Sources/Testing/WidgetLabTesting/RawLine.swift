@@ -44,6 +44,14 @@ package final class RawLine: Sendable {
       close(descriptor)
       throw Refusal(code: code)
     }
+    // A listener that closes with a full queue forgets connections of which it has told the client. The kernel refuses
+    // what arrives for them, so the client asks.
+    for (level, option) in [
+      (SOL_SOCKET, SO_KEEPALIVE), (Int32(IPPROTO_TCP), TCP_KEEPIDLE), (Int32(IPPROTO_TCP), TCP_KEEPINTVL),
+    ] {
+      var value: Int32 = 1
+      setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
     return descriptor
   }
 
@@ -71,15 +79,19 @@ package final class RawLine: Sendable {
 
   private func write(_ bytes: [UInt8]) { _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
 
-  /// Returns when the peer has closed the connection.
+  /// Returns when the peer has closed the connection, or when the task is cancelled, which ends the connection.
   package func untilEnded() async {
     let descriptor = descriptor
-    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-      Thread.detachNewThread {
-        var buffer = [UInt8](repeating: 0, count: 256)
-        while recv(descriptor, &buffer, buffer.count, 0) > 0 {}
-        continuation.resume()
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+        Thread.detachNewThread {
+          var buffer = [UInt8](repeating: 0, count: 256)
+          while recv(descriptor, &buffer, buffer.count, 0) > 0 {}
+          continuation.resume()
+        }
       }
+    } onCancel: {
+      shutdown(descriptor, Int32(SHUT_RDWR))
     }
   }
 
