@@ -88,7 +88,6 @@ extension SourceRules {
   /// The list may only become shorter: an entry that names more waits than the file has is a finding.
   static let unendingWaits: [UnendingWaits] = [
     UnendingWaits("Sources/Testing/WidgetLabTesting/PlainHTTP.swift", 1, callback),
-    UnendingWaits("Sources/Testing/WidgetLabTesting/RawLine.swift", 1, callback),
     UnendingWaits("Tests/ChildProcessesTests/SpawnedProcessTests.swift", 1, file),
     UnendingWaits("Tests/CurlURLLoadingTests/InlineRequestTests.swift", 2, callback),
     UnendingWaits("Tests/CurlURLLoadingTests/SecureServer.swift", 2, callback),
