@@ -44,8 +44,8 @@ package final class RawLine: Sendable {
       close(descriptor)
       throw Refusal(code: code)
     }
-    // A listener that closes with a full queue forgets connections that are established for the client. The kernel refuses
-    // what arrives for them, so the client asks.
+    // A listener that closes with a full queue forgets connections that are established for the client. The kernel
+    // refuses what arrives for them, so the client asks.
     for (level, option) in [
       (SOL_SOCKET, SO_KEEPALIVE), (Int32(IPPROTO_TCP), TCP_KEEPIDLE), (Int32(IPPROTO_TCP), TCP_KEEPINTVL),
     ] {
