@@ -7,6 +7,7 @@ package import LiveActivities
 package import MessageBus
 package import Messages
 import OwnedTasks
+package import Stores
 package import Timekeeping
 
 /// What Activities requests from the rest of the host, in order.
@@ -63,11 +64,13 @@ package actor ActivityService {
     machine: any ControllableClock = AdjustableClock(.running(ahead: 0)),
     backoff: Backoff = Backoff(first: 1, limit: 60),
     environment: @escaping @Sendable (_ widgetExtension: String) -> WidgetEnvironment,
-    archiveViews: @escaping ArchiveViews, executor: ServiceExecutor = ServiceExecutor("activities")
+    archiveViews: @escaping ArchiveViews, transactions: DeviceTransactions? = nil
   ) throws {
-    self.executor = executor
+    let transactions =
+      transactions ?? DeviceTransactions(immediate: database, executor: ServiceExecutor("activities"))
+    executor = transactions.executor
     tasks = TaskOwner(on: executor.taskExecutor)
-    store = try ActivityStore(database)
+    store = try ActivityStore(transactions)
     self.bus = bus
     self.clock = clock
     self.machine = machine

@@ -13,11 +13,12 @@ struct ActivityStore: Sendable {
     let views: ActivityViews
   }
 
-  let database: any DatabaseWriter
+  private let transactions: DeviceTransactions
+  private var database: any DatabaseWriter { transactions.database }
 
-  init(_ database: any DatabaseWriter) throws {
-    self.database = database
-    try database.createTables(
+  init(_ transactions: DeviceTransactions) throws {
+    self.transactions = transactions
+    try transactions.database.createTables(
       of: "activities",
       """
       CREATE TABLE activities (id INTEGER PRIMARY KEY, state BLOB NOT NULL);
@@ -46,6 +47,8 @@ struct ActivityStore: Sendable {
   ///
   /// - Parameter views: new views, by the number of their activity.
   func save(_ state: ActivityStateMachine.State, views: [Int: Views] = [:]) throws {
+    // The push of a change is taken before the change: otherwise it would arrive again after a kill between the two.
+    transactions.commit()
     let left = state.activities.map(\.number)
     try database.write { db in
       try db.run("INSERT OR REPLACE INTO activities (id, state) VALUES (1, ?)", [try BodyCoding.data(state)])

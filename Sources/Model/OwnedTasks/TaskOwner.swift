@@ -35,7 +35,7 @@ package final class TaskOwner: Sendable {
 
   /// Starts a task. After `end()` was called, nothing is started.
   ///
-  /// - Parameter executor: runs the task; `nil` for that of the owner.
+  /// - Parameter executor: runs the task; `nil` for the executor of this owner.
   /// - Returns: the task, to cancel it early; `nil` when none was started.
   @discardableResult
   package func start(

@@ -14,6 +14,7 @@ import Messages
 import OwnedTasks
 import ProcessActions
 import Pushes
+import Stores
 import Synchronization
 import Timekeeping
 
@@ -221,7 +222,7 @@ extension ActivityService {
   /// - Throws: `configuration` with the file of an app; errors of the database.
   init(
     _ configuration: ClusterConfiguration, _ conditions: DeviceConditionsService, _ asked: AskedDevice,
-    database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock, executor: ServiceExecutor
+    database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock, transactions: DeviceTransactions
   ) throws {
     let settings = configuration.settings
     try self.init(
@@ -233,7 +234,7 @@ extension ActivityService {
           ofActivityOn: configuration.device,
           conditions.settings(of: .widgetExtension(configuration.device.name, $0)))
       },
-      archiveViews: { bundle, request in await asked.archive(request, by: bundle) }, executor: executor)
+      archiveViews: { bundle, request in await asked.archive(request, by: bundle) }, transactions: transactions)
   }
 }
 

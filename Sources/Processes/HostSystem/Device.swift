@@ -116,7 +116,7 @@ package actor Device {
       database: database, bus: bus, clock: clock, underWay: underWay, transactions: transactions)
     let asked = AskedDevice()
     self.activities = try ActivityService(
-      configuration, conditions, asked, database: database, bus: bus, clock: clock, executor: executor)
+      configuration, conditions, asked, database: database, bus: bus, clock: clock, transactions: transactions)
     self.timelines = try timelines.get()
     try synchronized.get()
     asked.set(self)

@@ -109,7 +109,10 @@ extension PlantedFault {
   private var pushServerRow: Row {
     switch self {
     case .pushToAnotherDevice:
-      ("push-to-another-device", Self.pushServer, "no-misrouting", "A push is sent to a device that has not its token.")
+      (
+        "push-to-another-device", Self.pushServer, "no-misrouting",
+        "A push is sent to a device that does not have its token."
+      )
     case .answeredBeforeSaved:
       (
         "answered-before-saved", Self.pushServer, "pushes-settled",
