@@ -651,7 +651,8 @@ let package = Package(
       "PushServerTests",
       ["APNs", "BusTesting", "ClockTesting", "FidelityRules", "Messages", "PushServer", "PushDelivery", grdb]),
     tests("DeviceFleetTests", ["Cluster", "DeviceFleet", "LiveActivities", "Messages"]),
-    tests("ActivitiesTests", ["Activities", "FidelityRules", "LiveActivities", "Messages"]),
+    tests(
+      "ActivitiesTests", ["Activities", "FidelityRules", "LiveActivities", "Messages", "Stores", "Timekeeping", grdb]),
     tests(
       "AppsTests", ["Apps", "BusTesting", "ClockTesting", "MessageBus", "Messages", "ProcessActions", "Timekeeping"]),
     tests(
