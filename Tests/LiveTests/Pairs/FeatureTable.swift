@@ -51,14 +51,15 @@ extension Feature {
     Feature(name: "the display off", during: ["look off"], after: ["look homeScreen"], topics: ["lock", "look"]),
     Feature(name: "a dark appearance", during: ["look dark"]),
     Feature(name: "a text size", during: ["setting text-size accessibility3"]),
-    Feature(name: "another language", during: ["setting locale ar"]),
+    Feature(name: "another language", during: ["setting locale ar"], topics: ["language"]),
     Feature(name: "another time zone", during: ["setting time-zone Pacific/Auckland"]),
     Feature(name: "another account", during: ["setting account"]),
     Feature(name: "a second placement in a stack", during: ["add Trial", "add Trial --stack 1"]),
     Feature(name: "a removed widget", before: ["add Trial"], during: ["remove 1"]),
-    // An update and a killed agent end the app, which then can be neither killed nor left.
+    // A language, an update and a killed agent end the app, which then can be neither killed nor left.
     Feature(name: "an update", during: ["update com.example.Trial"], topics: ["update"]),
-    Feature(name: "an app in the background", during: ["app background"], topics: ["app", "update", "agent"]),
+    Feature(
+      name: "an app in the background", during: ["app background"], topics: ["app", "language", "update", "agent"]),
     Feature(name: "a force-quit app", during: ["force-quit"], after: ["app open"], topics: ["app", "lock"]),
     Feature(name: "no network", during: ["network off"], after: ["network on"], topics: ["network"]),
     Feature(name: "a cellular network", before: ["network cellular"], topics: ["network"]),
@@ -79,7 +80,7 @@ extension Feature {
     Feature(name: "a killed broker", during: ["kill bus"]),
     Feature(name: "a killed push server", during: ["kill push-server"]),
     Feature(name: "a killed agent", during: ["kill agent"], topics: ["agent"]),
-    Feature(name: "a killed app", during: ["kill app"], topics: ["app", "update", "agent"]),
+    Feature(name: "a killed app", during: ["kill app"], topics: ["app", "language", "update", "agent"]),
     Feature(name: "a stopped host", during: ["suspend host", "resume host"]),
     Feature(name: "renewed keys", during: ["keys rotate"]),
     Feature(name: "a renewed token", during: ["token rotate --use app"]),
