@@ -662,7 +662,7 @@ let package = Package(
       "GalleryTests",
       [
         "Archive", "BusTesting", "ClockTesting", "FidelityRules", "Gallery", "MessageBus", "Messages", "ProcessActions",
-        "Timekeeping", "ZeroMQ", grdb,
+        "Stores", "Timekeeping", "ZeroMQ", grdb,
       ]),
     tests(
       "HostSystemTests",

@@ -9,19 +9,24 @@ import Timekeeping
 
 @Suite(.timeLimit(.minutes(1))) struct `The store of the activities` {
   /// The push of a change would arrive again if the host ended between the two.
-  @Test func `what waits for the device's transaction is written before a change of an activity`() async throws {
+  @Test func `a change of an activity is in the transaction of the push that causes it`() async throws {
     let database = try DatabaseQueue()
     try await database.write { try $0.execute(sql: "CREATE TABLE taken (id TEXT)") }
-    let executor = ServiceExecutor("device")
     let transactions = DeviceTransactions(
-      database, executor: executor, clock: AdjustableClock(.running(ahead: 0)), broken: { _ in })
+      database, clock: AdjustableClock(.running(ahead: 0)), broken: { Issue.record("\($0)") })
     let store = try ActivityStore(transactions)
+    func rows() throws -> [Int?] {
+      try database.unsafeReentrantRead { db in
+        try ["taken", "activities"].map { try Int.fetchOne(db, sql: "SELECT count(*) FROM \($0)") }
+      }
+    }
     // In one job of the executor, so that no transaction is made in between.
-    let taken = try await Task(executorPreference: executor.taskExecutor) {
+    try await Task { @DeviceActor in
       try transactions.write(.lasting) { try $0.run("INSERT INTO taken (id) VALUES ('push')") }
       try store.save(ActivityStateMachine.State())
-      return try database.unsafeReentrantRead { try Int.fetchOne($0, sql: "SELECT count(*) FROM taken") }
+      #expect(try rows() == [0, 0])
     }.value
-    #expect(taken == 1)
+    try await transactions.committed()
+    #expect(try rows() == [1, 1])
   }
 }

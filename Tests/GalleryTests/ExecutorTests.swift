@@ -6,6 +6,7 @@ import Foundation
 import GRDB
 import MessageBus
 import Messages
+import Synchronization
 import Testing
 import Timekeeping
 import ZeroMQ
@@ -34,15 +35,13 @@ extension GalleryService {
   @Test func `an ended gallery service has no more outputs and changes nothing`() async throws {
     let service = try service(InMemoryBus(), clock: ManualClock())
     try await service.open(GallerySamples.app)
-    let reading = Task {
-      var count = 0
-      for await _ in service.outputs { count += 1 }
-      return count
-    }
     await service.leave()
-    #expect(await reading.value == 1)
     let error = await #expect(throws: BusError.self) { try await service.change(.lock) }
     #expect(error?.code == .closed)
+    let count = Mutex(0)
+    await service.outputs.receive { _ in count.withLock { $0 += 1 } }
+    await DeviceActor.settle()
+    #expect(count.withLock(\.self) == 1)
     #expect(await service.state.isLocked == false)
   }
 
@@ -52,14 +51,13 @@ extension GalleryService {
     let service = try service(InMemoryBus(), clock: clock)
     try await service.open(GallerySamples.app)
     _ = try await service.change(.lock)
-    service.outputs.finish()
     let advance = Task.immediate { try await clock.advance(by: 60) }
-    var count = 0
-    for await _ in service.outputs {
+    let count = Mutex(0)
+    await service.outputs.receive { _ in
       #expect(clock.now == start)
-      count += 1
+      count.withLock { $0 += 1 }
     }
     try await advance.value
-    #expect(count == 3 && clock.now == start + 60)
+    #expect(count.withLock(\.self) == 3 && clock.now == start + 60)
   }
 }

@@ -140,7 +140,7 @@ import Timekeeping
     try await service.open("a")
     _ = try await service.change(.lock)
     var seen: [GalleryOutput] = []
-    for await output in service.outputs {
+    for await output in await service.outputs.stream() {
       seen.append(output)
       if seen.count == 3 { break }
     }
@@ -159,7 +159,7 @@ import Timekeeping
     try await database.write { try $0.execute(sql: "DROP TABLE declarations") }
     await #expect(throws: BusError.self) { try await service.learned(GallerySamples.bundle, [GallerySamples.widget()]) }
     #expect(service.stateMachine.state.declarations.isEmpty)
-    var outputs = service.outputs.makeAsyncIterator()
+    var outputs = await service.outputs.stream().makeAsyncIterator()
     guard case .broken? = await outputs.next() else {
       Issue.record("the service did not report itself as broken")
       return

@@ -121,7 +121,7 @@ private struct ForceQuitFixture {
 
   @Test func `the launch store keeps a force quit`() throws {
     let store = try LaunchStore(
-      DeviceTransactions(immediate: DatabaseQueue(), executor: ServiceExecutor("test")))
+      DeviceTransactions(immediate: DatabaseQueue()))
     var fixture = ForceQuitFixture()
     let before = fixture.stateMachine
     _ = fixture.handle(.quit(app))

@@ -19,7 +19,7 @@ private let widget = Address.widgetExtension("iphone", "com.example.Widget")
 /// A host process: its launch service and the outputs of that service.
 private struct Host {
   let launcher: LaunchService
-  var outputs: Outputs<LaunchOutput>.Iterator
+  var outputs: AsyncStream<LaunchOutput>.Iterator
 }
 
 /// A launch service with a model agent, an in-memory bus and a clock that the test advances.
@@ -53,7 +53,7 @@ private struct LaunchServiceFixture {
     }
     _ = try await connection.start()
     await launcher.begin()
-    return Host(launcher: launcher, outputs: launcher.outputs.makeAsyncIterator())
+    return Host(launcher: launcher, outputs: await launcher.outputs.stream().makeAsyncIterator())
   }
 
   /// Waits until the host has recorded a state of the widget extension.
@@ -90,9 +90,6 @@ extension LaunchService {
   @Test func `the outcome of a launch reaches each caller that waits for it`() async throws {
     let fixture = try await LaunchServiceFixture()
     let host = try await fixture.host()
-    // A relaunch waits until the end of the previous instance was handled.
-    let reader = Task { [outputs = host.launcher.outputs] in for await _ in outputs {} }
-    defer { reader.cancel() }
     await fixture.agent.setCrashes(.max)
     await host.launcher.want(widget, because: Assertion("timeline"))
     let failure = await host.launcher.launchOutcome(of: widget, within: .seconds(50))
@@ -122,17 +119,13 @@ extension LaunchService {
   @Test func `the launch service performs what other services need from processes until it leaves`() async throws {
     let fixture = try await LaunchServiceFixture()
     var host = try await fixture.host()
-    let (actions, simulated) = (Outputs<ProcessAction>(fixture.clock), Outputs<ProcessAction>(fixture.clock))
-    await host.launcher.perform(simulated, launches: false)
-    await host.launcher.perform(actions)
-    simulated.yield(.want(widget, because: "events a"))
-    await simulated.passed()
+    await host.launcher.perform(ProcessAction.want(widget, because: "events a").withoutWake)
     #expect(await host.launcher.awakeInstance(of: widget) == nil)
-    actions.yield(.want(widget, because: "timeline"))
+    await host.launcher.perform(.want(widget, because: "timeline"))
     let instance = ProcessInstance(generation: 1, pid: 1001)
     #expect(await host.outputs.next() == .awake(widget, instance, woken: true))
-    actions.yield(.release(widget, because: "timeline"))
-    actions.yield(.evict(widget, why: "the test ends"))
+    await host.launcher.perform(.release(widget, because: "timeline"))
+    await host.launcher.perform(.evict(widget, why: "the test ends"))
     #expect(await host.outputs.next() == .ended(widget, instance, .evicted(why: "the test ends")))
     await host.launcher.leave()
     #expect(await host.launcher.runningTasks == 0)
@@ -285,14 +278,16 @@ extension LaunchService {
     var host = try await fixture.host()
     await host.launcher.want(widget, because: Assertion("timeline"))
     _ = await host.outputs.next()
+    let launcher = host.launcher
+    let (received, continuation) = AsyncStream.makeStream(of: (output: LaunchOutput, tasks: Int).self)
+    // The request to spawn is a task of the service.
+    await launcher.outputs.receive { continuation.yield(($0, launcher.runningTasks)) }
     await fixture.agent.end(widget, .signalled(signal: SIGKILL))
-    let first = ProcessInstance(generation: 1, pid: 1001)
-    #expect(await host.outputs.next() == .ended(widget, first, .signalled(signal: SIGKILL)))
-    // The reader still handles the end. A request to spawn would pass the service and the bus in these turns. With fewer
-    // turns a premature request could be missed; a correct service passes with any number.
-    for _ in 0..<10 { await host.launcher.release(widget, because: "nothing") }
-    #expect(await fixture.bus.sent.count { $0.header.kind == SpawnProcess.kind } == 1)
-    #expect(await host.outputs.next() == .awake(widget, ProcessInstance(generation: 2, pid: 1002), woken: true))
+    var iterator = received.makeAsyncIterator()
+    let ended = await iterator.next()
+    #expect(ended?.output == .ended(widget, ProcessInstance(generation: 1, pid: 1001), .signalled(signal: SIGKILL)))
+    #expect(ended?.tasks == 0)
+    #expect(await iterator.next()?.output == .awake(widget, ProcessInstance(generation: 2, pid: 1002), woken: true))
   }
 
   @Test func `an exit that cannot be stored is not acknowledged`() async throws {

@@ -100,13 +100,13 @@ private actor Left {
 
 /// Waits for the first matching output and returns it.
 private func output(of service: PushService, where fits: (PushOutput) -> Bool) async -> PushOutput? {
-  for await output in service.outputs where fits(output) { return output }
+  for await output in await service.outputs.stream() where fits(output) { return output }
   return nil
 }
 
 /// Waits for the next process action and returns it.
 private func processAction(of service: PushService) async -> ProcessAction? {
-  var actions = service.processActions.makeAsyncIterator()
+  var actions = await service.processActions.stream().makeAsyncIterator()
   return await actions.next()
 }
 
@@ -313,8 +313,6 @@ private func processAction(of service: PushService) async -> ProcessAction? {
     #expect(await service.tasks.count == 0)
     let error = await #expect(throws: BusError.self) { try await service.received(notification(2)) }
     #expect(error?.code == .closed)
-    var outputs = service.outputs.makeAsyncIterator()
-    while await outputs.next() != nil {}
     await fixture.bus.disconnect(.host(device))
     _ = try await fixture.pushServer("aa")
     let next = try await fixture.host()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
+import ClockTesting
 import FidelityRules
 import Foundation
 import MessageBus
@@ -55,7 +56,7 @@ import Timekeeping
       return RequestTimeline.Reply(entries: try again(call), policy: .never, closures: 7)
     }
     async let found = service.entries(of: "Coffee", .systemSmall, .timeline, in: nil)
-    var processes = service.processActions.makeAsyncIterator()
+    var processes = await service.processActions.stream().makeAsyncIterator()
     _ = await processes.next()
     await service.awake(widget)
     let texts = try await found.entries.map(\.view.lines)

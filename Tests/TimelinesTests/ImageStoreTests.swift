@@ -41,7 +41,7 @@ import Timekeeping
   @Test(.rule("PICTURE-74"))
   func `an image of many entries and placements is stored once, until the last of them is replaced`() throws {
     let database = try DatabaseQueue()
-    let store = try TimelineStore(DeviceTransactions(immediate: database, executor: ServiceExecutor("test")))
+    let store = try TimelineStore(DeviceTransactions(immediate: database))
     let (first, second) = (Data("first".utf8), Data("second".utf8))
     try save(
       timeline([Self.entry(0, first), Self.entry(60, first, second), Self.entry(120, first)], [first, second]), 1,
@@ -62,7 +62,7 @@ import Timekeeping
     throws
   {
     let database = try DatabaseQueue()
-    let store = try TimelineStore(DeviceTransactions(immediate: database, executor: ServiceExecutor("test")))
+    let store = try TimelineStore(DeviceTransactions(immediate: database))
     let (first, second) = (Data("first".utf8), Data("second".utf8))
     try save(timeline([Self.entry(0, first)], [first]), 1, in: store)
     try save(timeline([Self.entry(600, second)], [second]), 1, in: store)

@@ -25,7 +25,7 @@ import ZeroMQ
   func `the timeline service wakes the extension of a placement, requests its timeline and stores it`() async throws {
     let fixture = try TimelineServiceFixture()
     let service = try await fixture.host()
-    var actions = service.processActions.makeAsyncIterator()
+    var actions = await service.processActions.stream().makeAsyncIterator()
     #expect(await actions.next() == awake)
     let process = try await fixture.startExtension("95 mg")
     await service.awake(widget)
@@ -120,7 +120,7 @@ import ZeroMQ
     try await service.setKinds(widget, [WidgetDeclaration(kind: "Coffee")])
     let process = try await fixture.startExtension("95 mg")
     async let snapshot = service.snapshot(TakeSnapshot(widgetKind: "Coffee"))
-    var actions = service.processActions.makeAsyncIterator()
+    var actions = await service.processActions.stream().makeAsyncIterator()
     #expect(await actions.next() == awake)
     await service.awake(widget)
     #expect(try await snapshot.text == ["Coffee: 95 mg"])
@@ -162,7 +162,7 @@ import ZeroMQ
     try await fixture.reload("Coffee")
     await fixture.bus.disconnect(.host("iphone"))
     let second = try await fixture.host(kinds: [], clock: ManualClock(origin + 700))
-    var actions = second.processActions.makeAsyncIterator()
+    var actions = await second.processActions.stream().makeAsyncIterator()
     #expect(await fixture.received(EntryShown.self, 2)?.text == ["600.0"])
     #expect(await actions.next() == awake)
     #expect(try await second.shown(1)?.entry.view == .text("600.0"))
@@ -194,7 +194,7 @@ import ZeroMQ
   @Test func `a reload that cannot be stored is not acknowledged`() async throws {
     let fixture = try TimelineServiceFixture()
     let service = try await fixture.host(kinds: [])
-    var outputs = service.outputs.makeAsyncIterator()
+    var outputs = await service.outputs.stream().makeAsyncIterator()
     try await fixture.database.write { db in
       try db.execute(sql: "CREATE TRIGGER full BEFORE INSERT ON timelineFacts BEGIN SELECT RAISE(ABORT, 'full'); END")
     }
@@ -211,7 +211,7 @@ import ZeroMQ
     var fixture = try TimelineServiceFixture()
     fixture.settings.deadline = Double(limit)
     let service = try await fixture.host()
-    var actions = service.processActions.makeAsyncIterator()
+    var actions = await service.processActions.stream().makeAsyncIterator()
     let silence = AsyncStream.makeStream(of: Void.self)
     let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
     let hanging = try await fixture.startExtension { _ in
@@ -276,8 +276,8 @@ import ZeroMQ
       extensions: [widget], database: fixture.database, bus: connection, clock: clock, policy: fixture.policy,
       environment: { WidgetEnvironment(family: $0.family, width: 1, height: 1) })
     _ = try await connection.start()
-    let awaking = Task {
-      for await case .want(let address, _, _) in service.processActions { await service.awake(address) }
+    await service.processActions.receive { action in
+      if case .want(let address, _, _) = action { service.awake(address) }
     }
     try await fixture.learn(service)
     _ = await fixture.received(EntryShown.self)
@@ -285,7 +285,6 @@ import ZeroMQ
     let shown = await fixture.bus.sent.filter { $0.header.kind == EntryShown.kind }
       .compactMap { try? BodyCoding.decode(EntryShown.self, from: $0.body).text.first }
     #expect(shown == (0...24).map { "\(Double($0) * 900)" })
-    awaking.cancel()
     await process.leave()
   }
 
@@ -311,8 +310,6 @@ import ZeroMQ
     await reloaded.value
     let error = await #expect(throws: BusError.self) { try await service.removed(1) }
     #expect(error?.code == .closed)
-    var outputs = service.outputs.makeAsyncIterator()
-    while await outputs.next() != nil {}
     silence.continuation.finish()
     await hanging.leave()
     await fixture.bus.disconnect(.host("iphone"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
+import ClockTesting
 import FidelityRules
 import Foundation
 import MessageBus
@@ -27,7 +28,7 @@ import Timekeeping
     async let found = service.entries(of: "Coffee", .systemLarge, purpose) { placement in
       WidgetEnvironment(family: placement.family, width: 1, height: 1, renderingMode: .accented)
     }
-    var processes = service.processActions.makeAsyncIterator()
+    var processes = await service.processActions.stream().makeAsyncIterator()
     _ = await processes.next()
     await service.awake(widget)
     let entries = try await found.entries
@@ -43,7 +44,7 @@ import Timekeeping
     try await service.setKinds(widget, [WidgetDeclaration(kind: "Coffee")])
     let process = try await fixture.startExtension { _ in throw BusError(.failed, "the provider failed") }
     async let found = service.entries(of: "Coffee", .systemSmall, .timeline, in: nil)
-    var processes = service.processActions.makeAsyncIterator()
+    var processes = await service.processActions.stream().makeAsyncIterator()
     _ = await processes.next()
     await service.awake(widget)
     do {

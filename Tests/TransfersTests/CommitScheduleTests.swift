@@ -8,8 +8,8 @@ import Timekeeping
 
 @Suite(.timeLimit(.minutes(1))) struct CommitScheduleTests {
   @Test func `requests before a transaction share it, and those after it share the next one`() async {
-    let executor = ServiceExecutor("commits")
-    let schedule = CommitSchedule(executor)
+    let executor = DeviceActor.executor
+    let schedule = CommitSchedule()
     let (commits, commit) = AsyncStream.makeStream(of: Int.self)
     let count = Mutex(0)
     schedule.begin {

@@ -13,13 +13,11 @@ import Timekeeping
 
 extension TransferService {
   /// The number of tasks of the service that have not ended.
-  fileprivate var runningTasks: Int {
-    get async { await scheduler.tasks.count + scheduler.counter.tasks.count + delivery.tasks.count }
-  }
+  fileprivate var runningTasks: Int { scheduler.tasks.count + scheduler.counter.tasks.count + delivery.tasks.count }
 
   /// The owner acknowledges a delivery, and the host begins to leave before anything else happens.
   fileprivate func acknowledgeAndStop(_ id: UUID) {
-    delivery.assumeIsolated { $0.handle(.acknowledged(id)) }
+    delivery.handle(.acknowledged(id))
     context.stop()
   }
 }
@@ -95,7 +93,6 @@ extension TransferService {
     }
     await service.leave()
     #expect(await service.runningTasks == 0)
-    for await _ in service.outputs {}
     // Nothing is started after the end.
     await service.awake(widget, generation: 2, woken: true)
     await service.setNetwork(NetworkState(path: .cellular))

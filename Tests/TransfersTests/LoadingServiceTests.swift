@@ -99,7 +99,7 @@ private let off = NetworkState(path: .off)
     let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 100_000))
     let clock = AdjustableClock(.held(fixture.clock.now))
     let service = try await fixture.host(clock: clock)
-    let reader = Task { for await _ in service.processActions {} }
+    await service.processActions.receive { _ in }
     let owner = try await ModelOwner(fixture.bus)
     try await owner.open(SessionConfiguration(timeoutIntervalForResource: 30))
     try await owner.create(1, fixture.server.url)
@@ -110,7 +110,6 @@ private let off = NetworkState(path: .off)
     #expect(outcome?.failure?.code == -1001)
     #expect(outcome?.metrics?.ended == fixture.clock.now + 30)
     await fixture.end(service)
-    await reader.value
   }
 
   @Test(.rule("TRANSFER-54"))

@@ -259,6 +259,6 @@ import Timekeeping
 extension TransferStore {
   /// A store alone, which writes each change at once.
   fileprivate init(_ database: any DatabaseWriter) throws {
-    try self.init(DeviceTransactions(immediate: database, executor: ServiceExecutor("test")))
+    try self.init(DeviceTransactions(immediate: database))
   }
 }

@@ -22,18 +22,18 @@ package enum ActivityOutput: Sendable, Equatable {
 
 /// The service of the device's Live Activities: keeps them, asks the extensions for their views, and tells the processes
 /// of each app of every change. State is persisted before it is announced.
-package actor ActivityService {
+@DeviceActor package final class ActivityService {
   /// Asks an extension, by its bundle identifier, for views; launches it first.
   package typealias ArchiveViews =
     @Sendable (_ widgetExtension: String, ArchiveActivity) async -> Result<ActivityViews, BusError>
 
-  /// Outputs in order; one reader.
+  /// In order.
   package nonisolated let outputs: Outputs<ActivityOutput>
   private let store: ActivityStore
   private let bus: any BusConnection
   private let clock: any ControllableClock
   private let machine: any ControllableClock
-  private let archiveViews: ArchiveViews
+  private var archiveViews: ArchiveViews?
   private let environment: @Sendable (_ widgetExtension: String) -> WidgetEnvironment
   private let backoff: Backoff
   private var activities: ActivityStateMachine
@@ -46,9 +46,6 @@ package actor ActivityService {
   /// Why the database cannot be written, or that the service has ended. Once it is set, nothing is acknowledged.
   private var failure: BusError?
   private let tasks: TaskOwner
-  private nonisolated let executor: ServiceExecutor
-
-  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Reads the persistent state.
   ///
@@ -58,25 +55,22 @@ package actor ActivityService {
   ///   - backoff: these pauses.
   ///   - environment: that of the Lock Screen presentation for an extension.
   /// - Throws: errors of the database.
-  package init(
+  package nonisolated init(
     apps: [ActivityApp], limits: ActivityLimits, hasStartTokens: Bool, database: any DatabaseWriter,
     bus: any BusConnection, clock: any ControllableClock,
     machine: any ControllableClock = AdjustableClock(.running(ahead: 0)),
     backoff: Backoff = Backoff(first: 1, limit: 60),
     environment: @escaping @Sendable (_ widgetExtension: String) -> WidgetEnvironment,
-    archiveViews: @escaping ArchiveViews, transactions: DeviceTransactions? = nil
+    transactions: DeviceTransactions? = nil
   ) throws {
-    let transactions =
-      transactions ?? DeviceTransactions(immediate: database, executor: ServiceExecutor("activities"))
-    executor = transactions.executor
-    tasks = TaskOwner(on: executor.taskExecutor)
+    let transactions = transactions ?? DeviceTransactions(immediate: database)
+    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
     store = try ActivityStore(transactions)
     self.bus = bus
     self.clock = clock
     self.machine = machine
     self.backoff = backoff
     self.environment = environment
-    self.archiveViews = archiveViews
     activities = ActivityStateMachine(
       apps: apps, limits: limits, hasStartTokens: hasStartTokens,
       state: try store.state() ?? ActivityStateMachine.State())
@@ -85,7 +79,8 @@ package actor ActivityService {
   }
 
   /// Resumes after a host restart.
-  package func begin() {
+  package func begin(archiveViews: @escaping ArchiveViews) {
+    self.archiveViews = archiveViews
     _ = try? alter { activities, now throws(BusError) in activities.advance(to: now) }
     setAlarm()
     archiveWhatIsNew()
@@ -94,7 +89,6 @@ package actor ActivityService {
   /// Cancels the alarm and the requests that are under way; the next instance repeats them.
   package func leave() async {
     if failure == nil { failure = BusError(.closed, "the activity service has ended", isDefinite: false) }
-    outputs.finish()
     for app in waiting.keys { resumeWaiting(app) }
     let pending = alarm.take()
     await pending?.end()
@@ -319,20 +313,15 @@ package actor ActivityService {
 
   /// Asks for the views of each activity that has a newer version than its views.
   private func archiveWhatIsNew() {
-    guard failure == nil else { return }
+    guard failure == nil, let archiveViews else { return }
     for kept in activities.state.activities where kept.archived != kept.version && !archiving.contains(kept.number) {
       archiving.insert(kept.number)
-      let (number, work) = (kept.number, clock.beginWork())
-      let task = tasks.start { [clock] in
-        await self.archive(number)
-        clock.endWork(work)
-      }
-      if task == nil { clock.endWork(work) }
+      tasks.start(holding: clock) { await self.archive(kept.number, with: archiveViews) }
     }
   }
 
   /// Asks until the extension has archived the newest version, or states that it cannot.
-  private func archive(_ number: Int) async {
+  private func archive(_ number: Int, with archiveViews: ArchiveViews) async {
     defer { archiving.remove(number) }
     var failures = 0
     while failure == nil, !Task.isCancelled, let kept = activities.activity(number), kept.archived != kept.version {

@@ -14,7 +14,6 @@ struct ActivityStore: Sendable {
   }
 
   private let transactions: DeviceTransactions
-  private var database: any DatabaseWriter { transactions.database }
 
   init(_ transactions: DeviceTransactions) throws {
     self.transactions = transactions
@@ -27,14 +26,14 @@ struct ActivityStore: Sendable {
   }
 
   func state() throws -> ActivityStateMachine.State? {
-    try database.read { db in
+    try transactions.database.read { db in
       try Data.fetchOne(db, sql: "SELECT state FROM activities").map { try ActivityStateMachine.State(stored: $0) }
     }
   }
 
   /// The views by the number of their activity.
   func views() throws -> [Int: Views] {
-    try database.read { db in
+    try transactions.database.read { db in
       var all: [Int: Views] = [:]
       for row in try Row.fetchAll(db, sql: "SELECT * FROM activityViews") {
         all[row["number"]] = try row.decoded("views")
@@ -43,14 +42,12 @@ struct ActivityStore: Sendable {
     }
   }
 
-  /// Writes the state, and deletes the views of activities that are gone, in one transaction.
+  /// Writes the state, and deletes the views of activities that are gone, with the next transaction.
   ///
   /// - Parameter views: new views, by the number of their activity.
   func save(_ state: ActivityStateMachine.State, views: [Int: Views] = [:]) throws {
-    // The push of a change is taken before the change: otherwise it would arrive again after a kill between the two.
-    transactions.commit()
     let left = state.activities.map(\.number)
-    try database.write { db in
+    try transactions.write(.lasting) { db in
       try db.run("INSERT OR REPLACE INTO activities (id, state) VALUES (1, ?)", [try BodyCoding.data(state)])
       for (number, views) in views {
         try db.run(

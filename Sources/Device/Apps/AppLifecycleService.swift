@@ -10,7 +10,7 @@ package import Timekeeping
 /// The lifecycle of the device's apps: the user opens, force quits and updates them.
 ///
 /// An update is recorded before it begins, and the next host completes it if this one exits.
-package actor AppLifecycleService {
+@DeviceActor package final class AppLifecycleService {
   /// The containers of the products, which an update moves. The calls are short.
   package struct ContainerMoves: Sendable {
     /// Returns the bundle identifiers of the products whose move is recorded and not complete.
@@ -30,9 +30,9 @@ package actor AppLifecycleService {
     }
   }
 
-  /// Outputs in order; one reader.
+  /// In order.
   package nonisolated let outputs: Outputs<AppLifecycleOutput>
-  /// What the service needs from processes, in order. The launch service reads it.
+  /// What the service needs from processes, in order.
   package nonisolated let processActions: Outputs<ProcessAction>
   private let bus: any BusConnection
   private let containers: ContainerMoves
@@ -43,17 +43,12 @@ package actor AppLifecycleService {
   private var waiting: [Address: [CheckedContinuation<Result<Void, BusError>, Never>]] = [:]
   private var hasLeft = false
   private let tasks: TaskOwner
-  private nonisolated let executor: ServiceExecutor
-
-  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// - Parameter clock: the device's clock. An advance waits until the outputs have been handled.
-  package init(
-    apps: [InstalledApp], containers: ContainerMoves, bus: any BusConnection, clock: any ControllableClock,
-    executor: ServiceExecutor = ServiceExecutor("apps")
+  package nonisolated init(
+    apps: [InstalledApp], containers: ContainerMoves, bus: any BusConnection, clock: any ControllableClock
   ) {
-    self.executor = executor
-    tasks = TaskOwner(on: executor.taskExecutor)
+    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
     self.stateMachine = AppLifecycleStateMachine(apps: apps)
     self.containers = containers
     self.bus = bus
@@ -76,8 +71,6 @@ package actor AppLifecycleService {
     waiting = [:]
     notifications = [:]
     await tasks.end()
-    outputs.finish()
-    processActions.finish()
   }
 
   private static var closed: BusError { BusError(.closed, "the device is shutting down", isDefinite: false) }

@@ -12,7 +12,7 @@ package import Timekeeping
 /// order.
 ///
 /// State is persisted before it takes effect.
-package actor DeviceConditionsService {
+@DeviceActor package final class DeviceConditionsService {
   /// Persists the conditions.
   package struct Storage: Sendable {
     let saveNetwork: @Sendable (NetworkState) throws -> Void
@@ -30,7 +30,7 @@ package actor DeviceConditionsService {
     }
   }
 
-  /// Outputs in order; one reader.
+  /// In order.
   package nonisolated let outputs: Outputs<DeviceConditionsOutput>
   let bus: any BusConnection
   private nonisolated let clock: AdjustableClock
@@ -47,20 +47,16 @@ package actor DeviceConditionsService {
   private var lastChange = 0
   private(set) var hasLeft = false
   private let tasks: TaskOwner
-  private nonisolated let executor: ServiceExecutor
-
-  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// - Parameters:
   ///   - stateMachine: the state that the previous host wrote.
   ///   - settings: the settings, as the previous host wrote them.
   ///   - clock: the device's clock, which persists its own setting.
-  package init(
+  package nonisolated init(
     _ stateMachine: DeviceConditionsStateMachine, settings: DeviceSettingsStateMachine, bus: any BusConnection,
-    clock: AdjustableClock, storage: Storage, executor: ServiceExecutor = ServiceExecutor("conditions")
+    clock: AdjustableClock, storage: Storage
   ) {
-    self.executor = executor
-    tasks = TaskOwner(on: executor.taskExecutor)
+    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
     self.stateMachine = stateMachine
     self.currentSettings = Mutex(settings)
     self.bus = bus
@@ -87,7 +83,6 @@ package actor DeviceConditionsService {
     await reporting?.value
     await changing?.value
     await tasks.end()
-    outputs.finish()
   }
 
   static var closed: BusError { BusError(.closed, "the device is shutting down", isDefinite: false) }

@@ -7,15 +7,16 @@ package import MessageBus
 package import Messages
 import OwnedTasks
 package import ProcessActions
+package import Stores
 import Synchronization
 package import Timekeeping
 
 /// The gallery service: declared widgets, placements, and the state of the screen. Changes are persisted before they
 /// are acknowledged.
-package actor GalleryService {
-  /// Outputs in order; one reader.
+@DeviceActor package final class GalleryService {
+  /// In order.
   package nonisolated let outputs: Outputs<GalleryOutput>
-  /// What the service needs from processes, in order. The launch service reads it.
+  /// What the service needs from processes, in order.
   package nonisolated let processActions: Outputs<ProcessAction>
   private let store: GalleryStore
   let bus: any BusConnection
@@ -34,9 +35,6 @@ package actor GalleryService {
   /// Callers that wait for the widgets of an extension that never ran.
   var learning: [Address: [UUID: CheckedContinuation<Void, Never>]] = [:]
   nonisolated let tasks: TaskOwner
-  private nonisolated let executor: ServiceExecutor
-
-  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Reads the persistent state.
   ///
@@ -45,14 +43,12 @@ package actor GalleryService {
   ///   - placesEachKind: whether one widget of each kind is placed as soon as its extension reports the kind.
   ///   - clock: the device's clock. An advance waits until the outputs have been handled.
   /// - Throws: errors of the database.
-  package init(
+  package nonisolated init(
     device: WidgetDevice, apps: [String], placesEachKind: Bool = true, database: any DatabaseWriter,
-    bus: any BusConnection, clock: any ControllableClock,
-    executor: ServiceExecutor = ServiceExecutor("gallery")
+    bus: any BusConnection, clock: any ControllableClock, transactions: DeviceTransactions? = nil
   ) throws {
-    self.executor = executor
-    tasks = TaskOwner(on: executor.taskExecutor)
-    self.store = try GalleryStore(database)
+    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
+    self.store = try GalleryStore(transactions ?? DeviceTransactions(immediate: database))
     self.bus = bus
     self.clock = clock
     self.known = Mutex(
@@ -69,8 +65,6 @@ package actor GalleryService {
   /// Later calls fail with an indefinite `closed`.
   package func leave() async {
     if failure == nil { failure = BusError(.closed, "the gallery service has ended", isDefinite: false) }
-    outputs.finish()
-    processActions.finish()
     for address in learning.keys { stopLearning(address) }
     let alarm = stackAlarm.take()
     await alarm?.end()

@@ -8,12 +8,13 @@ import Stores
 
 /// Persists declarations, placements and the screen.
 struct GalleryStore: Sendable {
-  let database: any DatabaseWriter
+  private let transactions: DeviceTransactions
+  private var database: any DatabaseWriter { transactions.database }
 
-  init(_ database: any DatabaseWriter) throws {
-    self.database = database
+  init(_ transactions: DeviceTransactions) throws {
+    self.transactions = transactions
     // The number of a placement is never reused.
-    try database.createTables(
+    try transactions.database.createTables(
       of: "gallery",
       """
       CREATE TABLE declarations (bundle TEXT PRIMARY KEY NOT NULL, widgets BLOB NOT NULL);
@@ -52,7 +53,7 @@ struct GalleryStore: Sendable {
     }
   }
 
-  /// Writes what has changed since `before`, in one transaction.
+  /// Writes what has changed since `before`, with the next transaction.
   func save(_ now: GalleryStateMachine.State, since before: GalleryStateMachine.State) throws {
     guard now != before else { return }
     // A widget is added at the end: only what follows the first difference is searched.
@@ -60,7 +61,7 @@ struct GalleryStore: Sendable {
     let same = first ?? min(now.placements.count, before.placements.count)
     let earlier = Dictionary(uniqueKeysWithValues: before.placements[same...].map { ($0.id, $0) })
     let left = Set(now.placements[same...].map(\.id))
-    try database.write { db in
+    try transactions.write(.lasting) { db in
       for (bundle, widgets) in now.declarations where before.declarations[bundle] != widgets {
         try db.run(
           "INSERT OR REPLACE INTO declarations (bundle, widgets) VALUES (?, ?)", [bundle, try BodyCoding.data(widgets)])
@@ -100,6 +101,7 @@ struct GalleryStore: Sendable {
   }
 
   func save(_ screen: DeviceScreen) throws {
-    try database.run("INSERT OR REPLACE INTO screen (id, state) VALUES (1, ?)", [try BodyCoding.data(screen)])
+    let state = try BodyCoding.data(screen)
+    try transactions.write(.lasting) { try $0.run("INSERT OR REPLACE INTO screen (id, state) VALUES (1, ?)", [state]) }
   }
 }

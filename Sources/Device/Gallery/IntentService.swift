@@ -6,7 +6,7 @@ package import Timekeeping
 
 /// The app intents that touched widgets perform, and the controls that show their new state until the timeline that
 /// follows.
-package actor IntentService {
+@DeviceActor package final class IntentService {
   /// Sends an intent to its performer and waits for the reply.
   package typealias Perform<Reply> = @Sendable () async throws(BusError) -> Reply
 
@@ -25,13 +25,9 @@ package actor IntentService {
   private var lastTouch = 0
   private var lastIntent = 0
   private let tasks: TaskOwner
-  private nonisolated let executor: ServiceExecutor
 
-  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-
-  package init(executor: ServiceExecutor = ServiceExecutor("intents")) {
-    self.executor = executor
-    tasks = TaskOwner(on: executor.taskExecutor)
+  package nonisolated init() {
+    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
   }
 
   /// Cancels all intents. Must be the last call.
@@ -55,7 +51,8 @@ package actor IntentService {
     }
     // A service that has left starts nothing.
     if performing[performer]?[number] == nil { continuation.yield(.interrupted) }
-    let outcome = await outcomes.first { _ in true }
+    var iterator = outcomes.makeAsyncIterator()
+    let outcome = await iterator.next(isolation: #isolation)
     performing[performer]?[number] = nil
     return outcome ?? .interrupted
   }

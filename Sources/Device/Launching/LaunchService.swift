@@ -13,11 +13,9 @@ package import Timekeeping
 ///
 /// Every event is written to the database before its actions are performed and before the caller continues, so an exit
 /// is not lost once it is acknowledged.
-package actor LaunchService {
-  /// In order of occurrence; one reader.
+@DeviceActor package final class LaunchService {
+  /// In order of occurrence.
   package nonisolated let outputs: Outputs<LaunchOutput>
-  private nonisolated let executor: ServiceExecutor
-  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
   private let programs: [Address: Program]
   private let store: LaunchStore
   private let bus: any BusConnection
@@ -46,15 +44,13 @@ package actor LaunchService {
   ///   - endIdleAfter: how long a suspended extension without an assertion exists, in seconds; 0 for no limit.
   ///   - backoff: the pause after a process ended before it was ready or exceeded its memory limit.
   /// - Throws: database errors.
-  package init(
+  package nonisolated init(
     programs: [Program], database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock,
     suspendAfter: Double, endIdleAfter: Double = 0, backoff: Backoff = Backoff(first: 1, limit: 60),
     transactions: DeviceTransactions? = nil
   ) throws {
-    let transactions =
-      transactions ?? DeviceTransactions(immediate: database, executor: ServiceExecutor("launching"))
-    executor = transactions.executor
-    tasks = TaskOwner(on: executor.taskExecutor)
+    let transactions = transactions ?? DeviceTransactions(immediate: database)
+    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
     let programs = Dictionary(programs.map { ($0.address, $0) }) { first, _ in first }
     self.programs = programs
     self.store = try LaunchStore(transactions)
@@ -89,20 +85,10 @@ package actor LaunchService {
     await tasks.end()
     for work in underWay.values { clock.endWork(work) }
     underWay = [:]
-    outputs.finish()
   }
 
   /// The number of tasks that have not ended.
   var runningTasks: Int { tasks.count }
-
-  /// Begins to perform what a service needs from processes.
-  ///
-  /// - Parameter launches: `false` simulates a device that launches no process for this service.
-  package func perform(_ actions: Outputs<ProcessAction>, launches: Bool = true) {
-    tasks.start { [weak self] in
-      for await action in actions { await self?.perform(launches ? action : action.withoutWake) }
-    }
-  }
 
   /// Performs what a service needs from a process. When a wanted process runs, the output `awake` follows.
   package func perform(_ action: ProcessAction) {
@@ -290,11 +276,7 @@ package actor LaunchService {
   /// handling withdraws messages to that instance, which the next one would otherwise receive.
   private func spawn(_ address: Address, _ reason: String) {
     guard let program = programs[address] else { return }
-    tasks.start { [self] in
-      await outputs.passed()
-      guard !Task.isCancelled else { return }
-      await request(program, reason)
-    }
+    DeviceActor.follow { [self] in tasks.start { await self.request(program, reason) } }
   }
 
   private func request(_ program: Program, _ reason: String) async {

@@ -15,10 +15,10 @@ package import Timekeeping
 /// notifications.
 ///
 /// State is persisted before it is announced.
-package actor PushService {
-  /// Outputs in order; one reader.
+@DeviceActor package final class PushService {
+  /// In order.
   package nonisolated let outputs: Outputs<PushOutput>
-  /// What the service needs from processes, in order. The launch service reads it.
+  /// What the service needs from processes, in order.
   package nonisolated let processActions: Outputs<ProcessAction>
   let store: PushesStore
   let bus: any BusConnection
@@ -46,9 +46,6 @@ package actor PushService {
   /// action is performed.
   private(set) var failure: BusError?
   let tasks: TaskOwner
-  private nonisolated let executor: ServiceExecutor
-
-  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Reads the persistent state.
   ///
@@ -60,16 +57,14 @@ package actor PushService {
   ///   - machine: the clock for author's code and for the push server's log.
   ///   - deadline: how long author's code may take. Source: 30 s, "Pushing background updates to your app".
   /// - Throws: errors of the database.
-  package init(
+  package nonisolated init(
     device: String, products: [PushProduct], hasWidgetPushes: Bool, database: any DatabaseWriter,
     bus: any BusConnection, clock: any ControllableClock, underWay: UnderWay = UnderWay(),
     machine: any ControllableClock = AdjustableClock(.running(ahead: 0)),
     deadline: Duration = .seconds(30), transactions: DeviceTransactions? = nil
   ) throws {
-    let transactions =
-      transactions ?? DeviceTransactions(immediate: database, executor: ServiceExecutor("pushes"))
-    executor = transactions.executor
-    tasks = TaskOwner(on: executor.taskExecutor)
+    let transactions = transactions ?? DeviceTransactions(immediate: database)
+    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
     store = try PushesStore(transactions)
     self.bus = bus
     self.machine = machine
@@ -109,8 +104,6 @@ package actor PushService {
   package func leave() async {
     if !arrived.isEmpty { takeArrived() }
     if failure == nil { failure = BusError(.closed, "the push service has ended", isDefinite: false) }
-    outputs.finish()
-    processActions.finish()
     for continuation in waiting.values.joined() { continuation.resume() }
     waiting = [:]
     await tasks.end()
@@ -151,12 +144,8 @@ package actor PushService {
     askForTokens()
   }
 
-  /// Begins to take the results of pushes at placements.
-  package func take(_ reports: Outputs<PlacementReloadReport>) {
-    tasks.start { [weak self] in for await report in reports { await self?.reported(report) } }
-  }
-
-  func reported(_ report: PlacementReloadReport) { handle(NotificationStateMachine.Event.reported(report)) }
+  /// The result of a push at a placement.
+  package func reported(_ report: PlacementReloadReport) { handle(NotificationStateMachine.Event.reported(report)) }
 
   /// Whether a notification is not fully processed.
   package func isOpen(_ push: UUID) -> Bool { notifications.notification(push) != nil }

@@ -32,7 +32,7 @@ struct TimelineContent: Sendable {
 
 extension TimelineService {
   /// The most rounds of a reply. Each round reaches closures one level deeper.
-  private static let rounds = 4
+  private nonisolated static let rounds = 4
 
   /// The content of a reply. If its views have closures that need a size, they are laid out, and the extension calls the
   /// closures again until the sizes agree, at most four times. If the extension has released the views, they stay as they

@@ -3,6 +3,7 @@
 package import Archive
 package import Foundation
 package import Messages
+import Timekeeping
 
 // Entries of widgets that are not placed: for the gallery, and for pictures. Nothing is stored.
 

@@ -15,12 +15,12 @@ package import Timekeeping
 ///
 /// State is persisted before it is announced. The device's clock does not advance while a request to an extension is
 /// pending.
-package actor TimelineService {
-  /// Outputs in order; one reader.
+@DeviceActor package final class TimelineService {
+  /// In order.
   package nonisolated let outputs: Outputs<TimelineOutput>
-  /// What the service needs from processes, in order. The launch service reads it.
+  /// What the service needs from processes, in order.
   package nonisolated let processActions: Outputs<ProcessAction>
-  /// The results of widget pushes, in order. The push service reads it.
+  /// The results of widget pushes, in order.
   package nonisolated let reports: Outputs<PlacementReloadReport>
   let store: TimelineStore
   let bus: any BusConnection
@@ -50,9 +50,6 @@ package actor TimelineService {
   /// action is performed.
   private(set) var failure: BusError?
   let tasks: TaskOwner
-  private nonisolated let executor: ServiceExecutor
-
-  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Reads the persistent state.
   ///
@@ -64,7 +61,7 @@ package actor TimelineService {
   ///   - container: the folder of an extension, which contains the files of its replies.
   ///   - closureSizes: lays out an entry, and returns the sizes of the closures that were called with another size.
   /// - Throws: errors of the database.
-  package init(
+  package nonisolated init(
     extensions: [Address], apps: [Address] = [], database: any DatabaseWriter, bus: any BusConnection,
     clock: any ControllableClock,
     machine: any ControllableClock = AdjustableClock(.running(ahead: 0)),
@@ -74,10 +71,8 @@ package actor TimelineService {
     closureSizes: @escaping @Sendable (ArchivedEntry, WidgetEnvironment) async -> [ClosureSizes] = { _, _ in [] },
     transactions: DeviceTransactions? = nil
   ) throws {
-    let transactions =
-      transactions ?? DeviceTransactions(immediate: database, executor: ServiceExecutor("timelines"))
-    executor = transactions.executor
-    tasks = TaskOwner(on: executor.taskExecutor)
+    let transactions = transactions ?? DeviceTransactions(immediate: database)
+    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
     self.store = try TimelineStore(transactions)
     self.bus = bus
     self.clock = clock
@@ -103,9 +98,6 @@ package actor TimelineService {
   package func leave() async {
     let ended = failure ?? BusError(.closed, "the timeline service has ended", isDefinite: false)
     failure = ended
-    outputs.finish()
-    processActions.finish()
-    reports.finish()
     for serial in Array(waiting.keys) { finishSnapshot(serial, .failure(ended)) }
     resumeWaiters()
     let lastAlarm = alarm.take()

@@ -8,20 +8,17 @@ import Timekeeping
 /// is written at once, takes it along. So many ends share a wait for the disk, and a single one is not delayed.
 final class CommitSchedule: Sendable {
   private struct State {
-    var commit: (@Sendable () -> Void)?
+    var commit: (@DeviceActor () -> Void)?
     var isPlanned = false
     var last = DispatchTime(uptimeNanoseconds: 0)
   }
 
   private static let interval = DispatchTimeInterval.milliseconds(16)
 
-  private let executor: ServiceExecutor
   private let state = Mutex(State())
 
-  init(_ executor: ServiceExecutor) { self.executor = executor }
-
-  /// Sets what writes, on the executor. Must be called once, before the first request.
-  func begin(_ commit: @escaping @Sendable () -> Void) { state.withLock { $0.commit = commit } }
+  /// Sets what writes. Must be called once, before the first request.
+  func begin(_ commit: @escaping @DeviceActor () -> Void) { state.withLock { $0.commit = commit } }
 
   /// Something must be written soon.
   func request() {
@@ -31,10 +28,10 @@ final class CommitSchedule: Sendable {
       return state.last + CommitSchedule.interval
     }
     guard let due else { return }
-    executor.post(after: due) { [weak self] in self?.fire() }
+    DeviceActor.executor.post(after: due) { [weak self] in DeviceActor.assumeIsolated { self?.fire() } }
   }
 
-  private func fire() {
+  @DeviceActor private func fire() {
     let commit = state.withLock { state in
       state.isPlanned = false
       state.last = .now()

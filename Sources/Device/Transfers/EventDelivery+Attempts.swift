@@ -115,7 +115,7 @@ extension EventDelivery {
 
   /// The file of a download may be gone: an older copy of the database was put back, or someone removed it. It does not
   /// come back, so the task ends with -3001 instead of waiting for it.
-  private static let lostFile = TransferFailure(
+  private nonisolated static let lostFile = TransferFailure(
     code: URLError.cannotOpenFile.rawValue, message: "the downloaded file is not on this device any more")
 
   private func isLost(_ task: StoredTask) -> Bool {
@@ -126,7 +126,9 @@ extension EventDelivery {
   /// on another thread.
   ///
   /// - Throws: `CancellationError`, database and file system errors. The bodies before the failed one have been copied.
-  private static func copy(_ tasks: [StoredTask], to copies: [String], _ context: TransferContext) async throws {
+  private nonisolated static func copy(
+    _ tasks: [StoredTask], to copies: [String], _ context: TransferContext
+  ) async throws {
     for (index, (task, copy)) in zip(tasks, copies).enumerated() {
       if index > 0 { await Task.yield() }
       try Task.checkCancellation()
@@ -158,13 +160,7 @@ extension EventDelivery {
   func startCheck(of id: UUID, _ generation: UInt32) {
     guard let owner = stateMachine.deliveries[id]?.session.owner else { return }
     checks[id]?.cancel()
-    let work = context.clock.beginWork()
-    let task = tasks.start {
-      await self.check(id, generation, owner)
-      self.context.clock.endWork(work)
-    }
-    if task == nil { context.clock.endWork(work) }
-    checks[id] = task
+    checks[id] = tasks.start(holding: context.clock) { await self.check(id, generation, owner) }
   }
 
   private func check(_ id: UUID, _ generation: UInt32, _ owner: Address) async {

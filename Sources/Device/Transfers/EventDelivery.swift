@@ -9,10 +9,9 @@ import Timekeeping
 /// Delivers the events of sessions to their owners until they are acknowledged, as `DeliveryStateMachine` decides.
 ///
 /// Each change of the state machine is in the database before its owner gets the events of it. An acknowledgement is on
-/// the disk before files are removed. The actor runs on the executor of its `TransferService`, which calls it synchronously.
-actor EventDelivery {
+/// the disk before files are removed.
+@DeviceActor final class EventDelivery {
   let context: TransferContext
-  nonisolated var unownedExecutor: UnownedSerialExecutor { context.executor.asUnownedSerialExecutor() }
   /// Owns the running attempts and the checks.
   let tasks: TaskOwner
   var files: OwnerFiles
@@ -33,9 +32,9 @@ actor EventDelivery {
   /// Reads the state that the previous host wrote.
   ///
   /// - Throws: database errors.
-  init(_ context: TransferContext, files: OwnerFiles) throws {
+  nonisolated init(_ context: TransferContext, files: OwnerFiles) throws {
     self.context = context
-    tasks = TaskOwner(on: context.executor.taskExecutor)
+    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
     self.files = files
     container = files.container
     let stateMachine = try context.store.stateMachine(context.settings)

@@ -9,13 +9,11 @@ import Stores
 import Synchronization
 import Timekeeping
 
-/// What the actors of one transfer service share: their executor, the database, the bus, the clock and the folder with
-/// the part files. Any thread.
+/// What the parts of one transfer service share: the database, the bus, the clock and the folder with the part files. Any
+/// thread.
 final class TransferContext: Sendable {
-  /// The executor of `TransferService`, `TransferScheduler` and `EventDelivery`. They call each other synchronously.
-  let executor: ServiceExecutor
   let store: TransferStore
-  let commits: CommitSchedule
+  let commits = CommitSchedule()
   let bus: any BusConnection
   let clock: any ControllableClock
   let settings: TransferSettings
@@ -42,13 +40,9 @@ final class TransferContext: Sendable {
     settings: TransferSettings, families: AppFamilies, underWay: UnderWay,
     space: @escaping @Sendable () -> TransferSpace?, transactions: DeviceTransactions?
   ) throws {
-    let transactions =
-      transactions ?? DeviceTransactions(immediate: database, executor: ServiceExecutor("transfers"))
-    executor = transactions.executor
     self.folder = folder
     self.underWay = underWay
-    self.store = try TransferStore(transactions)
-    commits = CommitSchedule(executor)
+    self.store = try TransferStore(transactions ?? DeviceTransactions(immediate: database))
     self.bus = bus
     self.clock = clock
     self.settings = settings
@@ -67,7 +61,7 @@ final class TransferContext: Sendable {
   func stop() { over.store(true, ordering: .releasing) }
 
   /// Stops the state machines, because the database cannot be written. The host must exit.
-  func broken(_ error: any Error) {
+  @DeviceActor func broken(_ error: any Error) {
     stop()
     outputs.yield(.broken("the transfer state cannot be written: \(error)"))
   }

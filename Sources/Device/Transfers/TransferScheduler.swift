@@ -10,12 +10,9 @@ import Timekeeping
 
 /// Loads the tasks of sessions, as `LoadingStateMachine` decides, and records their ends.
 ///
-/// An end is in the database before it is reported and delivered. The actor runs on the executor of its
-/// `TransferService`, which calls it synchronously. It calls `EventDelivery` synchronously too, so that tasks end there
-/// in the order of the database.
-actor TransferScheduler {
+/// An end is in the database before it is reported and delivered. Tasks end in `EventDelivery` in the order of the database.
+@DeviceActor final class TransferScheduler {
   let context: TransferContext
-  nonisolated var unownedExecutor: UnownedSerialExecutor { context.executor.asUnownedSerialExecutor() }
   /// Owns the attempts, the expiries and the questions before tasks begin.
   let tasks: TaskOwner
   let counter: TransferCounter
@@ -45,15 +42,15 @@ actor TransferScheduler {
   ///
   /// - Parameter isAwake: whether an owner runs now and can receive the progress of its tasks.
   /// - Throws: database errors.
-  init(
+  nonisolated init(
     _ context: TransferContext, delivery: EventDelivery, isAwake: @escaping @Sendable (Address) async -> Bool
   ) throws {
     self.context = context
-    tasks = TaskOwner(on: context.executor.taskExecutor)
+    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
     self.delivery = delivery
     parts = PartFiles(folder: context.keptParts)
     counter = TransferCounter(
-      context.bus, perSecond: context.settings.countsPerSecond, on: context.executor.taskExecutor, isAwake: isAwake)
+      context.bus, perSecond: context.settings.countsPerSecond, on: DeviceActor.executor.taskExecutor, isAwake: isAwake)
     let configurations = try context.store.configurations()
     self.configurations = configurations
     let unended = try context.store.unendedTasks()
@@ -141,7 +138,7 @@ actor TransferScheduler {
       request, resuming: resume ?? nil, key: key, created: context.clock.now,
       isInBackground: !stateMachine.isInFront(owner))
     guard try commit(creating: task) else { return }
-    delivery.assumeIsolated { $0.handle(.created(key)) }
+    delivery.handle(.created(key))
     switch resume {
     // Data that is not ours. The task fails like others: the error is delivered to the delegate (documented).
     case .some(nil):
@@ -209,16 +206,13 @@ actor TransferScheduler {
   /// Ends a task whose resource timeout has passed. An advance of the clock waits for it.
   private func startExpiry(of key: TaskKey, _ reason: Int?) {
     let failure = TransferFailure(code: -1001, message: "the request timed out", networkUnavailableReason: reason)
-    let work = context.clock.beginWork()
-    let task = tasks.start {
+    tasks.start(holding: context.clock) {
       do {
         try await self.stopAndEnd(key, with: failure, keepsPart: true)
       } catch {
-        self.context.broken(error)
+        await self.context.broken(error)
       }
-      self.context.clock.endWork(work)
     }
-    if task == nil { context.clock.endWork(work) }
   }
 
   /// Records the end of a task with the next transaction that waits for the disk. Another task may load at once.
@@ -231,7 +225,7 @@ actor TransferScheduler {
         bytesSent: sent, bytes: bytes, instant: context.clock.now))
     context.commits.request()
     // Its owner is kept running during the write.
-    delivery.assumeIsolated { $0.handle(.ending(key)) }
+    delivery.handle(.ending(key))
     handle(.ended(key))
   }
 
@@ -240,13 +234,13 @@ actor TransferScheduler {
   /// Writes what waits for the disk, the ends of tasks and acknowledgements, and delivers the ends.
   func commit() {
     do {
-      if !ends.isEmpty || delivery.assumeIsolated({ $0.waitsForCommit }) { _ = try commit(creating: nil) }
+      if !ends.isEmpty || delivery.waitsForCommit { _ = try commit(creating: nil) }
     } catch {
       return context.broken(error)
     }
     let recorded = undelivered
     undelivered = []
-    if !recorded.isEmpty { delivery.assumeIsolated { $0.handle(.ended(recorded)) } }
+    if !recorded.isEmpty { delivery.handle(.ended(recorded)) }
   }
 
   /// Writes what waits for the disk, and stores a new task in the same transaction. The ends are delivered by the next
@@ -260,7 +254,7 @@ actor TransferScheduler {
     let recorded = ends
     ends = []
     for end in recorded { report(end) }
-    delivery.assumeIsolated { $0.committed() }
+    delivery.committed()
     return isNew
   }
 
@@ -341,7 +335,7 @@ actor TransferScheduler {
       respond: { [weak self] challenge in
         guard let self else { throw CancellationError() }
         return try await respond(challenge, of: key)
-      }, executor: context.executor.taskExecutor)
+      }, executor: DeviceActor.executor.taskExecutor)
     let known = TransferAttempt.Known(response: task.response, validator: task.validator)
     return try await attempt.perform(knowing: known)
   }

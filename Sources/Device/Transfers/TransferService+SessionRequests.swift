@@ -14,29 +14,24 @@ extension TransferService {
   package func open(_ request: OpenSession, _ from: Received) throws -> OpenSession.Reply {
     let key = SessionKey(owner: from.source, identifier: request.identifier)
     let configuration = request.configuration
-    if let other = delivery.assumeIsolated({ $0.otherProcess(with: key) }) {
+    if let other = delivery.otherProcess(with: key) {
       throw BusError(.sessionInUse, "\(other) has the session \(key.identifier) open")
     }
     try context.store.open(key, configuration)
-    scheduler.assumeIsolated { scheduler in
-      // What was acknowledged is not listed.
-      scheduler.commit()
-      scheduler.open(key, configuration)
-    }
-    return try delivery.assumeIsolated { delivery in
-      // The owner runs, also if its resumption has not been reported here yet.
-      delivery.resume(from.source, generation: from.sourceGeneration)
-      delivery.handle(
-        .opened(
-          key, sendsLaunchEvents: configuration.sessionSendsLaunchEvents, generation: from.sourceGeneration))
-      return try delivery.taskList(of: key)
-    }
+    // What was acknowledged is not listed.
+    scheduler.commit()
+    scheduler.open(key, configuration)
+    // The owner runs, also if its resumption has not been reported here yet.
+    delivery.resume(from.source, generation: from.sourceGeneration)
+    delivery.handle(
+      .opened(key, sendsLaunchEvents: configuration.sessionSendsLaunchEvents, generation: from.sourceGeneration))
+    return try delivery.taskList(of: key)
   }
 
   /// `session.close`: the process is no longer connected to the session. Its tasks continue.
   package func close(_ request: CloseSession, _ from: Received) -> Done {
     let key = SessionKey(owner: from.source, identifier: request.identifier)
-    delivery.assumeIsolated { $0.handle(.closed(key, generation: from.sourceGeneration)) }
+    delivery.handle(.closed(key, generation: from.sourceGeneration))
     return Done()
   }
 
@@ -45,7 +40,7 @@ extension TransferService {
   ///
   /// - Throws: `no-such-session` (definite) when no process ever created the session; database errors.
   package func create(_ request: CreateTransfer, _ from: Received) throws -> Done {
-    try scheduler.assumeIsolated { try $0.create(request, from: from.source) }
+    try scheduler.create(request, from: from.source)
     return Done()
   }
 
@@ -64,7 +59,7 @@ extension TransferService {
   ///
   /// - Throws: database errors.
   package func change(_ request: ChangeTransfer, _ from: Received) throws -> Done {
-    try scheduler.assumeIsolated { try $0.change(request, from: from.source) }
+    try scheduler.change(request, from: from.source)
     return Done()
   }
 }

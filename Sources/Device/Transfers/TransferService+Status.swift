@@ -20,12 +20,9 @@ extension TransferService {
 
   private var reports: TransferReports {
     // The database must have what the state machines have.
-    scheduler.assumeIsolated { $0.commit() }
-    let deliveries = delivery.assumeIsolated { $0.stateMachine }
-    return scheduler.assumeIsolated { scheduler in
-      TransferReports(
-        context: context, deliveries: deliveries, loading: scheduler.stateMachine,
-        configurations: scheduler.configurations)
-    }
+    scheduler.commit()
+    return TransferReports(
+      context: context, deliveries: delivery.stateMachine, loading: scheduler.stateMachine,
+      configurations: scheduler.configurations)
   }
 }

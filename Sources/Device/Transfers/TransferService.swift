@@ -14,16 +14,14 @@ package import Timekeeping
 /// A task is on disk before `create` returns. It loads whether its owner or the bus is running or not, and continues
 /// where its file ends after a restart of the host. Its events are delivered until they are acknowledged.
 ///
-/// `TransferScheduler` loads the tasks and `EventDelivery` delivers their events. This actor has no state: it passes
-/// requests and events to them. All three run on one executor and call each other with `assumeIsolated`, so that one
-/// call changes both state machines, and nothing runs in between: Documentation/decisions/0012-transfer-actors.md.
-package actor TransferService {
-  /// In order; one reader.
+/// `TransferScheduler` loads the tasks and `EventDelivery` delivers their events. The service has no state: it passes
+/// requests and events to them. One call changes both state machines.
+@DeviceActor package final class TransferService {
+  /// In order.
   package nonisolated let outputs: Outputs<TransferOutput>
-  /// What the service needs from processes, in order. The launch service reads it.
+  /// What the service needs from processes, in order.
   package nonisolated let processActions: Outputs<ProcessAction>
   let context: TransferContext
-  package nonisolated var unownedExecutor: UnownedSerialExecutor { context.executor.asUnownedSerialExecutor() }
   let scheduler: TransferScheduler
   let delivery: EventDelivery
 
@@ -37,7 +35,7 @@ package actor TransferService {
   ///   - container: the folder of an owner, in which its copies are placed.
   ///   - space: the space of the disk; `nil` for no limit.
   /// - Throws: database errors.
-  package init(
+  package nonisolated init(
     folder: String, database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock,
     settings: TransferSettings, families: AppFamilies = AppFamilies(), underWay: UnderWay = UnderWay(),
     isAwake: @escaping @Sendable (Address) async -> Bool = { _ in true },
@@ -52,7 +50,7 @@ package actor TransferService {
     delivery = try EventDelivery(context, files: try OwnerFiles(store: context.store, container: container))
     let scheduler = try TransferScheduler(context, delivery: delivery, isAwake: isAwake)
     self.scheduler = scheduler
-    context.commits.begin { [weak scheduler] in scheduler?.assumeIsolated { $0.commit() } }
+    context.commits.begin { [weak scheduler] in scheduler?.commit() }
   }
 
   /// Continues every task that has not ended, and requests the owners of pending events. Does not need the bus.
@@ -62,15 +60,13 @@ package actor TransferService {
   ///   - suspended: the generations of the owners that are suspended.
   /// - Throws: database errors.
   package func begin(network: NetworkState = NetworkState(), suspended: [Address: UInt32] = [:]) throws {
-    scheduler.assumeIsolated { $0.failEndedTasksSetAside() }
+    scheduler.failEndedTasksSetAside()
     // First: the owners become ready during the rest.
-    delivery.assumeIsolated { $0.begin(suspended: suspended) }
+    delivery.begin(suspended: suspended)
     try context.removeOrphanedParts()
     try context.removePartsOfEarlierBoot()
-    scheduler.assumeIsolated { scheduler in
-      scheduler.failTasksSetAside()
-      scheduler.begin(network: network)
-    }
+    scheduler.failTasksSetAside()
+    scheduler.begin(network: network)
   }
 
   /// Stops the loading tasks where they are and all deliveries, and returns when nothing runs any more. They continue
@@ -80,8 +76,6 @@ package actor TransferService {
     delivery.tasks.cancel()
     await scheduler.leave()
     await delivery.leave()
-    outputs.finish()
-    processActions.finish()
   }
 
   // MARK: Events from the rest of the host
@@ -90,77 +84,66 @@ package actor TransferService {
   ///
   /// - Parameter because: the assertion for which it was wanted and keeps running, if it ran then.
   package func awake(_ owner: Address, generation: UInt32, woken: Bool, because: Assertion? = nil) {
-    delivery.assumeIsolated { $0.resume(owner, generation: generation) }
-    let actions = delivery.assumeIsolated {
-      $0.persist(.awake(owner, generation: generation, woken: woken, because: because))
-    }
+    delivery.resume(owner, generation: generation)
+    let actions = delivery.persist(.awake(owner, generation: generation, woken: woken, because: because))
     let delivers = actions.contains(where: \.isDelivery)
-    scheduler.assumeIsolated { scheduler in
-      // The limiter is raised before the handler is called (observed).
-      if woken, delivers || scheduler.mustAsk(owner) { scheduler.handle(.woken(owner)) }
-    }
-    delivery.assumeIsolated { $0.perform(actions) }
-    scheduler.assumeIsolated { $0.awake(owner, woken: woken) }
+    // The limiter is raised before the handler is called (observed).
+    if woken, delivers || scheduler.mustAsk(owner) { scheduler.handle(.woken(owner)) }
+    delivery.perform(actions)
+    scheduler.awake(owner, woken: woken)
   }
 
   /// An instance of the owner was suspended. It is woken when all tasks of a session have ended.
   package func suspended(_ owner: Address, generation: UInt32) {
-    delivery.assumeIsolated { $0.handle(.suspended(owner, generation: generation)) }
+    delivery.handle(.suspended(owner, generation: generation))
   }
 
   /// An instance of the owner has ended. Its tasks continue.
   package func ended(_ owner: Address, generation: UInt32) {
-    delivery.assumeIsolated { $0.instanceEnded(owner, generation: generation) }
+    delivery.instanceEnded(owner, generation: generation)
   }
 
   /// The app entered or left the foreground. Tasks that it creates in the foreground are not discretionary and do not
   /// wait for the resume rate limiter, which is reset.
   package func setFront(_ app: Address, _ isInFront: Bool) {
-    scheduler.assumeIsolated { $0.handle(.front(app, isInFront)) }
+    scheduler.handle(.front(app, isInFront))
   }
 
   /// The network changed. Loading tasks are stopped where they are, and continue when the network permits.
-  package func setNetwork(_ state: NetworkState) { scheduler.assumeIsolated { $0.setNetwork(state) } }
+  package func setNetwork(_ state: NetworkState) { scheduler.setNetwork(state) }
 
   /// The user force-quit the app: all tasks of its sessions end with -999 and reason 0 (documented), with resume data
   /// if there is any. No process is launched for it: the events are delivered when the sessions are opened again.
   ///
   /// - Throws: database errors.
-  package func forceQuit(_ app: Address) async throws {
-    try await quit(sessions(quitWith: app))
+  package func forceQuit(_ app: Address) async throws { try await end(markQuit(app)) }
+
+  /// From now on no process is launched for the sessions that a force quit of the app ends.
+  ///
+  /// - Returns: their tasks, for `end`.
+  package func markQuit(_ app: Address) -> [TaskKey] {
+    scheduler.handle(.front(app, false))
+    return mark(scheduler.sessions(quitWith: app))
   }
 
   /// The device has these products, and no others: the tasks of others end as those of an app that was force-quit.
   ///
   /// - Throws: database errors.
   package func keep(_ products: Set<Address>) async throws {
-    try await quit(sessions(ofOthersThan: products))
+    try await end(mark(scheduler.configurations.keys.filter { !products.contains($0.owner) }))
   }
 
-  private func quit(_ sessions: [SessionKey]) async throws {
-    let failure = TransferFailure(code: -999, message: "cancelled", cancelledReason: 0)
-    for key in mark(sessions) { try await scheduler.stopAndEnd(key, with: failure, keepsPart: true) }
-  }
-
-  private func sessions(quitWith app: Address) -> [SessionKey] {
-    scheduler.assumeIsolated { scheduler in
-      scheduler.handle(.front(app, false))
-      return scheduler.sessions(quitWith: app)
-    }
-  }
-
-  private func sessions(ofOthersThan products: Set<Address>) -> [SessionKey] {
-    scheduler.assumeIsolated { $0.configurations.keys.filter { !products.contains($0.owner) } }
-  }
-
-  /// Marks the sessions whose owner is not launched for their events.
-  ///
-  /// - Returns: their tasks that have not ended.
   private func mark(_ sessions: [SessionKey]) -> [TaskKey] {
-    let keys = scheduler.assumeIsolated { $0.stateMachine.keys(of: Set(sessions)) }
-    delivery.assumeIsolated { delivery in
-      for session in sessions { delivery.handle(.quit(session)) }
-    }
+    let keys = scheduler.stateMachine.keys(of: Set(sessions))
+    for session in sessions { delivery.handle(.quit(session)) }
     return keys
+  }
+
+  /// Ends tasks of sessions that are marked.
+  ///
+  /// - Throws: database errors.
+  package func end(_ keys: [TaskKey]) async throws {
+    let failure = TransferFailure(code: -999, message: "cancelled", cancelledReason: 0)
+    for key in keys { try await scheduler.stopAndEnd(key, with: failure, keepsPart: true) }
   }
 }

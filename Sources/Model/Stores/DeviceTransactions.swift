@@ -55,7 +55,7 @@ package final class DeviceTransactions: Sendable {
   ///   - ride: the longest that a `riding` change waits.
   ///   - broken: called once, when a transaction failed. Nothing follows from any change after that.
   package init(
-    _ database: any DatabaseWriter, executor: ServiceExecutor, clock: any ControllableClock,
+    _ database: any DatabaseWriter, executor: ServiceExecutor = DeviceActor.executor, clock: any ControllableClock,
     ride: DispatchTimeInterval = .seconds(1), broken: @escaping @Sendable (any Error) -> Void
   ) {
     self.database = database
@@ -66,9 +66,9 @@ package final class DeviceTransactions: Sendable {
   }
 
   /// Writes each change at once, for a service alone.
-  package init(immediate database: any DatabaseWriter, executor: ServiceExecutor) {
+  package init(immediate database: any DatabaseWriter) {
     self.database = database
-    self.executor = executor
+    executor = DeviceActor.executor
     clock = nil
     ride = .never
     broken = { _ in }

@@ -65,3 +65,21 @@ extension ControllableClock {
   /// - Throws: `CancellationError` when the waiting task is cancelled before `instant`.
   package func sleep(until instant: Date) async throws { endWork(try await wait(until: instant)) }
 }
+
+extension TaskOwner {
+  /// Starts a task that an advance of the clock waits for.
+  ///
+  /// - Returns: the task, to cancel it early; `nil` when none was started.
+  @discardableResult
+  package func start(
+    holding clock: any ControllableClock, _ work: @escaping @Sendable () async -> Void
+  ) -> Task<Void, Never>? {
+    let held = clock.beginWork()
+    let task = start {
+      await work()
+      clock.endWork(held)
+    }
+    if task == nil { clock.endWork(held) }
+    return task
+  }
+}

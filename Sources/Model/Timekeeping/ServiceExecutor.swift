@@ -3,7 +3,7 @@
 package import Dispatch
 import Synchronization
 
-/// A serial queue on which a service actor runs.
+/// A serial queue on which an actor runs.
 ///
 /// Without it the actor would run on the caller's preferred executor (SE-0417), which for a bus handler is the bus's
 /// thread. The host would then receive nothing while the service writes its database.
@@ -33,6 +33,15 @@ package final class ServiceExecutor: SerialExecutor {
     queue.async {
       self.jobs.number.subtract(1, ordering: .relaxed)
       job.runSynchronously(on: self.asUnownedSerialExecutor())
+    }
+  }
+
+  /// Runs `work`, which is one of the waiting jobs until then.
+  package func submit(_ work: @escaping @Sendable () -> Void) {
+    jobs.number.add(1, ordering: .relaxed)
+    queue.async {
+      self.jobs.number.subtract(1, ordering: .relaxed)
+      work()
     }
   }
 

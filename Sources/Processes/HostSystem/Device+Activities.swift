@@ -15,44 +15,37 @@ import OwnedTasks
 import ProcessActions
 import Pushes
 import Stores
-import Synchronization
 import Timekeeping
 
 // Live Activities: messages of apps, extensions and the operator, and routing of the service's requests.
 
 extension Device {
   nonisolated func listenForActivities() {
-    bus.onRequest(RequestActivity.self) { [weak self] request, from in
-      try await requireDevice(self).request(request, from)
-    }
-    bus.onRequest(ChangeActivity.self) { [weak self] request, from in
-      try await requireDevice(self).change(request, from)
-    }
-    bus.onRequest(ListActivities.self) { [weak self] request, from in
-      try await requireDevice(self).list(request, from)
-    }
-    bus.onRequest(AllowActivities.self) { [activities] request, from in
-      try await activities.allow(request, from.context)
+    onRequest(RequestActivity.self) { try await $0.request($1, $2) }
+    onRequest(ChangeActivity.self) { try $0.change($1, $2) }
+    onRequest(ListActivities.self) { $0.list($1, $2) }
+    onRequest(AllowActivities.self) { device, request, from in
+      try device.activities.allow(request, from.context)
       return Done()
     }
   }
 
   /// The app that a process belongs to; `nil`: the operator.
-  private func app(of process: Address) async -> String? {
+  private func app(of process: Address) -> String? {
     guard process.role != .operator else { return nil }
     let bundle = process.bundleIdentifier ?? ""
-    return await activities.stateMachine.app(of: bundle) ?? bundle
+    return activities.stateMachine.app(of: bundle) ?? bundle
   }
 
   /// Only an app in the foreground starts an activity. Source: *Displaying live data with Live Activities*.
   private func request(_ request: RequestActivity, _ from: Received) async throws -> AppActivities {
-    let own = await app(of: from.source)
+    let own = app(of: from.source)
     let app = try own ?? request.app ?? onlyApp()
-    if own != nil, await !launcher.isInFront(from.source) {
+    if own != nil, !launcher.isInFront(from.source) {
       throw BusError(.appNotVisible, "\(app) is not in the foreground, and only then it can start a Live Activity")
     }
     await learnActivities()
-    return try await activities.request(
+    return try activities.request(
       request, app: app, because: own == nil ? .user : .app, from.context)
   }
 
@@ -63,22 +56,19 @@ extension Device {
     return app.bundle
   }
 
-  private func change(_ request: ChangeActivity, _ from: Received) async throws -> AppActivities {
+  private func change(_ request: ChangeActivity, _ from: Received) throws -> AppActivities {
     let cause: ActivityMoved.Cause =
       switch from.source.role {
       case .app: .app
       case .widgetExtension: .extension
       default: .user
       }
-    return try await activities.change(request, of: await app(of: from.source), because: cause, from.context)
+    return try activities.change(request, of: app(of: from.source), because: cause, from.context)
   }
 
-  private func list(_ request: ListActivities, _ from: Received) async throws -> AppActivities {
-    if let own = await app(of: from.source) {
-      let known = await activities.follow(from.source, app: own)
-      return known
-    }
-    let all = await activities.stateMachine
+  private func list(_ request: ListActivities, _ from: Received) -> AppActivities {
+    if let own = app(of: from.source) { return activities.follow(from.source, app: own) }
+    let all = activities.stateMachine
     return request.app.map { all.activities(of: $0) } ?? all.all
   }
 
@@ -106,8 +96,8 @@ extension Device {
   /// The Live Activities as a screen of the device shows them, the most relevant first. Source: Human Interface
   /// Guidelines, *Live Activities*: all on the Lock Screen; in the Dynamic Island the active ones, one compact or two
   /// minimal.
-  func shownActivities(at location: WidgetLocationName, isLocked: Bool) async -> [ShowScreen.LiveActivity]? {
-    let all = await activities.shown
+  func shownActivities(at location: WidgetLocationName, isLocked: Bool) -> [ShowScreen.LiveActivity]? {
+    let all = activities.shown
     guard !all.isEmpty else { return nil }
     let island = configuration.device.screen.hasDynamicIsland && !isLocked && location != .lockScreen
     let active = all.filter { $0.activity.phase != .ended }
@@ -125,9 +115,9 @@ extension Device {
 
   // MARK: Outputs
 
-  func route(_ output: ActivityOutput) async {
+  func route(_ output: ActivityOutput) {
     switch output {
-    case .tokensChanged: await pushes.setActivities(await activityTokens)
+    case .tokensChanged: pushes.setActivities(activityTokens)
     case .startedByPush(let app):
       let address = Address.app(configuration.device.name, app)
       // Not awaited: the author's code may take its time.
@@ -139,7 +129,7 @@ extension Device {
   /// The app that a push started an activity of is launched, and receives the token of the activity. Source: *Starting
   /// and updating Live Activities with ActivityKit push notifications*. One that the user force-quit is not (ours).
   private func launchForToken(_ address: Address, _ app: String) async {
-    guard await !launcher.isQuit(address) else { return }
+    guard !launcher.isQuit(address) else { return }
     let limit = Duration.seconds(30)
     do throws(BusError) {
       try await withLaunched(address, because: "live activity") { () async throws(BusError) in
@@ -152,27 +142,25 @@ extension Device {
 
   /// The tokens that activities need, and those that start them.
   var activityTokens: Set<TokenKey> {
-    get async {
-      let machine = await activities.stateMachine
-      let own = machine.withToken.map { TokenKey($0.app, .liveActivity($0.number)) }
-      let starts = machine.startable.flatMap { app, types in types.map { TokenKey(app, .liveActivityStarts($0)) } }
-      return Set(own + starts)
-    }
+    let machine = activities.stateMachine
+    let own = machine.withToken.map { TokenKey($0.app, .liveActivity($0.number)) }
+    let starts = machine.startable.flatMap { app, types in types.map { TokenKey(app, .liveActivityStarts($0)) } }
+    return Set(own + starts)
   }
 
   /// A notification for a Live Activity. Pushes keeps it until `performed`.
-  func take(_ notification: PushedNotification) async {
+  func take(_ notification: PushedNotification) {
     do throws(BusError) {
-      let result = try await activities.receive(notification)
-      await pushes.performed(notification.uniqueID, result.step, result.detail)
+      let result = try activities.receive(notification)
+      pushes.performed(notification.uniqueID, result.step, result.detail)
     } catch {
       // The service has reported that it is broken, or the host ends.
     }
   }
 
-  func setActivityToken(_ key: TokenKey, _ token: String?) async {
+  func setActivityToken(_ key: TokenKey, _ token: String?) {
     do throws(BusError) {
-      try await activities.setToken(key.bundle, key.use, token)
+      try activities.setToken(key.bundle, key.use, token)
     } catch {
       // The same.
     }
@@ -220,9 +208,9 @@ extension ActivityService {
   /// The service with the settings of `widgetlab.yaml`.
   ///
   /// - Throws: `configuration` with the file of an app; errors of the database.
-  init(
-    _ configuration: ClusterConfiguration, _ conditions: DeviceConditionsService, _ asked: AskedDevice,
-    database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock, transactions: DeviceTransactions
+  nonisolated convenience init(
+    _ configuration: ClusterConfiguration, _ conditions: DeviceConditionsService, database: any DatabaseWriter,
+    bus: any BusConnection, clock: any ControllableClock, transactions: DeviceTransactions
   ) throws {
     let settings = configuration.settings
     try self.init(
@@ -234,21 +222,6 @@ extension ActivityService {
           ofActivityOn: configuration.device,
           conditions.settings(of: .widgetExtension(configuration.device.name, $0)))
       },
-      archiveViews: { bundle, request in await asked.archive(request, by: bundle) }, transactions: transactions)
-  }
-}
-
-/// The device that a service asks, which exists only after its services.
-final class AskedDevice: Sendable {
-  private struct Reference: Sendable { weak var device: Device? }
-  private let reference = Mutex(Reference())
-
-  func set(_ device: Device) { reference.withLock { $0.device = device } }
-
-  func archive(_ request: ArchiveActivity, by bundle: String) async -> Result<ActivityViews, BusError> {
-    guard let device = reference.withLock({ $0.device }) else {
-      return .failure(BusError(.closed, "the device is shutting down", isDefinite: false))
-    }
-    return await device.archive(request, by: bundle)
+      transactions: transactions)
   }
 }

@@ -9,9 +9,9 @@ import Messages
 
 extension Device {
   nonisolated func listenForDefaults() {
-    bus.onRequest(ReadDefaults.self) { [weak self] request, _ in try await requireDevice(self).read(request) }
-    bus.onRequest(WriteDefaults.self) { [weak self] request, _ in
-      try await requireDevice(self).write(request)
+    onRequest(ReadDefaults.self) { device, request, _ in try device.read(request) }
+    onRequest(WriteDefaults.self) { device, request, _ in
+      try device.write(request)
       return Done()
     }
   }

@@ -18,50 +18,41 @@ import Timelines
 
 extension Device {
   nonisolated func listenToGallery() {
-    bus.onRequest(ListGallery.self) { [weak self] request, _ in try await requireDevice(self).list(request) }
-    bus.onRequest(AddPlacement.self) { [weak self] request, from in
-      try await requireDevice(self).add(request, from.context)
-    }
-    bus.onRequest(EditPlacement.self) { [weak self] request, from in
-      try await requireDevice(self).edit(request, from.context)
-    }
-    bus.onRequest(RemovePlacement.self) { [weak self] request, from in
-      try await requireDevice(self).remove(request, from.context)
+    onRequest(ListGallery.self) { device, request, _ in await device.list(request) }
+    onRequest(AddPlacement.self) { device, request, from in try await device.add(request, from.context) }
+    onRequest(EditPlacement.self) { device, request, from in try await device.edit(request, from.context) }
+    onRequest(RemovePlacement.self) { device, request, from in
+      try device.remove(request, from.context)
       return Done()
     }
     bus.onRequest(ListPlacements.self) { [gallery] _, from in
       ListPlacements.Reply(placements: gallery.stateMachine.placements(askedBy: from.source.bundleIdentifier ?? ""))
     }
-    bus.onRequest(ShowScreen.self) { [weak self] request, _ in try await requireDevice(self).show(request) }
-    bus.onRequest(ReadImage.self) { [timelines, activities] request, _ in
-      if let image = await activities.image(request) { return image }
-      return try await timelines.image(request)
+    onRequest(ShowScreen.self) { device, request, _ in try await device.show(request) }
+    onRequest(ReadImage.self) { device, request, _ in
+      try device.activities.image(request) ?? device.timelines.image(request)
     }
-    bus.onRequest(ChangeScreen.self) { [weak self] request, from in
-      try await requireDevice(self).change(request.change, from.context)
+    onRequest(ChangeScreen.self) { device, request, from in
+      try device.change(request.change, from.context)
     }
-    bus.onRequest(TapWidget.self) { [weak self] request, from in
-      try await requireDevice(self).tap(request, from.context)
-    }
-    bus.onRequest(TurnStack.self) { [weak self] request, from in
-      try await requireDevice(self).turn(request, from.context)
-    }
+    onRequest(TapWidget.self) { device, request, from in try await device.tap(request, from.context) }
+    onRequest(TurnStack.self) { device, request, from in try device.turn(request, from.context) }
   }
 
   // MARK: Widgets
 
   /// The first step when an extension is ready: its widgets are recorded and placed before it receives a request.
-  func learned(_ widgets: [WidgetDeclaration], _ from: Received) async throws {
-    try await timelines.setKinds(from.source, widgets)
-    let added = try await gallery.learned(from.source.bundleIdentifier ?? "", widgets, from.context)
-    for placement in added { try await passOn(placement, from.context) }
-    await updatePushWidgets()
-    await gallery.stopLearning(from.source)
+  func learned(_ widgets: [WidgetDeclaration], _ from: Received) throws {
+    try timelines.setKinds(from.source, widgets)
+    let added = try gallery.learned(from.source.bundleIdentifier ?? "", widgets, from.context)
+    for placement in added { try passOn(placement, from.context) }
+    updatePushWidgets()
+    gallery.stopLearning(from.source)
   }
 
   private func list(_ request: ListGallery) async -> ListGallery.Reply {
     let failures = await learnAll()
-    var reply = await gallery.list(request)
+    var reply = gallery.list(request)
     if !failures.isEmpty { reply.failures = failures }
     return reply
   }
@@ -70,9 +61,9 @@ extension Device {
     let failures = await learnAll()
     let (bundle, widget) = try found(request, failures)
     let offer = try await offer(of: widget, in: bundle, [:], request.configuration, context)
-    let report = try await gallery.add(request, offer: offer, context)
-    try await passOn(report.placement, context)
-    await updatePushWidgets()
+    let report = try gallery.add(request, offer: offer, context)
+    try passOn(report.placement, context)
+    updatePushWidgets()
     return report
   }
 
@@ -83,29 +74,28 @@ extension Device {
       offer = try await self.offer(
         of: widget, in: placement.bundle, placement.configuration, request.configuration, context)
     }
-    let report = try await gallery.edit(request, offer: offer, context)
-    try await passOn(report.placement, context, isEdited: true)
-    await updatePushWidgets()
+    let report = try gallery.edit(request, offer: offer, context)
+    try passOn(report.placement, context, isEdited: true)
+    updatePushWidgets()
     return report
   }
 
-  private func remove(_ request: RemovePlacement, _ context: MessageContext) async throws {
-    try await gallery.remove(request, context)
-    try await timelines.removed(request.placement)
-    await updatePushWidgets()
-    await sendVisiblePlacements()
+  private func remove(_ request: RemovePlacement, _ context: MessageContext) throws {
+    try gallery.remove(request, context)
+    try timelines.removed(request.placement)
+    updatePushWidgets()
+    sendVisiblePlacements()
   }
 
-  private func turn(_ request: TurnStack, _ context: MessageContext) async throws -> TurnStack.Reply {
-    let reply = try await gallery.turn(request, context)
-    await sendVisiblePlacements()
+  private func turn(_ request: TurnStack, _ context: MessageContext) throws -> TurnStack.Reply {
+    let reply = try gallery.turn(request, context)
+    sendVisiblePlacements()
     return reply
   }
 
   /// Smart Rotate turns stacks by the relevance of their widgets.
-  func sendRelevances() async {
-    await gallery.set(
-      await timelines.relevances.mapValues { GalleryStateMachine.Relevance(score: $0.score, until: $0.until) })
+  func sendRelevances() {
+    gallery.set(timelines.relevances.mapValues { GalleryStateMachine.Relevance(score: $0.score, until: $0.until) })
   }
 
   /// The widget to place.
@@ -126,13 +116,7 @@ extension Device {
   ///
   /// - Returns: the extensions that could not be launched.
   private func learnAll() async -> [LaunchFailure] {
-    var failures: [LaunchFailure] = []
-    for address in await gallery.learn(configuration.extensions.map { $0.address(on: configuration.device.name) }) {
-      if let error = await launcher.launchFailure(of: address) {
-        failures.append(LaunchFailure(address: address, error: error))
-      }
-    }
-    return failures
+    failures(of: await gallery.learn(configuration.extensions.map { $0.address(on: configuration.device.name) }))
   }
 
   /// The options for a widget's configuration, and those that match the user's texts, from the author's queries in
@@ -182,7 +166,7 @@ extension Device {
       tiles.append(tile)
     }
     let tint = stateMachine.device.tint(at: location)
-    let failures = await failedExtensions()
+    let failures = await failedExtensions
     var reply = try ShowScreen.Reply(state: screen, location: location, tint: tint, tiles: tiles).fitting()
     if !failures.isEmpty { reply.failures = failures }
     reply.activities = await shownActivities(at: location, isLocked: screen.isLocked)
@@ -191,54 +175,54 @@ extension Device {
     return reply
   }
 
-  private func change(_ change: ChangeScreen.Change, _ context: MessageContext) async throws -> DeviceScreen {
+  private func change(_ change: ChangeScreen.Change, _ context: MessageContext) throws -> DeviceScreen {
     if case .activity(let bundle, _?) = change {
-      let address = try await apps.address(of: bundle)
-      guard await launcher.awakeInstance(of: address) != nil else {
+      let address = try apps.address(of: bundle)
+      guard launcher.awakeInstance(of: address) != nil else {
         throw BusError(.notNow, "\(bundle) is not running: run `widgetlab app open` first")
       }
     }
-    let screen = try await gallery.change(change, context)
+    let screen = try gallery.change(change, context)
     // Before the reply: the device is locked by then, and what is due after it depends on what is visible.
-    await sendWithheld()
-    await sendVisiblePlacements()
+    sendWithheld()
+    sendVisiblePlacements()
     return screen
   }
 
   /// An app that plays audio, navigates or uses the location is not suspended in the background.
-  func keepAwake(_ now: [String: AppActivity], _ before: [String: AppActivity]) async {
+  func keepAwake(_ now: [String: AppActivity], _ before: [String: AppActivity]) {
     for product in configuration.apps where (now[product.bundle] == nil) != (before[product.bundle] == nil) {
       let address = product.address(on: configuration.device.name)
       if now[product.bundle] == nil {
-        await launcher.release(address, because: .activity)
+        launcher.release(address, because: .activity)
       } else {
-        await launcher.want(address, because: .activity, mayWake: false)
+        launcher.want(address, because: .activity, mayWake: false)
       }
     }
   }
 
   /// After a host restart, apps that still run continue their activities.
-  func resumeActivities() async throws {
-    for bundle in await gallery.state.activities.keys.sorted() {
-      let address = try await apps.address(of: bundle)
-      if await !launcher.want(address, because: .activity, mayWake: false) { try await gallery.ended(bundle) }
+  func resumeActivities() throws {
+    for bundle in gallery.state.activities.keys.sorted() {
+      let address = try apps.address(of: bundle)
+      if !launcher.want(address, because: .activity, mayWake: false) { try gallery.ended(bundle) }
     }
   }
 
-  func launched(_ app: Address) async {
+  func launched(_ app: Address) {
     do {
-      try await gallery.launched(app.bundleIdentifier ?? "")
+      try gallery.launched(app.bundleIdentifier ?? "")
     } catch {
       // The service has already reported that it is broken.
     }
   }
 
-  func endedOnScreen(_ address: Address) async {
-    await gallery.stopLearning(address)
+  func endedOnScreen(_ address: Address) {
+    gallery.stopLearning(address)
     // A later process instance may be in the foreground already.
-    guard address.role == .app, await !launcher.isInFront(address) else { return }
+    guard address.role == .app, !launcher.isInFront(address) else { return }
     do {
-      try await gallery.ended(address.bundleIdentifier ?? "")
+      try gallery.ended(address.bundleIdentifier ?? "")
     } catch {
       // The service has already reported that it is broken.
     }

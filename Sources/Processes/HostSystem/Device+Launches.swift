@@ -15,14 +15,12 @@ import Timelines
 
 extension Device {
   nonisolated func listenForLaunches() {
-    bus.onRequest(AwaitLaunch.self) { [weak self] request, _ in
-      AwaitLaunch.Reply(failures: try await requireDevice(self).outcome(of: request))
+    onRequest(AwaitLaunch.self) { device, request, _ in
+      AwaitLaunch.Reply(failures: await device.outcome(of: request))
     }
   }
 
   private func outcome(of request: AwaitLaunch) async -> [LaunchFailure] {
-    // Requests that were acknowledged before this one have reached the launch service by now.
-    await timelines.processActions.passed()
     let deadline = ContinuousClock.now + .saturating(seconds: request.limit)
     var failures: [LaunchFailure] = []
     for address in addresses(of: request) {
@@ -46,15 +44,15 @@ extension Device {
   }
 
   /// The extensions whose last launch failed.
-  func failedExtensions() async -> [LaunchFailure] {
-    var failures: [LaunchFailure] = []
-    for product in configuration.extensions {
-      let address = product.address(on: configuration.device.name)
-      if let error = await launcher.launchFailure(of: address) {
-        failures.append(LaunchFailure(address: address, error: error))
-      }
+  var failedExtensions: [LaunchFailure] {
+    failures(of: configuration.extensions.map { $0.address(on: configuration.device.name) })
+  }
+
+  /// Those of the processes whose last launch failed.
+  func failures(of addresses: [Address]) -> [LaunchFailure] {
+    addresses.compactMap { address in
+      launcher.launchFailure(of: address).map { LaunchFailure(address: address, error: $0) }
     }
-    return failures
   }
 
   /// Keeps a process running during `work`, which begins after the launch, or when the time for a timeline is over.
@@ -63,7 +61,7 @@ extension Device {
   func withLaunched<T>(
     _ address: Address, because assertion: Assertion, _ work: () async throws(BusError) -> T
   ) async throws(BusError) -> T {
-    await launcher.want(address, because: assertion)
+    launcher.want(address, because: assertion)
     let result: Result<T, BusError>
     if let failure = await launcher.launchOutcome(of: address, within: configuration.settings.timelineDeadline) {
       result = .failure(failure)
@@ -74,7 +72,7 @@ extension Device {
         result = .failure(error)
       }
     }
-    await launcher.release(address, because: assertion)
+    launcher.release(address, because: assertion)
     return try result.get()
   }
 }

@@ -11,19 +11,19 @@ import Timelines
 
 extension Device {
   /// Resumes after a host restart: the host may have exited after a placement, or its removal, and before its timeline.
-  func passOnPlacements() async throws {
-    try await timelines.setAll(gallery.stateMachine.state.placements)
-    try await resumeActivities()
-    await sendVisiblePlacements()
+  func passOnPlacements() throws {
+    try timelines.setAll(gallery.stateMachine.state.placements)
+    try resumeActivities()
+    sendVisiblePlacements()
   }
 
   /// A widget was placed, or configured.
-  func passOn(_ placement: Placement, _ context: MessageContext, isEdited: Bool = false) async throws {
+  func passOn(_ placement: Placement, _ context: MessageContext, isEdited: Bool = false) throws {
     if isEdited {
-      try await timelines.edited(placement, context)
+      try timelines.edited(placement, context)
     } else {
-      try await timelines.placed(placement, context)
-      await sendVisiblePlacements()
+      try timelines.placed(placement, context)
+      sendVisiblePlacements()
     }
   }
 
@@ -41,38 +41,33 @@ extension Device {
   }
 
   /// Passes on which widgets are visible, and which apps have an activity.
-  func sendVisiblePlacements() async {
+  func sendVisiblePlacements() {
     let device = configuration.device.name
-    let activities = await gallery.state.activities.map { (Address.app(device, $0.key), $0.value) }
-    await timelines.appsAreAtWork(Dictionary(activities) { first, _ in first })
-    await timelines.luminance(isReduced: gallery.state.isLuminanceReduced)
-    let seen = await gallery.state.seen
+    let activities = gallery.state.activities.map { (Address.app(device, $0.key), $0.value) }
+    timelines.appsAreAtWork(Dictionary(activities) { first, _ in first })
+    timelines.luminance(isReduced: gallery.state.isLuminanceReduced)
+    let seen = gallery.state.seen
     let gallery = gallery.stateMachine
     let placements = gallery.state.placements.filter { $0.location == seen && gallery.isOnTop($0.id) }
-    await timelines.seen(Set(placements.map(\.id)), isStandBy: seen == .standBy)
+    timelines.seen(Set(placements.map(\.id)), isStandBy: seen == .standBy)
   }
 
   /// Passes on the extensions whose timelines cannot be stored now, and why.
-  func sendWithheld() async {
-    var sent: DeviceScreen
-    repeat {
-      sent = await gallery.state
-      let rules = configuration.extensions.compactMap { product in
-        sent.withholding(isProtected: product.dataProtection.isOfUnlockedDevice)
-          .map { (product.address(on: configuration.device.name), $0) }
-      }
-      await timelines.withheld(Dictionary(rules) { first, _ in first })
-      // The screen may have changed in the meantime: its last state counts.
-    } while await gallery.state != sent
+  func sendWithheld() {
+    let rules = configuration.extensions.compactMap { product in
+      gallery.state.withholding(isProtected: product.dataProtection.isOfUnlockedDevice)
+        .map { (product.address(on: configuration.device.name), $0) }
+    }
+    timelines.withheld(Dictionary(rules) { first, _ in first })
   }
 
   /// Something changed for which the system reloads all widgets.
   ///
   /// - Returns: whether the reloads are recorded.
   @discardableResult
-  func sendSystemChanged(_ setting: String) async -> Bool {
+  func sendSystemChanged(_ setting: String) -> Bool {
     do {
-      try await timelines.systemChanged(setting)
+      try timelines.systemChanged(setting)
       return true
     } catch {
       // The service has already reported that it is broken.

@@ -15,25 +15,25 @@ import Timelines
 
 extension Device {
   nonisolated func listenForPushes() {
-    bus.onEvent(DeliverPush.self) { [conditions, pushes] event, _ in
+    onEvent(DeliverPush.self) { device, event, _ in
       // The conditions decide. The push server acts on their report, which may be ahead of `setOnline`.
-      guard await conditions.network.path != .off else { throw BusError(.offline, "the device has no network") }
-      try await pushes.received(event.notification)
+      guard device.conditions.network.path != .off else { throw BusError(.offline, "the device has no network") }
+      try await device.pushes.received(event.notification)
     }
-    bus.onEvent(TokenReplaced.self) { [pushes] event, _ in try await pushes.replaced(event) }
-    bus.onRequest(AskPushInfo.self) { [pushes] _, from in await pushes.info(from) }
-    bus.onRequest(RegisterForPushes.self) { [pushes] request, from in try await pushes.register(request, from) }
+    onEvent(TokenReplaced.self) { device, event, _ in try device.pushes.replaced(event) }
+    onRequest(AskPushInfo.self) { device, _, from in device.pushes.info(from) }
+    onRequest(RegisterForPushes.self) { try await $0.pushes.register($1, $2) }
   }
 
   /// Resumes after a host restart.
-  func beginPushes() async {
-    await pushes.begin(
-      pushWidgets, reloads: await timelines.pushReports, activities: await activityTokens,
-      isOnline: await conditions.network.path != .off)
+  func beginPushes() {
+    pushes.begin(
+      pushWidgets, reloads: timelines.pushReports, activities: activityTokens,
+      isOnline: conditions.network.path != .off)
   }
 
   /// Passes on that declarations or placements have changed.
-  func updatePushWidgets() async { await pushes.setWidgets(pushWidgets) }
+  func updatePushWidgets() { pushes.setWidgets(pushWidgets) }
 
   /// The push handlers, and the placed widgets and controls that take pushes, of each extension.
   private var pushWidgets: [String: PushWidgets] {
@@ -58,10 +58,10 @@ extension Device {
   // MARK: Outputs
 
   /// Makes a reload of each placement pending, persisted: Timelines takes each push once.
-  func reload(_ placements: [Int], because push: UUID) async {
+  func reload(_ placements: [Int], because push: UUID) {
     for placement in placements {
       do {
-        try await timelines.reload(placement, because: .push, MessageContext(correlation: push))
+        try timelines.reload(placement, because: .push, MessageContext(correlation: push))
       } catch {
         // The service has already reported that it is broken.
       }
@@ -70,21 +70,19 @@ extension Device {
 
   /// Source: `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`; an app in the background receives
   /// only notifications with `content-available`, and the user sees the others.
-  func offer(_ push: UUID, to app: Address, wakes: Bool) async {
+  func offer(_ push: UUID, to app: Address, wakes: Bool) {
     guard configuration.product(app.bundleIdentifier ?? "")?.isExtension == false else {
-      return await pushes.discarded(push, "the device has no app \(app.bundleIdentifier ?? "")")
+      return pushes.discarded(push, "the device has no app \(app.bundleIdentifier ?? "")")
     }
-    if await launcher.isInFront(app) || wakes {
-      if await launcher.isQuit(app) {
-        return await pushes.discarded(push, "the user force-quit the app, and a notification does not launch it")
+    if launcher.isInFront(app) || wakes {
+      if launcher.isQuit(app) {
+        return pushes.discarded(push, "the user force-quit the app, and a notification does not launch it")
       }
-      await pushes.expect(push)
-      let assertion = NotificationStateMachine.assertion(push)
-      await launcher.want(app, because: assertion)
-      // The app may have received it in the meantime, in an instance that runs for another reason.
-      if await !pushes.isOpen(push) { await launcher.release(app, because: assertion) }
+      pushes.expect(push)
+      guard pushes.isOpen(push) else { return }
+      launcher.want(app, because: NotificationStateMachine.assertion(push))
     } else {
-      await pushes.shown(push)
+      pushes.shown(push)
     }
   }
 }

@@ -15,23 +15,22 @@ import Timelines
 
 extension Device {
   /// The consequences of the change are recorded when this returns.
-  func change(_ change: ChangeSetting.Change) async throws -> ChangeSetting.Reply {
-    try await conditions.change(change)
-    await conditions.outputs.passed()
+  func change(_ change: ChangeSetting.Change) throws -> ChangeSetting.Reply {
+    try conditions.change(change)
     return ChangeSetting.Reply(
-      settings: conditions.settings, changed: conditions.changedSettings, appearance: await gallery.state.colorScheme)
+      settings: conditions.settings, changed: conditions.changedSettings, appearance: gallery.state.colorScheme)
   }
 
-  func settingChanged(_ change: SettingChange, _ settings: DeviceSettings) async {
+  func settingChanged(_ change: SettingChange, _ settings: DeviceSettings) {
     let name = change.name
-    if name == .timeZone, let zone = TimeZone(identifier: settings.timeZone) { await timelines.set(timeZone: zone) }
+    if name == .timeZone, let zone = TimeZone(identifier: settings.timeZone) { timelines.set(timeZone: zone) }
     // Before the reloads: the next instance of each process has the language from its beginning.
-    if name == .locale { await launcher.evictAll(why: "the language or region of the device changed") }
+    if name == .locale { launcher.evictAll(why: "the language or region of the device changed") }
     // Where the device is changes no view: `device moved` requests the reloads.
-    if name.isOfLocation { return await conditions.announced(change) }
-    await activities.settingsChanged()
-    guard await sendSystemChanged(name.rawValue) else { return }
-    await conditions.announced(change)
+    if name.isOfLocation { return conditions.announced(change) }
+    activities.settingsChanged()
+    guard sendSystemChanged(name.rawValue) else { return }
+    conditions.announced(change)
   }
 }
 

@@ -20,17 +20,17 @@ extension Device {
     let placement = try stateMachine.placement(request.placement)
     if let refusal = stateMachine.device.refusal(of: placement.location) { throw BusError(.notNow, refusal) }
     try stateMachine.requireOnTop(placement.id)
-    let screen = await gallery.state
+    let screen = gallery.state
     let shown = try await shown(placement)
     var view = (screen.colorScheme == .dark ? shown.dark : nil) ?? shown.light ?? .empty
     // Nothing of it is on the screen.
     if stateMachine.lacksBackground(view, of: placement) { view = .empty }
     switch try stateMachine.touch(request, on: placement, view, isLocked: screen.isLocked) {
     case .nothing(let reason): return TapWidget.Reply(outcome: "nothing happens: \(reason)")
-    case .open(let url): return TapWidget.Reply(outcome: try await openApp(of: placement, url, context))
+    case .open(let url): return TapWidget.Reply(outcome: try openApp(of: placement, url, context))
     case .perform(let intent, let values, let performer):
       let question = PerformIntent(intent: intent, values: values, placement: placement.id)
-      let touch = await intents.touch(request.touchedControl(of: placement), of: placement.id)
+      let touch = intents.touch(request.touchedControl(of: placement), of: placement.id)
       let result: Result<TapWidget.Reply, any Error>
       do {
         result = .success(try await perform(question, placement, by: performer, context))
@@ -38,16 +38,16 @@ extension Device {
         result = .failure(error)
       }
       // A toggle stays in its new state until its timeline has arrived or failed.
-      await intents.keep(touch, of: placement.id) { [timelines] in await timelines.whenReloaded(placement.id) }
+      intents.keep(touch, of: placement.id) { [timelines] in await timelines.whenReloaded(placement.id) }
       return try result.get()
     }
   }
 
   /// Opens the app, and sends it the cause as soon as it runs.
-  private func openApp(of placement: Placement, _ url: String?, _ context: MessageContext) async throws -> String {
+  private func openApp(of placement: Placement, _ url: String?, _ context: MessageContext) throws -> String {
     let app = try app(of: placement)
-    await timelines.openedFromWidget(.app(configuration.device.name, app))
-    let address = try await open(app, context)
+    timelines.openedFromWidget(.app(configuration.device.name, app))
+    let address = try open(app, context)
     let event = OpenFromWidget(
       url: url, widgetKind: placement.kind, family: placement.family, configuration: placement.configuration,
       intent: gallery.stateMachine.withIntent(placement).intent)
@@ -80,12 +80,12 @@ extension Device {
     switch who {
     case .widgetExtension: performer = .widgetExtension(configuration.device.name, placement.bundle)
     case .app: performer = .app(configuration.device.name, try app(of: placement))
-    case .openApp: performer = try await open(try app(of: placement), context)
+    case .openApp: performer = try open(try app(of: placement), context)
     }
     // An app that is opened stays awake because it is in the foreground.
-    if who != .openApp { await launcher.want(performer, because: .interaction) }
+    if who != .openApp { launcher.want(performer, because: .interaction) }
     if let failure = await launcher.launchOutcome(of: performer, within: configuration.settings.timelineDeadline) {
-      if who != .openApp { await launcher.release(performer, because: .interaction) }
+      if who != .openApp { launcher.release(performer, because: .interaction) }
       throw failure
     }
     let limit = configuration.settings.intentDeadline
@@ -104,8 +104,8 @@ extension Device {
       outcome = "\(question.intent) failed: \(performer.short) exited during it; `widgetlab ps` shows how"
     case .failed(let error): outcome = "\(question.intent) failed in \(performer.short): \(error.message)"
     }
-    if who != .openApp { await launcher.release(performer, because: .interaction) }
-    try await timelines.reload(placement.id, because: .interaction, context)
+    if who != .openApp { launcher.release(performer, because: .interaction) }
+    try timelines.reload(placement.id, because: .interaction, context)
     guard let opening else { return TapWidget.Reply(outcome: outcome, hasFailed: hasFailed) }
     let next = try await open(opening, of: placement, isLast: isOpened, context)
     return TapWidget.Reply(outcome: "\(outcome); \(next.outcome)", hasFailed: next.hasFailed)
@@ -115,12 +115,12 @@ extension Device {
   private func open(
     _ opening: PerformIntent.Opening, of placement: Placement, isLast: Bool, _ context: MessageContext
   ) async throws -> TapWidget.Reply {
-    let isLocked = await gallery.state.isLocked
+    let isLocked = gallery.state.isLocked
     switch opening {
     case .url(let url) where isLocked:
       return TapWidget.Reply(
         outcome: "\(url) is not opened: the device must be unlocked before it opens an app: run `widgetlab unlock`")
-    case .url(let url): return TapWidget.Reply(outcome: try await openApp(of: placement, url, context))
+    case .url(let url): return TapWidget.Reply(outcome: try openApp(of: placement, url, context))
     case .intent(let intent, _, let opensApp, _) where isLocked && opensApp:
       return TapWidget.Reply(
         outcome: "\(intent) is not performed: it needs an unlocked device: run `widgetlab unlock`")

@@ -12,15 +12,15 @@ import Timelines
 
 extension Device {
   nonisolated func listenForTimelines() {
-    bus.onEvent(ReloadTimelines.self) { [timelines] event, from in try await timelines.reload(event, from) }
-    bus.onRequest(TakeSnapshot.self) { [gallery, timelines] request, _ in
-      if request.bundle == nil { try gallery.stateMachine.requireOneBundle(of: request.widgetKind) }
-      return try await timelines.snapshot(request)
+    onEvent(ReloadTimelines.self) { try $0.timelines.reload($1, $2) }
+    onRequest(TakeSnapshot.self) { device, request, _ in
+      if request.bundle == nil { try device.gallery.stateMachine.requireOneBundle(of: request.widgetKind) }
+      return try await device.timelines.snapshot(request)
     }
-    bus.onRequest(ArchiveWidget.self) { [weak self] request, _ in
-      try await requireDevice(self).archive(request)
+    onRequest(ArchiveWidget.self) { device, request, _ in
+      try await device.archive(request)
     }
-    bus.onRequest(ListBudget.self) { [timelines] request, _ in try await timelines.list(request) }
+    onRequest(ListBudget.self) { device, request, _ in try device.timelines.list(request) }
   }
 
   /// The views of a widget that is not placed. Its extension is launched for them.

@@ -15,35 +15,33 @@ import Transfers
 
 extension Device {
   nonisolated func listenToUser() {
-    bus.onRequest(OpenApp.self) { [weak self] request, from in
-      try await requireDevice(self).open(request.bundle, from.context)
+    onRequest(OpenApp.self) { device, request, from in
+      try device.open(request.bundle, from.context)
       return Done()
     }
-    bus.onRequest(ForceQuitApp.self) { [weak self] request, _ in
-      try await requireDevice(self).forceQuit(request)
+    onRequest(ForceQuitApp.self) { device, request, _ in
+      try await device.forceQuit(request)
       return Done()
     }
-    bus.onRequest(UpdateApp.self) { [weak self] request, _ in
-      try await requireDevice(self).update(request.bundle)
+    onRequest(UpdateApp.self) { device, request, _ in
+      try await device.update(request.bundle)
       return Done()
     }
-    bus.onRequest(SetClock.self) { [conditions] request, _ in
-      try await conditions.change(request.change)
-      return conditions.clockState
+    onRequest(SetClock.self) { device, request, _ in
+      try await device.conditions.change(request.change)
+      return device.conditions.clockState
     }
-    bus.onRequest(SetNetwork.self) { [conditions] request, _ in
-      try await conditions.set(request.state)
-      // Transfers and pushes have the state when the user gets the reply.
-      await conditions.outputs.passed()
+    onRequest(SetNetwork.self) { device, request, _ in
+      try device.conditions.set(request.state)
       return request.state
     }
-    bus.onRequest(ChangeSetting.self) { [weak self] request, _ in try await requireDevice(self).change(request.change) }
-    bus.onRequest(SetPower.self) { [conditions] request, _ in try await conditions.set(request) }
-    bus.onRequest(ListSessions.self) { [transfers, conditions] request, _ in
-      try await transfers.list(request, clock: conditions.clockState)
+    onRequest(ChangeSetting.self) { device, request, _ in try device.change(request.change) }
+    onRequest(SetPower.self) { device, request, _ in try device.conditions.set(request) }
+    onRequest(ListSessions.self) { device, request, _ in
+      try device.transfers.list(request, clock: device.conditions.clockState)
     }
-    bus.onRequest(MoveDevice.self) { [timelines, wantingLocation] _, from in
-      try await timelines.moved(wantingLocation, from.context)
+    onRequest(MoveDevice.self) { device, _, from in
+      try device.timelines.moved(device.wantingLocation, from.context)
     }
   }
 
@@ -51,12 +49,12 @@ extension Device {
   ///
   /// - Returns: its address.
   @discardableResult
-  func open(_ bundle: String, _ context: MessageContext) async throws -> Address {
-    let app = try await apps.address(of: bundle)
-    try await gallery.open(bundle, context)
-    await apps.open(app)
+  func open(_ bundle: String, _ context: MessageContext) throws -> Address {
+    let app = try apps.address(of: bundle)
+    try gallery.open(bundle, context)
+    apps.open(app)
     // The app is wanted when this returns, so that its launch can be awaited.
-    await apps.processActions.passed()
+    DeviceActor.settle()
     return app
   }
 
@@ -64,15 +62,15 @@ extension Device {
   private func update(_ bundle: String) async throws {
     try await apps.update(bundle)
     let extensions = configuration.extensions(ofApp: bundle).map { $0.address(on: configuration.device.name) }
-    await gallery.outdate(extensions)
-    try await timelines.forgetKinds(of: extensions)
+    gallery.outdate(extensions)
+    try timelines.forgetKinds(of: extensions)
   }
 
   /// Terminates the app and cancels its transfers; only the user can relaunch it. Its extensions continue (ours).
   private func forceQuit(_ request: ForceQuitApp) async throws {
-    let app = try await apps.address(of: request.bundle)
-    await apps.forceQuit(app)
-    try await launcher.quit(app)
+    let app = try apps.address(of: request.bundle)
+    apps.forceQuit(app)
+    try launcher.quit(app)
     try await transfers.forceQuit(app)
   }
 }

@@ -14,15 +14,15 @@ import Messages
 import OwnedTasks
 import Pushes
 package import Stores
-import Timekeeping
+package import Timekeeping
 import Timelines
 import Transfers
 
 /// The assembled device: its services, the messages that they receive, and the routing of requests between them.
 ///
-/// The state of the device is in the services. They and this actor run on one executor, so that a call from one to another
-/// changes no thread. Screens and lists are read and encoded outside of it.
-package actor Device {
+/// The state of the device is in the services. They are on one actor, as this class is. Screens and lists are read and
+/// encoded outside of it.
+@DeviceActor package final class Device {
   let configuration: ClusterConfiguration
   let bus: any BusConnection
   let launcher: LaunchService
@@ -37,14 +37,12 @@ package actor Device {
   let defaults: DefaultsDomains
   /// Extensions whose widgets use the location.
   let wantingLocation: Set<String>
+  let clock: any ControllableClock
   let transactions: DeviceTransactions
   let parts: HostParts
   let broken: @Sendable (String) -> Void
-  /// The readers of the services' outputs, and what requests leave to be done.
+  /// What requests leave to be done.
   let tasks: TaskOwner
-  private nonisolated let executor: ServiceExecutor
-
-  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Reads the database and creates the folders of the device. Nothing runs before `resume()`.
   ///
@@ -53,15 +51,13 @@ package actor Device {
   ///   - underWay: what it sets aside is failed and reported.
   ///   - broken: called once if state cannot be persisted; the process should exit then.
   /// - Throws: `instance-folder`, `configuration` with the file that it concerns, or errors of the database.
-  package init(
+  package nonisolated init(
     _ configuration: ClusterConfiguration, instance: InstanceFolder, database: any DatabaseWriter,
     bus: any BusConnection, underWay: UnderWay = UnderWay(), parts: HostParts = HostParts(),
     broken: @escaping @Sendable (String) -> Void
   ) throws {
-    let executor = ServiceExecutor("device")
-    self.executor = executor
-    tasks = TaskOwner(on: executor.taskExecutor)
-    intents = IntentService(executor: executor)
+    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
+    intents = IntentService()
     let device = configuration.device.name
     let folder = instance.device(device)
     try folder.makeTransfers()
@@ -71,20 +67,21 @@ package actor Device {
     let store = try DeviceStore(database)
     let containers = try Containers(of: configuration.products.map(\.bundle), in: folder, store)
     let clock = try AdjustableClock(store, ClockPage(path: folder.clockPage), patience: settings.advancePatience)
-    let transactions = DeviceTransactions(database, executor: executor, clock: clock) {
+    let transactions = DeviceTransactions(database, clock: clock) {
       broken("the state of the device cannot be written: \($0)")
     }
+    self.clock = clock
     self.transactions = transactions
     let bus = CommittedBus(bus, transactions)
     let conditions = DeviceConditionsService(
       try DeviceConditionsStateMachine(store, hasPushServer: configuration.pushServer != nil),
       settings: try DeviceSettingsStateMachine(configuration, store), bus: bus, clock: clock,
-      storage: DeviceConditionsService.Storage(store), executor: executor)
+      storage: DeviceConditionsService.Storage(store))
     self.conditions = conditions
     let gallery = try GalleryService(
       device: WidgetDevice(configuration), apps: configuration.apps.map(\.bundle),
       placesEachKind: settings.gallery.placesEachKind, database: database, bus: bus, clock: clock,
-      executor: executor)
+      transactions: transactions)
     self.gallery = gallery
     // The types of what is stored of timelines take as long as all other services.
     let timelines = Concurrently {
@@ -108,18 +105,16 @@ package actor Device {
     self.launcher = launcher
     self.apps = AppLifecycleService(
       apps: configuration.installedApps, containers: AppLifecycleService.ContainerMoves(containers), bus: bus,
-      clock: clock, executor: executor)
+      clock: clock)
     self.transfers = try TransferService(
       configuration, folder: folder.transfers, containers, launcher, underWay, bus: bus, clock: clock, transactions)
     self.pushes = try PushService(
       device: device, products: configuration.pushProducts, hasWidgetPushes: configuration.hasWidgetPushes,
       database: database, bus: bus, clock: clock, underWay: underWay, transactions: transactions)
-    let asked = AskedDevice()
     self.activities = try ActivityService(
-      configuration, conditions, asked, database: database, bus: bus, clock: clock, transactions: transactions)
+      configuration, conditions, database: database, bus: bus, clock: clock, transactions: transactions)
     self.timelines = try timelines.get()
     try synchronized.get()
-    asked.set(self)
     recordSetAside(underWay)
   }
 
@@ -139,25 +134,28 @@ package actor Device {
     listenForPushes()
     listenForActivities()
     listenForDefaults()
-    await sendWithheld()
-    await routeOutputs()
-    await conditions.begin(running: await launcher.runningInstances)
+    sendWithheld()
+    connectServices()
+    conditions.begin(running: launcher.runningInstances)
     let extensions = Set(configuration.extensions.map(\.bundle))
-    try await gallery.keep(extensions: extensions, apps: Set(configuration.apps.map(\.bundle)))
-    try await transfers.begin(network: await conditions.network, suspended: await launcher.suspendedInstances)
+    try gallery.keep(extensions: extensions, apps: Set(configuration.apps.map(\.bundle)))
+    try transfers.begin(network: conditions.network, suspended: launcher.suspendedInstances)
     try await transfers.keep(Set(configuration.products.map { $0.address(on: configuration.device.name) }))
-    await apps.begin(quit: await launcher.quitApps)
+    apps.begin(quit: launcher.quitApps)
     // No process is launched before its container has been moved.
-    await apps.outputs.passed()
-    try await passOnPlacements()
-    await activities.begin()
-    await beginPushes()
-    await timelines.begin()
-    await sendRelevances()
+    DeviceActor.settle()
+    try passOnPlacements()
+    activities.begin { [weak self] bundle, request in
+      guard let self else { return .failure(Self.closed) }
+      return await archive(request, by: bundle)
+    }
+    beginPushes()
+    timelines.begin()
+    sendRelevances()
   }
 
   /// The bus is connected: asks the agents for their processes.
-  package func connected() async { await launcher.begin() }
+  package func connected() { launcher.begin() }
 
   /// Stops all work in progress; the next start resumes it. Nothing of the device runs when this returns.
   package func leave() async {
@@ -175,9 +173,35 @@ package actor Device {
   }
 
   /// What the device waits for: agents that have not reported their processes.
-  package func waitingFor() async -> [String] { await launcher.silentAgents.map(\.text) }
+  package func waitingFor() -> [String] { launcher.silentAgents.map(\.text) }
 
   // MARK: Messages
+
+  private nonisolated static var closed: BusError {
+    BusError(.closed, "the device is shutting down", isDefinite: false)
+  }
+
+  /// Sets what the device does at a request, while it exists. What follows from it is done before the reply.
+  nonisolated func onRequest<R: Request>(
+    _ type: R.Type, _ handle: @escaping @DeviceActor (Device, R, Received) async throws -> R.Reply
+  ) {
+    bus.onRequest(type) { @DeviceActor [weak self] request, from in
+      guard let self else { throw Self.closed }
+      defer { DeviceActor.settle() }
+      return try await handle(self, request, from)
+    }
+  }
+
+  /// The same for an event, and its acknowledgement.
+  nonisolated func onEvent<E: Event>(
+    _ type: E.Type, _ handle: @escaping @DeviceActor (Device, E, Received) async throws -> Void
+  ) {
+    bus.onEvent(type) { @DeviceActor [weak self] event, from in
+      guard let self else { throw Self.closed }
+      defer { DeviceActor.settle() }
+      try await handle(self, event, from)
+    }
+  }
 
   private nonisolated func listen() {
     StandingProcess.answerPeers(on: bus) { [weak self] in await self?.waitingFor() ?? ["the device"] }
@@ -186,25 +210,27 @@ package actor Device {
       if presence.address.role == .agent { launcher.agentConnected(presence.address) }
       if presence.address == .pushServer { conditions.pushServerConnected() }
     }
-    bus.onEvent(AgentStarted.self) { [launcher] event, from in try await launcher.started(event, agent: from.source) }
-    bus.onEvent(ProcessExited.self) { [launcher] event, _ in try await launcher.exited(event) }
-    bus.onEvent(MemoryExceeded.self) { [launcher] event, _ in try await launcher.exceededMemory(event) }
-    bus.onEvent(LocksHeld.self) { [launcher] event, _ in try await launcher.heldLocks(event) }
-    bus.onRequest(ProcessReady.self) { [weak self, launcher, conditions, activities] request, from in
-      await conditions.runs(from.source, generation: from.sourceGeneration)
-      if from.source.role == .widgetExtension {
-        try await activities.learned(from.source.bundleIdentifier ?? "", request.activities ?? [])
-        try await self?.learned(request.widgets, from)
-      }
-      try await launcher.ready(from.source, generation: from.sourceGeneration)
-      return Done()
+    onEvent(AgentStarted.self) { try $0.launcher.started($1, agent: $2.source) }
+    onEvent(ProcessExited.self) { device, event, _ in try device.launcher.exited(event) }
+    onEvent(MemoryExceeded.self) { device, event, _ in try device.launcher.exceededMemory(event) }
+    onEvent(LocksHeld.self) { device, event, _ in try device.launcher.heldLocks(event) }
+    onRequest(ProcessReady.self) { try $0.ready($1, $2) }
+    onRequest(OpenSession.self) { try $0.transfers.open($1, $2) }
+    onRequest(CreateTransfer.self) { try $0.transfers.create($1, $2) }
+    onRequest(CancelTransfer.self) { try await $0.transfers.cancel($1, $2) }
+    onRequest(ChangeTransfer.self) { try $0.transfers.change($1, $2) }
+    onRequest(CloseSession.self) { $0.transfers.close($1, $2) }
+    onRequest(DeviceStatus.self) { device, _, _ in try await device.status() }
+  }
+
+  private func ready(_ request: ProcessReady, _ from: Received) throws -> Done {
+    conditions.runs(from.source, generation: from.sourceGeneration)
+    if from.source.role == .widgetExtension {
+      try activities.learned(from.source.bundleIdentifier ?? "", request.activities ?? [])
+      try learned(request.widgets, from)
     }
-    bus.onRequest(OpenSession.self) { [transfers] request, from in try await transfers.open(request, from) }
-    bus.onRequest(CreateTransfer.self) { [transfers] request, from in try await transfers.create(request, from) }
-    bus.onRequest(CancelTransfer.self) { [transfers] request, from in try await transfers.cancel(request, from) }
-    bus.onRequest(ChangeTransfer.self) { [transfers] request, from in try await transfers.change(request, from) }
-    bus.onRequest(CloseSession.self) { [transfers] request, from in await transfers.close(request, from) }
-    bus.onRequest(DeviceStatus.self) { [weak self] _, _ in try await requireDevice(self).status() }
+    try launcher.ready(from.source, generation: from.sourceGeneration)
+    return Done()
   }
 
   @concurrent private nonisolated func status() async throws -> DeviceStatus.Reply {
@@ -216,10 +242,4 @@ package actor Device {
       device: configuration.device.name, processes: await launcher.status, sessions: try await transfers.status(),
       timelines: await timelines.status().filter { !unseen.contains($0.placement) })
   }
-}
-
-/// The device, while it exists.
-func requireDevice(_ device: Device?) throws(BusError) -> Device {
-  guard let device else { throw BusError(.closed, "the device is shutting down", isDefinite: false) }
-  return device
 }

@@ -33,7 +33,7 @@ extension TimelineService {
   /// The service with the settings of `widgetlab.yaml`.
   ///
   /// - Throws: `configuration` with the file of the budget; errors of the database.
-  init(
+  nonisolated convenience init(
     _ configuration: ClusterConfiguration, _ gallery: GalleryService, _ conditions: DeviceConditionsService,
     _ containers: Containers, _ underWay: UnderWay, database: any DatabaseWriter, bus: any BusConnection,
     clock: any ControllableClock, transactions: DeviceTransactions,

@@ -12,7 +12,7 @@ extension TransferService {
   /// The service with the settings of `widgetlab.yaml`.
   ///
   /// - Throws: database errors.
-  init(
+  nonisolated convenience init(
     _ configuration: ClusterConfiguration, folder: String, _ containers: Containers, _ launcher: LaunchService,
     _ underWay: UnderWay, bus: any BusConnection, clock: any ControllableClock, _ transactions: DeviceTransactions
   ) throws {
