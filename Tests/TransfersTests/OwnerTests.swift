@@ -327,4 +327,33 @@ private let bytes = figures(300_000)
     await fixture.end(service)
     await server.stop()
   }
+
+  /// A host that ends after it stored a task has not replied, and the process repeats its request as long as it runs.
+  @Test func `a repeated request creates no task that was acknowledged, but the next instance creates one`()
+    async throws
+  {
+    let fixture = try await TransferFixture(.init(bytes: bytes))
+    let service = try await fixture.host()
+    let owner = try await ModelOwner(fixture.bus)
+    try await owner.open()
+    try await owner.create(1, fixture.server.url)
+    await fixture.recorded(.finished)
+    await service.awake(widget, generation: 1, woken: false)
+    _ = await owner.next()
+    await fixture.received(SessionAcknowledged.kind)
+    await fixture.end(service)
+    let second = try await fixture.host()
+    await second.awake(widget, generation: 1, woken: false)
+    try await owner.create(1, fixture.server.url)
+    #expect(try await second.list(ListSessions(), clock: fixture.clockState).tasks.isEmpty)
+    #expect(fixture.server.seen.count == 1)
+    await fixture.bus.disconnect(widget)
+    let next = try await ModelOwner(fixture.bus)
+    #expect(try await next.open().nextTaskIdentifier == 2)
+    try await next.create(1, fixture.server.url)
+    await fixture.recorded(.finished, 2)
+    await second.awake(widget, generation: 2, woken: false)
+    #expect(await next.next()?.files == [Data(bytes)])
+    await fixture.end(second)
+  }
 }

@@ -121,7 +121,7 @@ import Timekeeping
   @Test func `saving nothing writes to the log all the same`() throws {
     try withPool { pool, path in
       let store = try TransferStore(pool)
-      try store.open(SessionKey(owner: widget, identifier: "figures"), SessionConfiguration())
+      try store.open(SessionKey(owner: widget, identifier: "figures"), SessionConfiguration(), generation: 1)
       let before = WholeFile.size(path + "-wal")
       #expect(try store.save([]) == false)
       let saved = WholeFile.size(path + "-wal")
@@ -151,7 +151,7 @@ import Timekeeping
     let store = try TransferStore(database)
     #expect(try store.copies()[first].map(Set.init) == ["/b \"c\"", "/a"])
     #expect(try store.copies()[second] ?? [] == [])
-    try store.open(SessionKey(owner: widget, identifier: "figures"), SessionConfiguration())
+    try store.open(SessionKey(owner: widget, identifier: "figures"), SessionConfiguration(), generation: 1)
     let deliveries = try store.stateMachine(TransferSettings()).deliveries
     #expect(deliveries[first]?.tasks == [3])
     #expect(deliveries[first]?.last == DeliveryStateMachine.Attempt(generation: 5, wakesHandler: true))
@@ -181,7 +181,9 @@ import Timekeeping
     try database.write { db in
       try db.execute(
         sql: """
-          DELETE FROM grdb_migrations WHERE identifier = 'transfers-copies';
+          DELETE FROM grdb_migrations WHERE identifier IN ('transfers-copies', 'transfers-creators');
+          ALTER TABLE tasks DROP COLUMN creator;
+          DROP TABLE acknowledgedTasks;
           ALTER TABLE deliveries DROP COLUMN copies;
           DROP TABLE syncs;
           CREATE TABLE copies (path TEXT PRIMARY KEY, delivery TEXT NOT NULL);
@@ -211,7 +213,7 @@ import Timekeeping
   private func store(tasks: [Int]) throws -> (TransferStore, SessionKey) {
     let store = try TransferStore(DatabaseQueue())
     let session = SessionKey(owner: widget, identifier: "figures")
-    try store.open(session, SessionConfiguration())
+    try store.open(session, SessionConfiguration(), generation: 1)
     for identifier in tasks { _ = try store.save([], creating: task(identifier, of: session)) }
     return (store, session)
   }
@@ -233,7 +235,8 @@ import Timekeeping
       CreateTransfer(
         session: "figures", taskIdentifier: identifier, request: TransferRequest(url: "http://a.example"),
         taskDescription: nil),
-      resuming: nil, key: TaskKey(session: session, identifier: identifier), created: instant, isInBackground: false)
+      resuming: nil, key: TaskKey(session: session, identifier: identifier), generation: 1, created: instant,
+      isInBackground: false)
   }
 
   @Test func `a delivery that takes over the tasks of another keeps them in the database`() throws {

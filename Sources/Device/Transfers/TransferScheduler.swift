@@ -124,10 +124,11 @@ import Timekeeping
     handle(.opened(session, LoadingStateMachine.SessionPolicy(configuration)))
   }
 
-  /// Stores a task and lets it load. Has no effect if the task is stored already.
+  /// Stores a task and lets it load. Has no effect if the task is stored already, or was acknowledged since.
   ///
   /// - Throws: `no-such-session` (definite) when no process ever created the session; database errors.
-  func create(_ request: CreateTransfer, from owner: Address) throws {
+  func create(_ request: CreateTransfer, _ from: Received) throws {
+    let owner = from.source
     let session = SessionKey(owner: owner, identifier: request.session)
     guard configurations[session] != nil else {
       throw BusError(.noSuchSession, "\(owner) has not created the session \(request.session)")
@@ -135,7 +136,7 @@ import Timekeeping
     let key = TaskKey(session: session, identifier: request.taskIdentifier)
     let resume = request.resumeData.map(ResumeData.init(data:))
     let task = StoredTask(
-      request, resuming: resume ?? nil, key: key, created: context.clock.now,
+      request, resuming: resume ?? nil, key: key, generation: from.sourceGeneration, created: context.clock.now,
       isInBackground: !stateMachine.isInFront(owner))
     guard try commit(creating: task) else { return }
     delivery.handle(.created(key))

@@ -17,7 +17,7 @@ extension TransferService {
     if let other = delivery.otherProcess(with: key) {
       throw BusError(.sessionInUse, "\(other) has the session \(key.identifier) open")
     }
-    try context.store.open(key, configuration)
+    try context.store.open(key, configuration, generation: from.sourceGeneration)
     // What was acknowledged is not listed.
     scheduler.commit()
     scheduler.open(key, configuration)
@@ -40,7 +40,7 @@ extension TransferService {
   ///
   /// - Throws: `no-such-session` (definite) when no process ever created the session; database errors.
   package func create(_ request: CreateTransfer, _ from: Received) throws -> Done {
-    try scheduler.create(request, from: from.source)
+    try scheduler.create(request, from)
     return Done()
   }
 

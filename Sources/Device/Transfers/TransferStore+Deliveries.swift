@@ -141,9 +141,14 @@ extension TransferStore {
   ) throws {
     try db.run("DELETE FROM deliveries WHERE id = ?", [delivery.id.upperCaseText])
     for task in delivery.tasks where !others.contains(task) {
+      let names: StatementArguments = [delivery.session.owner.text, delivery.session.identifier, task]
       try db.run(
-        "DELETE FROM tasks WHERE owner = ? AND session = ? AND task = ?",
-        [delivery.session.owner.text, delivery.session.identifier, task])
+        """
+        INSERT OR REPLACE INTO acknowledgedTasks
+        SELECT owner, session, task, creator FROM tasks
+        WHERE owner = ? AND session = ? AND task = ? AND creator IS NOT NULL
+        """, names)
+      try db.run("DELETE FROM tasks WHERE owner = ? AND session = ? AND task = ?", names)
     }
   }
 

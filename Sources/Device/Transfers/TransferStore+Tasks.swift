@@ -8,6 +8,8 @@ import Stores
 /// A task as it is stored in the database.
 struct StoredTask: Sendable {
   let key: TaskKey
+  /// The generation of the owner that created it; `nil` when an earlier version stored it.
+  let generation: UInt32?
   let type: TransferType
   /// `originalRequest`.
   let request: TransferRequest
@@ -44,9 +46,11 @@ struct StoredTask: Sendable {
 
   /// - Parameter resume: the resume data of the download to continue. Its request is then the task's.
   init(
-    _ request: CreateTransfer, resuming resume: ResumeData?, key: TaskKey, created: Date, isInBackground: Bool
+    _ request: CreateTransfer, resuming resume: ResumeData?, key: TaskKey, generation: UInt32, created: Date,
+    isInBackground: Bool
   ) {
     self.key = key
+    self.generation = generation
     self.type = request.type
     self.request = resume?.request ?? request.request
     self.description = request.taskDescription
@@ -63,6 +67,7 @@ struct StoredTask: Sendable {
   fileprivate init?(_ row: Row) throws {
     guard let owner = Address(row["owner"]), let type = TransferType(rawValue: row["type"]) else { return nil }
     key = TaskKey(session: SessionKey(owner: owner, identifier: row["session"]), identifier: row["task"])
+    generation = row["creator"]
     self.type = type
     request = try row.decoded(directly: "request")
     newRequest = try row.decodedIfPresent(directly: "newRequest")
@@ -158,7 +163,7 @@ extension TransferStore {
   private static let columns = """
     owner, session, task, type, request, newRequest, description, file, created, background, priority, earliestBegin,
     asks, expectsToSend, expectsToReceive, suspended, attempts, failures, notBefore, ended, endedOrder, currentRequest,
-    redirects, bytesSent, response, validator, failure, length(content) AS contentLength
+    redirects, bytesSent, response, validator, failure, creator, length(content) AS contentLength
     """
 
   /// Stores the ends of tasks in order, and a new task, in one transaction. When this returns, the disk has everything that
@@ -178,21 +183,24 @@ extension TransferStore {
     return isNew
   }
 
-  /// - Returns: `false` when the task was already stored.
+  /// - Returns: `false` when the task was already stored, also when it was acknowledged since: its creator may repeat the
+  ///   request as long as it has no reply.
   private static func insert(_ task: StoredTask, _ db: Database) throws -> Bool {
     let key = task.key
     let names = [key.session.owner.text, key.session.identifier]
     try db.run(
       """
       INSERT OR IGNORE INTO tasks (owner, session, task, type, request, description, file, created, background,
-        priority, earliestBegin, asks, expectsToSend, expectsToReceive)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        priority, earliestBegin, asks, expectsToSend, expectsToReceive, creator)
+      SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+      WHERE NOT EXISTS (
+        SELECT 1 FROM acknowledgedTasks WHERE owner = ? AND session = ? AND task = ? AND creator = ?)
       """,
       [
         names[0], names[1], key.identifier, task.type.rawValue, try BodyCoding.data(task.request),
         task.description, task.file, task.created.timeIntervalSince1970, task.isInBackground, task.priority,
         task.earliestBeginDate?.timeIntervalSince1970, task.asksBeforeBegin, task.bytesClientExpectsToSend,
-        task.bytesClientExpectsToReceive,
+        task.bytesClientExpectsToReceive, task.generation, names[0], names[1], key.identifier, task.generation,
       ])
     guard db.changesCount > 0 else { return false }
     try db.run(

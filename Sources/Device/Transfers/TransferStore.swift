@@ -55,6 +55,13 @@ struct TransferStore: Sendable {
         CREATE TABLE syncs (id INTEGER PRIMARY KEY, count INTEGER NOT NULL);
         INSERT INTO syncs VALUES (1, 0);
         """,
+        // A process repeats a request that has no reply, also when its task has been acknowledged.
+        "transfers-creators": """
+        ALTER TABLE tasks ADD COLUMN creator INTEGER;
+        CREATE TABLE acknowledgedTasks (
+          owner TEXT NOT NULL, session TEXT NOT NULL, task INTEGER NOT NULL, creator INTEGER NOT NULL,
+          PRIMARY KEY (owner, session, task));
+        """,
       ])
   }
 
@@ -93,12 +100,19 @@ struct TransferStore: Sendable {
 
   // MARK: Sessions
 
-  func open(_ key: SessionKey, _ configuration: SessionConfiguration) throws {
-    try database.run(
-      """
-      INSERT INTO sessions (owner, identifier, configuration) VALUES (?, ?, ?)
-      ON CONFLICT (owner, identifier) DO UPDATE SET configuration = excluded.configuration
-      """, [key.owner.text, key.identifier, try BodyCoding.data(configuration)])
+  /// Stores a session, and forgets the acknowledged tasks that earlier instances of its owner created: only a process that
+  /// runs repeats its requests.
+  func open(_ key: SessionKey, _ configuration: SessionConfiguration, generation: UInt32) throws {
+    try database.write { db in
+      try db.run(
+        """
+        INSERT INTO sessions (owner, identifier, configuration) VALUES (?, ?, ?)
+        ON CONFLICT (owner, identifier) DO UPDATE SET configuration = excluded.configuration
+        """, [key.owner.text, key.identifier, try BodyCoding.data(configuration)])
+      try db.run(
+        "DELETE FROM acknowledgedTasks WHERE owner = ? AND session = ? AND creator < ?",
+        [key.owner.text, key.identifier, generation])
+    }
   }
 
   func configurations() throws -> [SessionKey: SessionConfiguration] {

@@ -11,7 +11,8 @@ extension StoreFaultPoints {
         StoreFaultPoints(before: .hostBeforeTasksSaved, after: .hostAfterTasksSaved), ["sessions", "tasks", "limiters"]
       ),
       (
-        StoreFaultPoints(before: .hostBeforeDeliveriesSaved, after: .hostAfterDeliveriesSaved), ["deliveries", "syncs"]
+        StoreFaultPoints(before: .hostBeforeDeliveriesSaved, after: .hostAfterDeliveriesSaved),
+        ["deliveries", "acknowledgedTasks", "syncs"]
       ),
       (
         StoreFaultPoints(before: .hostBeforeInstancesSaved, after: .hostAfterInstancesSaved), ["instances", "agents"]
