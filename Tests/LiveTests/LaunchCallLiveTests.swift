@@ -26,16 +26,18 @@ import WidgetLabTesting
           try await fixture.prints("\(name): 1000 bytes")
           try await fixture.prints("\(name): 0 widgets")
         }
-        let stored = try await fixture.journal.all().filter {
+        // A provider that is asked afterwards may create others.
+        let stored = try await fixture.journal.all().count {
           $0.kind == CreateTransfer.kind.answered(.ok).name && $0.envelope.header.destination == owner
+            && $0.sequence < ready.sequence
         }
-        #expect(stored.count == names.count && stored.allSatisfy { $0.sequence < ready.sequence }, "\(owner.short)")
+        #expect(stored == names.count, "\(owner.short)")
       }
       try await fixture.prints("activities are enabled: true")
       for (owner, names) in places {
         try await fixture.cluster.eventually("the tasks of \(owner.short) have ended") {
           let progress = try await fixture.journal.all().compactMap { $0.reading(TransferProgress.self) }
-          return progress.count { $0.owner == owner && $0.step == .finished } == names.count
+          return progress.count { $0.owner == owner && $0.step == .finished } >= names.count
         }
       }
       try await fixture.acknowledged()
