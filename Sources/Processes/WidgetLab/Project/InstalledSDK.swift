@@ -113,8 +113,12 @@ struct InstalledSDK {
         LD_LIBRARY_PATH=\(Self.shellQuoted(runtime)) exec \(Self.shellQuoted("\(folder)/plugins/\(plugin)")) "$@"
 
         """
-      try Self.write(text, to: "\(place)/plugins/\(plugin)")
-      guard chmod("\(place)/plugins/\(plugin)", 0o755) == 0 else { throw CocoaError(.fileWriteNoPermission) }
+      let script = "\(place)/plugins/\(plugin)"
+      try Self.write(text, to: script)
+      // Only the owner can change the mode of a file.
+      guard access(script, X_OK) == 0 || chmod(script, 0o755) == 0 else {
+        throw CocoaError(.fileWriteNoPermission)
+      }
     }
     for name in Self.responses {
       let template = try String(contentsOfFile: "\(folder)/\(name).in", encoding: .utf8)
