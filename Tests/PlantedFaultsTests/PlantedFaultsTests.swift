@@ -19,7 +19,7 @@ import Testing
     let names = PlantedFault.allCases.map(\.name)
     #expect(Set(names).count == names.count)
     for fault in PlantedFault.allCases {
-      #expect(PlantedFault(name: fault.name) == fault)
+      #expect(PlantedFault(rawValue: fault.name) == fault)
       #expect(fault.summary.hasSuffix("."), "\(fault.name)")
       #expect(["host-system", "message-bus", "process-agent", "push-server"].contains(fault.executable))
     }

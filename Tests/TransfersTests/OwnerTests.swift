@@ -329,7 +329,8 @@ private let bytes = figures(300_000)
   }
 
   /// A host that ends after it stored a task has not replied, and the process repeats its request as long as it runs.
-  @Test func `a repeated request creates no task that was acknowledged, but the next instance creates one`()
+  @Test(.rule("TASK-18"))
+  func `a repeated request creates no task that was acknowledged, but the next instance creates one`()
     async throws
   {
     let fixture = try await TransferFixture(.init(bytes: bytes))

@@ -44,7 +44,7 @@ private let bytes = figures(300_000)
     await fixture.end(service)
   }
 
-  @Test func `a repeated message to create a task creates no second task`() async throws {
+  @Test(.rule("TASK-18")) func `a repeated message to create a task creates no second task`() async throws {
     let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 1000))
     let service = try await fixture.host()
     let owner = try await ModelOwner(fixture.bus)

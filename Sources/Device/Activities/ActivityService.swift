@@ -58,7 +58,7 @@ package enum ActivityOutput: Sendable, Equatable {
   package nonisolated init(
     apps: [ActivityApp], limits: ActivityLimits, hasStartTokens: Bool, database: any DatabaseWriter,
     bus: any BusConnection, clock: any ControllableClock,
-    machine: any ControllableClock = AdjustableClock(.running(ahead: 0)),
+    machine: any ControllableClock = AdjustableClock(.running(ahead: 0), executor: DeviceActor.executor),
     backoff: Backoff = Backoff(first: 1, limit: 60),
     environment: @escaping @Sendable (_ widgetExtension: String) -> WidgetEnvironment,
     transactions: DeviceTransactions? = nil

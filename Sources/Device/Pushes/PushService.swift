@@ -60,7 +60,7 @@ package import Timekeeping
   package nonisolated init(
     device: String, products: [PushProduct], hasWidgetPushes: Bool, database: any DatabaseWriter,
     bus: any BusConnection, clock: any ControllableClock, underWay: UnderWay = UnderWay(),
-    machine: any ControllableClock = AdjustableClock(.running(ahead: 0)),
+    machine: any ControllableClock = AdjustableClock(.running(ahead: 0), executor: DeviceActor.executor),
     deadline: Duration = .seconds(30), transactions: DeviceTransactions? = nil
   ) throws {
     let transactions = transactions ?? DeviceTransactions(immediate: database)

@@ -64,7 +64,7 @@ package import Timekeeping
   package nonisolated init(
     extensions: [Address], apps: [Address] = [], database: any DatabaseWriter, bus: any BusConnection,
     clock: any ControllableClock,
-    machine: any ControllableClock = AdjustableClock(.running(ahead: 0)),
+    machine: any ControllableClock = AdjustableClock(.running(ahead: 0), executor: DeviceActor.executor),
     settings: TimelineSettings = TimelineSettings(), underWay: UnderWay = UnderWay(),
     policy: BudgetPolicy = BudgetPolicy(), environment: @escaping @Sendable (Placement) -> WidgetEnvironment,
     container: @escaping @Sendable (Address) -> String? = { _ in nil },

@@ -12,8 +12,10 @@ package final class AdjustableClock: ControllableClock {
   private struct State {
     var setting: ClockSetting
     var sleepers = Sleepers()
-    /// Wakes the first sleeper while the clock runs. It may fire before that sleeper is due.
-    var timer: (instant: Date, task: Task<Void, Never>)?
+    /// Wakes the first sleeper while the clock runs. It may fire before that sleeper is due. One that was replaced fires
+    /// too, with another number.
+    var timer: (instant: Date, number: UInt64)?
+    var lastTimer: UInt64 = 0
     /// Work that an advance waits for.
     var work: Set<ClockWork> = []
     var lastWork: UInt64 = 0
@@ -37,31 +39,33 @@ package final class AdjustableClock: ControllableClock {
 
   private let state: Mutex<State>
   private let patience: Duration
+  private let executor: ServiceExecutor
   private let machine: @Sendable () -> Date
   private let save: @Sendable (ClockSetting) throws -> Void
   private let show: @Sendable (ClockSetting) -> Void
 
   /// - Parameters:
   ///   - patience: the longest that an advance waits for work in progress, in machine time.
+  ///   - executor: on which alarms begin their work, without a change of threads when their actor uses it too.
   ///   - machine: returns the machine's time.
   ///   - save: persists a setting for the next start of the host. If it throws, the change throws the same error and
   ///     the clock is unchanged.
   ///   - show: publishes a setting to the device's other processes, before sleepers here are woken. `init` calls it
   ///     once.
   package init(
-    _ setting: ClockSetting, patience: Duration = .seconds(30), machine: @escaping @Sendable () -> Date = { Date() },
+    _ setting: ClockSetting, patience: Duration = .seconds(30), executor: ServiceExecutor = ServiceExecutor("clock"),
+    machine: @escaping @Sendable () -> Date = { Date() },
     save: @escaping @Sendable (ClockSetting) throws -> Void = { _ in },
     show: @escaping @Sendable (ClockSetting) -> Void = { _ in }
   ) {
     state = Mutex(State(setting: setting))
     self.patience = patience
+    self.executor = executor
     self.machine = machine
     self.save = save
     self.show = show
     show(setting)
   }
-
-  deinit { state.withLock { $0.timer?.task.cancel() } }
 
   package var now: Date { setting.date(machine()) }
   package var setting: ClockSetting { state.withLock { $0.setting } }
@@ -100,7 +104,7 @@ package final class AdjustableClock: ControllableClock {
 
   package func alarm(at instant: Date, _ work: @escaping @Sendable () async -> Void) -> ClockAlarm {
     let id = state.withLock { $0.sleepers.newID() }
-    let tasks = TaskOwner()
+    let tasks = TaskOwner(on: executor.taskExecutor)
     let sleeper = Sleepers.Sleeper(instant: instant) { [weak self] result in
       guard case .success(let own) = result else { return }
       tasks.start {
@@ -139,18 +143,16 @@ package final class AdjustableClock: ControllableClock {
     }
     // A timer that fires earlier than needed sets the next one. That takes less than a new timer for each new sleeper.
     if let timer = state.timer, timer.instant <= next { return }
-    state.timer?.task.cancel()
-    // The machine's clock may be set during the sleep, so check it at least once a minute.
-    let task = Task { [weak self] in
-      guard (try? await Task.sleep(for: .seconds(min(max(pause, 0), 60)))) != nil else { return }
-      self?.timerFired()
-    }
-    state.timer = (next, task)
+    state.lastTimer += 1
+    let number = state.lastTimer
+    state.timer = (next, number)
+    // The machine's clock may be set in between, so check it at least once a minute.
+    executor.post(after: .now() + min(max(pause, 0), 60)) { [weak self] in self?.timerFired(number) }
   }
 
-  private func timerFired() {
+  private func timerFired(_ number: UInt64) {
     state.withLock { state in
-      guard !Task.isCancelled else { return }
+      guard state.timer?.number == number else { return }
       state.timer = nil
       wake(&state)
     }
@@ -197,7 +199,6 @@ package final class AdjustableClock: ControllableClock {
     try save(setting)
     state.withLock { state in
       state.setting = setting
-      state.timer?.task.cancel()
       state.timer = nil
       show(setting)
     }

@@ -6,7 +6,7 @@ package import Timelines
 
 /// The parts of a host that another program can replace, as a deliberately broken build does.
 package struct HostParts: Sendable {
-  /// The connection that the device uses, made from that of the process.
+  /// Makes the connection of the device from the connection of the process.
   package var bus: @Sendable (any BusConnection) -> any BusConnection = { $0 }
   /// Gets the database when it has the tables of all services, before anything runs.
   package var database: @Sendable (any DatabaseWriter) throws -> Void = { _ in }

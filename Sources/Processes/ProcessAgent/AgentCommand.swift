@@ -37,7 +37,7 @@ package struct AgentCommand: StandingProcessCommand {
   /// Runs the process.
   ///
   /// - Parameters:
-  ///   - bus: the connection that the agent uses, made from that of the process; differs only in a build with a
+  ///   - bus: makes the connection of the agent from the connection of the process. It is another one only in a build with a
   ///     deliberate fault.
   ///   - reportedPid: maps a pid to the one that is sent to other processes; likewise.
   package func serve(

@@ -5,7 +5,7 @@ package import MessageBus
 
 /// The parts of a push server that another program can replace, as a deliberately broken build does.
 package struct PushServerParts: Sendable {
-  /// The connection that the service uses, made from that of the process.
+  /// Makes the connection of the service from the connection of the process.
   package var bus: @Sendable (any BusConnection) -> any BusConnection = { $0 }
   /// Gets the SQLite database when it has its tables, before anything runs.
   package var database: @Sendable (any DatabaseWriter) throws -> Void = { _ in }

@@ -75,7 +75,7 @@ if CommandLine.arguments.dropFirst() == ["--list"] {
 }
 
 let wanted = ProcessInfo.processInfo.environment["WIDGETLAB_FAULT"] ?? ""
-guard let fault = PlantedFault(name: wanted) else {
+guard let fault = PlantedFault(rawValue: wanted) else {
   refuse("\(name): unknown fault \"\(wanted)\" in WIDGETLAB_FAULT; `Faults --list` prints all")
 }
 guard fault.executable == name else {
