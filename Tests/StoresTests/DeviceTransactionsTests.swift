@@ -131,6 +131,35 @@ import Timekeeping
     }
   }
 
+  @Test func `something that is written now shares its transaction with what waits`() async throws {
+    let fixture = try Fixture()
+    try await fixture.perform {
+      try fixture.insert("waiting")
+      fixture.transactions.afterCommit { fixture.note("sent") }
+      try fixture.transactions.writeNow { try $0.run("INSERT INTO items (name) VALUES ('now')") }
+      #expect(try fixture.names() == ["waiting", "now"])
+      #expect(fixture.done.withLock(\.self) == ["sent"])
+    }
+    try await fixture.transactions.committed()
+    #expect(fixture.commits == 1)
+  }
+
+  @Test func `what waits is written later when something that is written now fails`() async throws {
+    let fixture = try Fixture()
+    try await fixture.perform {
+      try fixture.insert("waiting")
+      fixture.transactions.afterCommit { fixture.note("sent") }
+      #expect(throws: DatabaseError.self) {
+        try fixture.transactions.writeNow { try $0.run("INSERT INTO others (name) VALUES ('now')") }
+      }
+      #expect(fixture.done.withLock(\.self) == [])
+    }
+    try await fixture.transactions.committed()
+    #expect(try fixture.names() == ["waiting"])
+    #expect(fixture.done.withLock(\.self) == ["sent"])
+    #expect(fixture.brokenReasons == [])
+  }
+
   @Test func `after a failure nothing follows, and each caller that waits gets the error`() async throws {
     let fixture = try Fixture()
     try await fixture.perform {

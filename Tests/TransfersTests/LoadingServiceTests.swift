@@ -244,6 +244,8 @@ private let off = NetworkState(path: .off)
       await fixture.recorded(.finished, task)
       await service.awake(widget, generation: 1, woken: false)
       #expect(await owner.next() != nil)
+      // A task that ends before the acknowledgement is in a later delivery.
+      await fixture.received(SessionAcknowledged.kind)
     }
     #expect(await fixture.bus.sent.contains { $0.header.kind == LimiterChanged.kind } == false)
     await fixture.end(service)

@@ -67,11 +67,11 @@ struct TransferStore: Sendable {
 
   // MARK: Transactions
 
-  /// Writes in one transaction, after what was postponed. When this returns, the disk has it.
+  /// Writes in one transaction, after what was postponed and what waits for the device's transaction. When this returns, the
+  /// disk has it.
   func write<T>(_ work: (Database) throws -> T) throws -> T {
-    transactions.commit()
-    return try postponed.performed { earlier in
-      try database.write { db in
+    try postponed.performed { earlier in
+      try transactions.writeNow { db in
         try earlier(db)
         return try work(db)
       }
@@ -103,7 +103,7 @@ struct TransferStore: Sendable {
   /// Stores a session, and forgets the acknowledged tasks that earlier instances of its owner created: only a process that
   /// runs repeats its requests.
   func open(_ key: SessionKey, _ configuration: SessionConfiguration, generation: UInt32) throws {
-    try database.write { db in
+    try write { db in
       try db.run(
         """
         INSERT INTO sessions (owner, identifier, configuration) VALUES (?, ?, ?)
@@ -148,14 +148,16 @@ struct TransferStore: Sendable {
     }
   }
 
-  /// Writes the limiter of an account. A limiter that is off has no row.
+  /// Writes the limiter of an account, with the next transaction. A limiter that is off has no row.
   func setLimiter(_ limiter: LoadingStateMachine.Limiter, of account: String) throws {
-    guard limiter.delay > 0 else { return try database.run("DELETE FROM limiters WHERE account = ?", [account]) }
-    try database.run(
-      "INSERT OR REPLACE INTO limiters (account, owner, delay, since, until) VALUES (?, ?, ?, ?, ?)",
-      [
-        account, limiter.owner.text, limiter.delay, limiter.since.timeIntervalSince1970,
-        limiter.until.timeIntervalSince1970,
-      ])
+    try transactions.write(.lasting) { db in
+      guard limiter.delay > 0 else { return try db.run("DELETE FROM limiters WHERE account = ?", [account]) }
+      try db.run(
+        "INSERT OR REPLACE INTO limiters (account, owner, delay, since, until) VALUES (?, ?, ?, ?, ?)",
+        [
+          account, limiter.owner.text, limiter.delay, limiter.since.timeIntervalSince1970,
+          limiter.until.timeIntervalSince1970,
+        ])
+    }
   }
 }

@@ -38,6 +38,18 @@ package final class DeviceTransactions: Sendable {
 
     /// Whether something must wait for a transaction, or for what follows from one.
     var isPending: Bool { urgency > .riding || isPerforming }
+
+    /// Puts a batch that was not written before what was added since. Its transaction is still planned.
+    mutating func putBack(_ batch: State) {
+      changes = batch.changes + changes
+      urgency = max(urgency, batch.urgency)
+      actions = batch.actions + actions
+      waiting = batch.waiting + waiting
+      planned = batch.planned ?? planned
+      isRidePlanned = isRidePlanned || batch.isRidePlanned
+      isPerforming = batch.isPerforming
+      work = work ?? batch.work
+    }
   }
 
   /// The longest time from the first change of a transaction to its beginning while events arrive.
@@ -135,12 +147,8 @@ package final class DeviceTransactions: Sendable {
 
   /// Writes what waits now, before something is read. On the executor.
   package func commit() {
-    guard let clock else { return }
-    let batch = state.withLock { state in
-      let batch = state
-      state = State(waiting: [], isPerforming: batch.isPending, failure: batch.failure)
-      return batch
-    }
+    guard clock != nil else { return }
+    let batch = take()
     do {
       if !batch.changes.isEmpty { try perform(batch.changes, waits: batch.urgency == .lasting) }
       for action in batch.actions { action() }
@@ -150,9 +158,43 @@ package final class DeviceTransactions: Sendable {
       }
       broken(error)
     }
+    finish(batch)
+  }
+
+  /// Writes something now, in one transaction with all that waits. When this returns, the disk has it. On the executor.
+  ///
+  /// - Throws: errors of the database. What waits is written by the next transaction then.
+  package func writeNow<Value>(_ work: (Database) throws -> Value) throws -> Value {
+    guard clock != nil else { return try database.write(work) }
+    let batch = take()
+    let value: Value
+    do {
+      value = try database.write { db in
+        for change in batch.changes { try change(db) }
+        return try work(db)
+      }
+    } catch {
+      state.withLock { $0.putBack(batch) }
+      throw error
+    }
+    for action in batch.actions { action() }
+    finish(batch)
+    return value
+  }
+
+  private func take() -> State {
+    state.withLock { state in
+      let batch = state
+      state = State(isPerforming: batch.isPending, failure: batch.failure)
+      return batch
+    }
+  }
+
+  /// What follows from a batch is done.
+  private func finish(_ batch: State) {
     let waiting = batch.waiting + follow()
     for continuation in waiting { continuation.resume() }
-    if let work = batch.work { clock.endWork(work) }
+    if let work = batch.work { clock?.endWork(work) }
   }
 
   private func perform(_ changes: [@Sendable (Database) throws -> Void], waits: Bool) throws {

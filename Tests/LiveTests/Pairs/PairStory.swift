@@ -85,7 +85,8 @@ struct PairStory {
 
   private func perform(_ commands: [String]) async throws {
     for command in commands {
-      let words = command.split(separator: " ").map(String.init)
+      var words = command.split(separator: " ").map(String.init)
+      if hasReplicas { words = words.map { $0 == "push-server" ? replica : $0 } }
       let before = words[0] == "kill" ? standing(words[1]).flatMap(cluster.pid) : nil
       let answer = try await cluster.attempt(words)
       guard answer.status == 0 else {
@@ -107,10 +108,11 @@ struct PairStory {
 
   /// The name of a standing process in the list of `up`; `nil` for an app or an extension.
   private func standing(_ process: String) -> String? {
-    ["bus": "message-bus", "agent": "agent-1", "host": "host", "push-server": pushServer][process]
+    let names = ["bus": "message-bus", "agent": "agent-1", replica: "push-server-1"]
+    return names[process] ?? (["host", "push-server"].contains(process) ? process : nil)
   }
 
-  private var pushServer: String { hasReplicas ? "push-server-1" : "push-server" }
+  private let replica = "push-server/1"
   private var hasReplicas: Bool { pair.features.contains { $0.keys["pushServer.replicas"] != nil } }
 
   // MARK: The story
