@@ -93,13 +93,13 @@ class Build:
 
 
 def copy_modules(build, sdk):
-    """The Swift modules without their source information, which has paths, and one map of the C modules."""
+    """The Swift modules without their source information, which has paths, and the C modules, each with its map. Clang reads
+    a map in the folder of a module only when it looks for this module, so that an author's package may have it too."""
     modules = f"{sdk}/modules"
     os.makedirs(modules)
     for name in build.swift:
         for ending in ("swiftmodule", "swiftdoc"):
             shutil.copy(f"{build.folder}/Modules/{name}.{ending}", modules)
-    maps = []
     for name in build.c:
         path, folder = build.headers()[name]
         shutil.copytree(folder, f"{modules}/{name}", ignore=shutil.ignore_patterns("module.modulemap"))
@@ -108,11 +108,10 @@ def copy_modules(build, sdk):
 
         def relative(quoted):
             place = os.path.join(os.path.dirname(path), quoted.group(1))
-            return f'"{os.path.normpath(os.path.join(name, os.path.relpath(place, folder)))}"'
+            return f'"{os.path.normpath(os.path.relpath(place, folder))}"'
 
-        maps.append(re.sub(r'"([^"]+)"', relative, text))
-    with open(f"{modules}/module.modulemap", "w") as file:
-        file.write("\n".join(maps))
+        with open(f"{modules}/{name}/module.modulemap", "w") as file:
+            file.write(re.sub(r'"([^"]+)"', relative, text))
 
 
 def static_libraries(manifest, build):
