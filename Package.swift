@@ -667,10 +667,9 @@ let package = Package(
     tests(
       "HostSystemTests",
       [
-        "Apps", "Archive", "BusTesting", "Cluster", "FaultPoints", "FidelityRules", "Gallery", "HostSystem",
-        "Launching",
-        "MessageBus", "Messages", "OwnedTasks", "StandingProcesses", "Stores", "Timelines", "Transfers", "ZeroMQ",
-        arguments, grdb,
+        "Apps", "Archive", "BusTesting", "Cluster", "Conditions", "FaultPoints", "FidelityRules", "Gallery",
+        "HostSystem", "Launching", "MessageBus", "Messages", "OwnedTasks", "StandingProcesses", "Stores", "Timekeeping",
+        "Timelines", "Transfers", "ZeroMQ", arguments, grdb,
       ]),
     tests(
       "ProcessAgentTests",

@@ -4,14 +4,18 @@ import Apps
 import Archive
 import BusTesting
 import Cluster
+import Conditions
 import FidelityRules
 import Foundation
 import GRDB
+import Gallery
 import Launching
 import MessageBus
 import Messages
 import OwnedTasks
+import Stores
 import Testing
+import Timekeeping
 import ZeroMQ
 
 @testable import HostSystem
@@ -110,6 +114,39 @@ private final class DeviceFixture: Sendable {
     try await fixture.ask(SetClock(change: .run))
     #expect(try await fixture.ask(SetClock(change: .ask)).isHeld == false)
     await fixture.end(second)
+  }
+
+  /// The next host repeats a change whose consequences it does not find.
+  @Test func `a change of a setting is pending on the disk until its consequences are written`() async throws {
+    let fixture = try await DeviceFixture()
+    let device = try await fixture.host()
+    let store = try DeviceStore(fixture.database)
+    func pending() throws -> Int? {
+      try store.setting(DeviceSettingsStateMachine.Stored.self, named: DeviceStore.settings)?.pending.count
+    }
+    // In one job, so that no transaction is made in between.
+    try await Task { @DeviceActor in
+      _ = try device.change(.set(.textSize, "accessibility3"))
+      DeviceActor.settle()
+      #expect(try pending() == 1)
+      device.transactions.commit()
+      #expect(try pending() == 0)
+    }.value
+    await fixture.end(device)
+  }
+
+  @Test func `an app that is opened right after its end is in front`() async throws {
+    let fixture = try await DeviceFixture()
+    let device = try await fixture.host()
+    try await Task { @DeviceActor in
+      try device.open("com.example.App", .none)
+      try device.launcher.exited(ProcessExited(address: app, generation: 1, pid: 7, ending: .exited(code: 1)))
+      try device.open("com.example.App", .none)
+      DeviceActor.settle()
+      #expect(device.gallery.state.frontApp == "com.example.App")
+      #expect(device.launcher.isInFront(app))
+    }.value
+    await fixture.end(device)
   }
 
   @Test(arguments: [SetClock.Change.rate(0), .rate(1e6), .set(.distantPast), .set(Date(timeIntervalSince1970: 1e10))])

@@ -22,13 +22,16 @@ import Timekeeping
     }
 
     let database: DatabaseQueue
-    let executor = ServiceExecutor("device")
-    let clock = AdjustableClock(.running(ahead: 0))
+    let executor: ServiceExecutor
+    let clock = AdjustableClock(.running(ahead: 0), patience: .seconds(3600))
     let transactions: DeviceTransactions
     let done = Mutex<[String]>([])
     private let counter = Counter()
 
-    init(ride: DispatchTimeInterval = .seconds(3600)) throws {
+    init(
+      ride: DispatchTimeInterval = .seconds(3600), executor: ServiceExecutor = ServiceExecutor("device")
+    ) throws {
+      self.executor = executor
       database = try DatabaseQueue()
       try database.write { try $0.execute(sql: "CREATE TABLE items (name TEXT UNIQUE)") }
       database.add(transactionObserver: counter, extent: .databaseLifetime)
@@ -158,6 +161,36 @@ import Timekeeping
     #expect(try fixture.names() == ["waiting"])
     #expect(fixture.done.withLock(\.self) == ["sent"])
     #expect(fixture.brokenReasons == [])
+  }
+
+  @Test func `the clock advances after something that was written now has failed`() async throws {
+    let fixture = try Fixture()
+    try fixture.clock.hold()
+    try await fixture.perform {
+      try fixture.insert("waiting")
+      #expect(throws: DatabaseError.self) {
+        try fixture.transactions.writeNow { db in
+          try fixture.insert("meets the failure")
+          try db.run("INSERT INTO others (name) VALUES ('now')")
+        }
+      }
+    }
+    try await fixture.clock.advance(by: 10)
+    #expect(try fixture.names() == ["waiting", "meets the failure"])
+  }
+
+  @Test func `a transaction that is due has what follows from its changes`() async throws {
+    let fixture = try Fixture(executor: DeviceActor.executor)
+    try await Task { @DeviceActor in
+      try fixture.insert("event")
+      DeviceActor.follow { try? fixture.insert("consequence") }
+      // Longer than a transaction waits while jobs wait.
+      let end = ContinuousClock.now + .milliseconds(6)
+      while ContinuousClock.now < end {}
+    }.value
+    try await fixture.transactions.committed()
+    #expect(try fixture.names() == ["event", "consequence"])
+    #expect(fixture.commits == 1)
   }
 
   @Test func `after a failure nothing follows, and each caller that waits gets the error`() async throws {

@@ -55,7 +55,7 @@ final class TransferFixture: Sendable {
     connection.onRequest(CreateTransfer.self) { try await service.create($0, $1) }
     connection.onRequest(CancelTransfer.self) { try await service.cancel($0, $1) }
     connection.onRequest(ChangeTransfer.self) { try await service.change($0, $1) }
-    connection.onRequest(CloseSession.self) { await service.close($0, $1) }
+    connection.onRequest(CloseSession.self) { try await service.close($0, $1) }
     try await service.begin(network: network, suspended: suspended)
     _ = try await connection.start()
     return service

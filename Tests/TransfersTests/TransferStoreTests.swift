@@ -239,6 +239,32 @@ import Timekeeping
       isInBackground: false)
   }
 
+  @Test func `the next instance of an owner forgets what earlier ones acknowledged, in all sessions`() throws {
+    let database = try DatabaseQueue()
+    let store = try TransferStore(database)
+    func acknowledged() throws -> Int? {
+      try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM acknowledgedTasks") }
+    }
+    let session = SessionKey(owner: widget, identifier: "of one upload")
+    try store.open(session, SessionConfiguration(), generation: 1)
+    #expect(try store.save([], creating: task(1, of: session)))
+    var stateMachine = DeliveryStateMachine(settings: TransferSettings())
+    var kept = StoredDeliveries(stateMachine)
+    let delivery = UUID()
+    stateMachine.deliveries[delivery] = DeliveryStateMachine.Delivery(id: delivery, session: session, tasks: [1])
+    try store.save(&stateMachine, &kept)
+    stateMachine.deliveries[delivery] = nil
+    try store.save(&stateMachine, &kept)
+    try store.writePostponed()
+    #expect(try acknowledged() == 1)
+    #expect(try store.save([], creating: task(1, of: session)) == false)
+    let other = SessionKey(owner: widget, identifier: "of another")
+    try store.open(other, SessionConfiguration(), generation: 1)
+    #expect(try acknowledged() == 1)
+    try store.open(other, SessionConfiguration(), generation: 2)
+    #expect(try acknowledged() == 0)
+  }
+
   @Test func `a delivery that takes over the tasks of another keeps them in the database`() throws {
     let (store, session) = try store(tasks: [1, 2])
     var stateMachine = DeliveryStateMachine(settings: TransferSettings())

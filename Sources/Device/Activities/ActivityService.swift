@@ -242,7 +242,7 @@ package enum ActivityOutput: Sendable, Equatable {
 
   // MARK: Changes
 
-  /// Persists a change before it applies and is announced; a change that cannot be written has no effect.
+  /// Persists a change. One that cannot be written ends the host, and nothing that follows from it is sent.
   @discardableResult
   private func alter<R: Sendable>(
     _ context: MessageContext = .none, views new: [Int: ActivityStore.Views] = [:],

@@ -45,7 +45,7 @@ extension DeviceConditionsService {
     case .output(let output): outputs.yield(output)
     case .save(let stored):
       do {
-        try storage.saveSettings(stored)
+        try storage.saveAnnounced(stored)
       } catch {
         // The next host repeats the reloads.
       }

@@ -18,15 +18,19 @@ package import Timekeeping
     let saveNetwork: @Sendable (NetworkState) throws -> Void
     let savePower: @Sendable (Bool) throws -> Void
     let saveSettings: @Sendable (DeviceSettingsStateMachine.Stored) throws -> Void
+    let saveAnnounced: @Sendable (DeviceSettingsStateMachine.Stored) throws -> Void
 
+    /// - Parameter saveAnnounced: writes the settings when the consequences of a change are written, and not before.
     package init(
       saveNetwork: @escaping @Sendable (NetworkState) throws -> Void,
       savePower: @escaping @Sendable (Bool) throws -> Void,
-      saveSettings: @escaping @Sendable (DeviceSettingsStateMachine.Stored) throws -> Void
+      saveSettings: @escaping @Sendable (DeviceSettingsStateMachine.Stored) throws -> Void,
+      saveAnnounced: (@Sendable (DeviceSettingsStateMachine.Stored) throws -> Void)? = nil
     ) {
       self.saveNetwork = saveNetwork
       self.savePower = savePower
       self.saveSettings = saveSettings
+      self.saveAnnounced = saveAnnounced ?? saveSettings
     }
   }
 

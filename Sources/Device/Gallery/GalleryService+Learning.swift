@@ -47,6 +47,8 @@ extension GalleryService {
     // Without the task the service has left.
     guard let timeLimit else { return }
     await withCheckedContinuation { continuation in
+      // It may have reported them since.
+      if isKnown(address) { return continuation.resume() }
       learning[address, default: [:]][id] = continuation
       outputs.yield(.awaitLaunch(address, within: limit))
     }

@@ -155,7 +155,7 @@ package import Timekeeping
     }
   }
 
-  /// Persists a change before it applies; a change that cannot be written has no effect.
+  /// Persists a change. One that cannot be written ends the host, and nothing that follows from it is sent.
   func alter<R: Sendable>(
     _ body: (inout GalleryStateMachine) throws(BusError) -> R
   ) throws(BusError) -> R {

@@ -32,6 +32,7 @@ final class CommitSchedule: Sendable {
   }
 
   @DeviceActor private func fire() {
+    DeviceActor.settle()
     let commit = state.withLock { state in
       state.isPlanned = false
       state.last = .now()

@@ -29,7 +29,10 @@ extension TransferService {
   }
 
   /// `session.close`: the process is no longer connected to the session. Its tasks continue.
-  package func close(_ request: CloseSession, _ from: Received) -> Done {
+  ///
+  /// - Throws: `closed` (indefinite) when the service has left.
+  package func close(_ request: CloseSession, _ from: Received) throws(BusError) -> Done {
+    if context.isOver { throw BusError(.closed, "the transfer service has ended", isDefinite: false) }
     let key = SessionKey(owner: from.source, identifier: request.identifier)
     delivery.handle(.closed(key, generation: from.sourceGeneration))
     return Done()

@@ -110,8 +110,7 @@ struct TransferStore: Sendable {
         ON CONFLICT (owner, identifier) DO UPDATE SET configuration = excluded.configuration
         """, [key.owner.text, key.identifier, try BodyCoding.data(configuration)])
       try db.run(
-        "DELETE FROM acknowledgedTasks WHERE owner = ? AND session = ? AND creator < ?",
-        [key.owner.text, key.identifier, generation])
+        "DELETE FROM acknowledgedTasks WHERE owner = ? AND creator < ?", [key.owner.text, generation])
     }
   }
 

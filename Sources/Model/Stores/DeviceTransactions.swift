@@ -40,7 +40,9 @@ package final class DeviceTransactions: Sendable {
     var isPending: Bool { urgency > .riding || isPerforming }
 
     /// Puts a batch that was not written before what was added since. Its transaction is still planned.
-    mutating func putBack(_ batch: State) {
+    ///
+    /// - Returns: work of the clock that is not needed any more.
+    mutating func putBack(_ batch: State) -> ClockWork? {
       changes = batch.changes + changes
       urgency = max(urgency, batch.urgency)
       actions = batch.actions + actions
@@ -48,7 +50,9 @@ package final class DeviceTransactions: Sendable {
       planned = batch.planned ?? planned
       isRidePlanned = isRidePlanned || batch.isRidePlanned
       isPerforming = batch.isPerforming
-      work = work ?? batch.work
+      guard work == nil else { return batch.work }
+      work = batch.work
+      return nil
     }
   }
 
@@ -105,7 +109,12 @@ package final class DeviceTransactions: Sendable {
       return (true, false)
     }
     if plans { executor.post { self.commitWhenIdle() } }
-    if rides { executor.post(after: .now() + ride) { self.commit() } }
+    if rides {
+      executor.post(after: .now() + ride) {
+        self.settle()
+        self.commit()
+      }
+    }
   }
 
   /// Does something when all changes before it are written: at once when none waits. After a failure it is not done.
@@ -135,7 +144,13 @@ package final class DeviceTransactions: Sendable {
     if let failure = state.withLock(\.failure) { throw failure }
   }
 
+  /// What follows from the changes that wait is part of their transaction.
+  private func settle() {
+    if executor === DeviceActor.executor { DeviceActor.assumeIsolated { DeviceActor.settle() } }
+  }
+
   private func commitWhenIdle() {
+    settle()
     let began = state.withLock(\.planned)
     guard let began else { return }
     if executor.hasWaitingJobs, DispatchTime.now().uptimeNanoseconds - began.uptimeNanoseconds < Self.longest {
@@ -174,7 +189,7 @@ package final class DeviceTransactions: Sendable {
         return try work(db)
       }
     } catch {
-      state.withLock { $0.putBack(batch) }
+      if let surplus = state.withLock({ $0.putBack(batch) }) { clock?.endWork(surplus) }
       throw error
     }
     for action in batch.actions { action() }

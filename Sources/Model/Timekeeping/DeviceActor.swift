@@ -15,7 +15,7 @@
   @DeviceActor private static var isSettling = false
 
   /// Does something after the call that runs now, and after what else follows from it. So a service has finished with an
-  /// event when another one calls it. No transaction of the device begins before.
+  /// event when another one calls it. A transaction of the device that is due begins after it.
   @DeviceActor package static func follow(_ work: @escaping @DeviceActor () -> Void) {
     following.append(work)
     if following.count == 1 { executor.submit { assumeIsolated { settle() } } }

@@ -50,6 +50,8 @@ extension Device {
   /// - Returns: its address.
   @discardableResult
   func open(_ bundle: String, _ context: MessageContext) throws -> Address {
+    // The end of an earlier instance takes the app from the screen.
+    DeviceActor.settle()
     let app = try apps.address(of: bundle)
     try gallery.open(bundle, context)
     apps.open(app)

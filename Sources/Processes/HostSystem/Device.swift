@@ -76,7 +76,7 @@ import Transfers
     let conditions = DeviceConditionsService(
       try DeviceConditionsStateMachine(store, hasPushServer: configuration.pushServer != nil),
       settings: try DeviceSettingsStateMachine(configuration, store), bus: bus, clock: clock,
-      storage: DeviceConditionsService.Storage(store))
+      storage: DeviceConditionsService.Storage(transactions))
     self.conditions = conditions
     let gallery = try GalleryService(
       device: WidgetDevice(configuration), apps: configuration.apps.map(\.bundle),
@@ -159,6 +159,8 @@ import Transfers
 
   /// Stops all work in progress; the next start resumes it. Nothing of the device runs when this returns.
   package func leave() async {
+    // First: an exit that no other service learns of must not be acknowledged.
+    await launcher.leave()
     await transfers.leave()
     await timelines.leave()
     await activities.leave()
@@ -166,7 +168,6 @@ import Transfers
     await apps.leave()
     await gallery.leave()
     await intents.leave()
-    await launcher.leave()
     await conditions.leave()
     await tasks.end()
     transactions.commit()
@@ -181,12 +182,14 @@ import Transfers
     BusError(.closed, "the device is shutting down", isDefinite: false)
   }
 
-  /// Sets what the device does at a request, while it exists. What follows from it is done before the reply.
+  /// Sets what the device does at a request, while it exists. What follows from an earlier call is done before, and what
+  /// follows from this one before the reply.
   nonisolated func onRequest<R: Request>(
     _ type: R.Type, _ handle: @escaping @DeviceActor (Device, R, Received) async throws -> R.Reply
   ) {
     bus.onRequest(type) { @DeviceActor [weak self] request, from in
       guard let self else { throw Self.closed }
+      DeviceActor.settle()
       defer { DeviceActor.settle() }
       return try await handle(self, request, from)
     }
@@ -198,6 +201,7 @@ import Transfers
   ) {
     bus.onEvent(type) { @DeviceActor [weak self] event, from in
       guard let self else { throw Self.closed }
+      DeviceActor.settle()
       defer { DeviceActor.settle() }
       try await handle(self, event, from)
     }
@@ -219,7 +223,7 @@ import Transfers
     onRequest(CreateTransfer.self) { try $0.transfers.create($1, $2) }
     onRequest(CancelTransfer.self) { try await $0.transfers.cancel($1, $2) }
     onRequest(ChangeTransfer.self) { try $0.transfers.change($1, $2) }
-    onRequest(CloseSession.self) { $0.transfers.close($1, $2) }
+    onRequest(CloseSession.self) { try $0.transfers.close($1, $2) }
     onRequest(DeviceStatus.self) { device, _, _ in try await device.status() }
   }
 

@@ -3,8 +3,10 @@
 import Apps
 import Cluster
 import Conditions
+import Foundation
 import Launching
 import Messages
+import Stores
 import Timekeeping
 
 // What the device's services get from `widgetlab.yaml`, from the database and from the containers.
@@ -29,11 +31,18 @@ extension AdjustableClock {
 
 extension DeviceConditionsService.Storage {
   /// Writes the conditions to the device's settings.
-  init(_ store: DeviceStore) {
+  init(_ transactions: DeviceTransactions) {
+    @Sendable func save(_ value: Data, _ name: String) throws {
+      try transactions.writeNow { try DeviceStore.set(value, named: name, $0) }
+    }
     self.init(
-      saveNetwork: { try store.set($0, named: DeviceStore.network) },
-      savePower: { try store.set($0, named: DeviceStore.power) },
-      saveSettings: { try store.set($0, named: DeviceStore.settings) })
+      saveNetwork: { try save(try BodyCoding.data($0), DeviceStore.network) },
+      savePower: { try save(try BodyCoding.data($0), DeviceStore.power) },
+      saveSettings: { try save(try BodyCoding.data($0), DeviceStore.settings) },
+      saveAnnounced: { settings in
+        let value = try BodyCoding.data(settings)
+        try transactions.write(.lasting) { try DeviceStore.set(value, named: DeviceStore.settings, $0) }
+      })
   }
 }
 

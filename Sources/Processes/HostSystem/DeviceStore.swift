@@ -39,8 +39,13 @@ struct DeviceStore: Sendable {
   }
 
   func set(_ value: some Encodable, named name: String) throws {
-    try database.run(
-      "INSERT OR REPLACE INTO deviceSettings (name, value) VALUES (?, ?)", [name, try BodyCoding.data(value)])
+    let value = try BodyCoding.data(value)
+    try database.write { try Self.set(value, named: name, $0) }
+  }
+
+  /// - Parameter value: encoded.
+  static func set(_ value: Data, named name: String, _ db: Database) throws {
+    try db.run("INSERT OR REPLACE INTO deviceSettings (name, value) VALUES (?, ?)", [name, value])
   }
 
   func places() throws -> [String: Place] {
