@@ -75,6 +75,30 @@ import Testing
     #expect(try restarted(61).answer == .broken)
   }
 
+  /// Otherwise the next message of its sender would seem to come from the future.
+  @Test func `a message that waited for its destination is no clock that was set back`() throws {
+    func late(_ pause: Double) throws -> LawVerdict {
+      try verdict(after: pause) { work in
+        try work.change(.disconnected, RecordedWork.host)
+        work.pass(70)
+        try work.connect(RecordedWork.host, generation: 2)
+        try work.create(isAccepted: false)
+        for age in [70.0, 45, 22] {
+          work.pass(-age)
+          let exit = ProcessExited(address: RecordedWork.app, generation: 1, pid: 8, ending: .exited(code: 0))
+          let id = try work.send(exit, from: RecordedWork.agent, to: RecordedWork.host)
+          work.pass(age)
+          try work.answer(
+            ProcessExited.kind, .acknowledged, from: RecordedWork.host, to: RecordedWork.agent, cause: id, generation: 2
+          )
+        }
+        try work.exit()
+      }
+    }
+    #expect(try late(30).answer == .unknown)
+    #expect(try late(61).answer == .broken)
+  }
+
   @Test func `a fault that the caller adds is a disturbance`() throws {
     var work = RecordedWork()
     try work.boot()

@@ -34,6 +34,8 @@ struct LawRecord: Sendable {
   private var busInterruption: UInt64 = 0
   private var busGeneration: UInt32?
   private var generations: [Address: UInt32] = [:]
+  /// When the processes connected.
+  private var connections: [Address: Timestamp] = [:]
   /// Devices whose network is off or whose clock is held: their work waits.
   private var offline: Set<String> = []
   private var held: Set<String> = []
@@ -88,7 +90,9 @@ struct LawRecord: Sendable {
     let step = sent + offset - now.microseconds
     if abs(step) > tolerance {
       if step < 0 { setBack = header.sequence }
-      offset = now.microseconds - sent
+      // A message that waited for its destination has the date of its first attempt.
+      let isLate = step < 0 && connections[header.destination].map { $0.microseconds > sent + offset } ?? false
+      if !isLate { offset = now.microseconds - sent }
     }
     if header.source.role.isPassing { offsets[header.source] = nil } else { offsets[header.source] = offset }
     at = shifted(header.sentAt)
@@ -173,7 +177,9 @@ struct LawRecord: Sendable {
     let registration = changed.registration
     guard !registration.address.role.isPassing else { return }
     switch changed.change {
-    case .connected: generations[registration.address] = registration.generation
+    case .connected:
+      generations[registration.address] = registration.generation
+      connections[registration.address] = now
     case .disconnected, .left, .retired:
       // The end of a former instance may be noticed when the next one is connected.
       if generations[registration.address] == registration.generation { generations[registration.address] = nil }
