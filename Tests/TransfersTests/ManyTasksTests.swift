@@ -70,8 +70,8 @@ extension QuietTests {
       async throws
     {
       var perTask: [[String: Double]] = []
-      // More than `RecentTasks` has.
-      let numbers = [250, 750]
+      // Several times what `RecentTasks` has, so that few of them are still there.
+      let numbers = [500, 1000]
       for count in numbers {
         let statements = Statements()
         let fixture = try await TransferFixture(.init(bytes: [1, 2, 3]), database: statements.configuration)
