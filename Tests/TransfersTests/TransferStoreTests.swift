@@ -44,14 +44,7 @@ import Timekeeping
     _ = try store.task(key)
     _ = try store.save([end(of: key, [1, 2])])
     try expectSame()
-    var stateMachine = DeliveryStateMachine(settings: TransferSettings())
-    var kept = StoredDeliveries(stateMachine)
-    let delivery = UUID()
-    stateMachine.deliveries[delivery] = DeliveryStateMachine.Delivery(id: delivery, session: session, tasks: [1])
-    try store.save(&stateMachine, &kept)
-    stateMachine.deliveries[delivery] = nil
-    try store.save(&stateMachine, &kept)
-    try store.writePostponed()
+    try acknowledge(1, of: session, in: store)
     #expect(try store.task(key) == nil)
     #expect(try store.content(of: key) == nil)
   }
@@ -239,6 +232,18 @@ import Timekeeping
       isInBackground: false)
   }
 
+  /// Delivers a task and removes its delivery, as after an acknowledgement.
+  private func acknowledge(_ task: Int, of session: SessionKey, in store: TransferStore) throws {
+    var stateMachine = DeliveryStateMachine(settings: TransferSettings())
+    var kept = StoredDeliveries(stateMachine)
+    let delivery = UUID()
+    stateMachine.deliveries[delivery] = DeliveryStateMachine.Delivery(id: delivery, session: session, tasks: [task])
+    try store.save(&stateMachine, &kept)
+    stateMachine.deliveries[delivery] = nil
+    try store.save(&stateMachine, &kept)
+    try store.writePostponed()
+  }
+
   @Test func `the next instance of an owner forgets what earlier ones acknowledged, in all sessions`() throws {
     let database = try DatabaseQueue()
     let store = try TransferStore(database)
@@ -248,14 +253,7 @@ import Timekeeping
     let session = SessionKey(owner: widget, identifier: "of one upload")
     try store.open(session, SessionConfiguration(), generation: 1)
     #expect(try store.save([], creating: task(1, of: session)))
-    var stateMachine = DeliveryStateMachine(settings: TransferSettings())
-    var kept = StoredDeliveries(stateMachine)
-    let delivery = UUID()
-    stateMachine.deliveries[delivery] = DeliveryStateMachine.Delivery(id: delivery, session: session, tasks: [1])
-    try store.save(&stateMachine, &kept)
-    stateMachine.deliveries[delivery] = nil
-    try store.save(&stateMachine, &kept)
-    try store.writePostponed()
+    try acknowledge(1, of: session, in: store)
     #expect(try acknowledged() == 1)
     #expect(try store.save([], creating: task(1, of: session)) == false)
     let other = SessionKey(owner: widget, identifier: "of another")

@@ -9,7 +9,7 @@
   package static let executor = ServiceExecutor("device")
   package nonisolated var unownedExecutor: UnownedSerialExecutor { Self.executor.asUnownedSerialExecutor() }
 
-  /// What follows from the call that runs now, in order. Before `next`, all of it is done.
+  /// What follows from the call that runs now, in order. Everything before the index `next` is done.
   @DeviceActor private static var following: [@DeviceActor () -> Void] = []
   @DeviceActor private static var next = 0
   @DeviceActor private static var isSettling = false

@@ -48,7 +48,7 @@ extension Device {
     failures(of: configuration.extensions.map { $0.address(on: configuration.device.name) })
   }
 
-  /// Those of the processes whose last launch failed.
+  /// Why the last launch of each of these processes failed. A process that runs or was never launched is left out.
   func failures(of addresses: [Address]) -> [LaunchFailure] {
     addresses.compactMap { address in
       launcher.launchFailure(of: address).map { LaunchFailure(address: address, error: $0) }
