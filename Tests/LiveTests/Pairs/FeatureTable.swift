@@ -59,7 +59,8 @@ extension Feature {
     // A language, an update and a killed agent end the app, which then can be neither killed nor left.
     Feature(name: "an update", during: ["update com.example.Trial"], topics: ["update"]),
     Feature(
-      name: "an app in the background", during: ["app background"], topics: ["app", "language", "update", "agent"]),
+      name: "an app in the background", during: ["app background"],
+      topics: ["app", "language", "update", "agent", "lock"]),
     Feature(name: "a force-quit app", during: ["force-quit"], after: ["app open"], topics: ["app", "lock"]),
     Feature(name: "no network", during: ["network off"], after: ["network on"], topics: ["network"]),
     Feature(name: "a cellular network", before: ["network cellular"], topics: ["network"]),

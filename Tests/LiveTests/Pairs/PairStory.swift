@@ -86,7 +86,7 @@ struct PairStory {
   private func perform(_ commands: [String]) async throws {
     for command in commands {
       var words = command.split(separator: " ").map(String.init)
-      if hasReplicas { words = words.map { $0 == "push-server" ? replica : $0 } }
+      words = words.map { several[$0] ?? $0 }
       let before = words[0] == "kill" ? standing(words[1]).flatMap(cluster.pid) : nil
       let answer = try await cluster.attempt(words)
       guard answer.status == 0 else {
@@ -102,18 +102,28 @@ struct PairStory {
   }
 
   private func ready(_ process: String) async throws {
-    let address = ["bus": "message-bus", "agent": "agent/1"][process] ?? process
+    let address = ["bus": "message-bus", "agent": Self.firstAgent][process] ?? process
     try await cluster.eventually("\(address) is ready") { try await cluster.attempt(["ping", address]).status == 0 }
   }
 
   /// The name of a standing process in the list of `up`; `nil` for an app or an extension.
   private func standing(_ process: String) -> String? {
-    let names = ["bus": "message-bus", "agent": "agent-1", replica: "push-server-1"]
+    let names = ["bus": "message-bus", "agent": "agent-1", Self.firstAgent: "agent-1", Self.replica: "push-server-1"]
     return names[process] ?? (["host", "push-server"].contains(process) ? process : nil)
   }
 
-  private let replica = "push-server/1"
-  private var hasReplicas: Bool { pair.features.contains { $0.keys["pushServer.replicas"] != nil } }
+  private static let replica = "push-server/1"
+  private static let firstAgent = "agent/1"
+
+  /// The process that a command means, if the cluster has several of its kind.
+  private var several: [String: String] {
+    var names: [String: String] = [:]
+    for feature in pair.features {
+      if feature.keys["pushServer.replicas"] != nil { names["push-server"] = Self.replica }
+      if feature.keys["extension.agent"] != nil { names["agent"] = Self.firstAgent }
+    }
+    return names
+  }
 
   // MARK: The story
 

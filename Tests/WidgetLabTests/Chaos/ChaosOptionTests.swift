@@ -66,7 +66,10 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1))) func `a limit is what a process uses and a rest, until it ends`() async throws {
-    let child = try await SpawnedProcess.start("/bin/sleep", ["600"], log: "/dev/null")
+    // Stopped by itself: the dynamic loader, which opens files, is done then.
+    let child = try await SpawnedProcess.start("/bin/sh", ["-c", "kill -STOP $$"], log: "/dev/null")
+    // A sleep: only the parent's wait learns of the stop, and it would also take the end.
+    while ProcessFacts(pid: child.pid).state != "stopped" { try await Task.sleep(for: .milliseconds(5)) }
     func limit() throws -> String {
       let lines = try String(contentsOfFile: "/proc/\(child.pid)/limits", encoding: .utf8).split(separator: "\n")
       let line = try #require(lines.first { $0.hasPrefix("Max open files") })
