@@ -270,7 +270,6 @@ let package = Package(
     module("LiveActivities", in: "Model"),
     module("OwnedTasks", in: "Model"),
     module("PrometheusMetrics", in: "Model", ["CPlatform"]),
-    module("ProcessActions", in: "Model", ["Messages"]),
     module("ShownText", in: "Model"),
     module("Timekeeping", in: "Model", ["CPlatform", "OwnedTasks"]),
     module("DefaultsLog", in: "Model", ["Messages"]),
@@ -365,40 +364,15 @@ let package = Package(
         "PreviewsMacros", "SwiftUI", "URLSessionAPI",
       ]),
 
-    // Device: the services of the host system. They do not import each other.
-    module(
-      "Launching", in: "Device",
-      ["Archive", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", grdb]),
+    // Device: the device of the host system. DeviceRules decides and has no bus, database, file or clock.
+    module("DeviceRules", in: "Device", ["Archive", "LiveActivities", "Messages", "ShownText", crypto, heap]),
     .systemLibrary(name: "CZlib", path: "Sources/Device/CZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     module(
-      "Transfers", in: "Device",
+      "Device", in: "Device",
       [
-        "Archive", "CookieFiles", "CZlib", "FaultPoints", "HTTPRules", "MessageBus", "Messages", "OwnedTasks",
-        "ProcessActions",
-        "ResponseChecks", "Stores", "Timekeeping", asyncHTTPClient, crypto, grdb, heap, nioCore, nioHTTP1, nioPosix,
-        nioSSL,
-      ]),
-    module(
-      "Timelines", in: "Device",
-      [
-        "Archive", "FaultPoints", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "ShownText", "Stores",
-        "Timekeeping", crypto, grdb,
-      ]),
-    module(
-      "Activities", in: "Device",
-      [
-        "Archive", "LiveActivities", "MessageBus", "Messages", "OwnedTasks", "ShownText", "Stores", "Timekeeping", grdb,
-      ]),
-    module("Apps", in: "Device", ["MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Timekeeping"]),
-    module("Conditions", in: "Device", ["Archive", "MessageBus", "Messages", "OwnedTasks", "Timekeeping"]),
-    module(
-      "Gallery", in: "Device",
-      ["Archive", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping", grdb]),
-    module(
-      "Pushes", in: "Device",
-      [
-        "Archive", "FaultPoints", "MessageBus", "Messages", "OwnedTasks", "ProcessActions", "Stores", "Timekeeping",
-        grdb,
+        "Archive", "CookieFiles", "CZlib", "DeviceRules", "FaultPoints", "HTTPRules", "LiveActivities", "MessageBus",
+        "Messages", "OwnedTasks", "ResponseChecks", "ShownText", "Stores", "Timekeeping", asyncHTTPClient, crypto, grdb,
+        nioCore, nioHTTP1, nioPosix, nioSSL,
       ]),
 
     // APNs: Apple's push servers. APNs and PushDelivery do not use sockets, APNsServer does not use a database.
@@ -471,12 +445,9 @@ let package = Package(
     module(
       "HostSystem", in: "Processes",
       [
-        "Activities", "Apps", "Archive", "Cluster", "Conditions", "DefaultsLog", "FaultPoints", "Gallery", "Launching",
-        "Layout",
-        "LiveActivities", "MessageBus",
-        "Messages", "OwnedTasks", "Pictures", "ProcessActions", "Pushes", "StandingProcesses", "Stores", "Timekeeping",
-        "Timelines",
-        "Transfers", arguments, grdb, logging,
+        "Archive", "Cluster", "DefaultsLog", "Device", "DeviceRules", "FaultPoints", "Layout", "LiveActivities",
+        "MessageBus", "Messages", "OwnedTasks", "Pictures", "StandingProcesses", "Stores", "Timekeeping", arguments,
+        grdb, logging,
       ],
       settings: sanitizer == nil ? [] : [.define("SANITIZED")]),
     process("HostSystemMain", in: "Processes", ["HostSystem", "StandingProcesses"]),
@@ -491,11 +462,9 @@ let package = Package(
     module(
       "DeviceFleet", in: "Processes",
       [
-        "Archive", "Cluster", "FleetTokenDerivation", "HTTPRules", "LiveActivities", "MessageBus", "Messages",
-        "OwnedTasks",
-        "PrometheusMetrics", "Pushes", "ResponseChecks",
-        "StandingProcesses", "Stores",
-        "Timekeeping", arguments, asyncHTTPClient, grdb, heap, logging, nioCore, nioHTTP1,
+        "Archive", "Cluster", "DeviceRules", "FleetTokenDerivation", "HTTPRules", "LiveActivities", "MessageBus",
+        "Messages", "OwnedTasks", "PrometheusMetrics", "ResponseChecks", "StandingProcesses", "Stores", "Timekeeping",
+        arguments, asyncHTTPClient, grdb, heap, logging, nioCore, nioHTTP1,
       ]),
     process("DeviceFleetMain", in: "Processes", ["DeviceFleet", "StandingProcesses"]),
     module(
@@ -562,12 +531,13 @@ let package = Package(
     process("FixtureActivities", in: "Testing", ["ActivityKit", "SwiftUI", "UIKit", "WidgetKit"], isAuthored: true),
     process("FixturePushes", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
     process("PictureTimes", in: "Testing", ["Archive", "Layout", "Messages", "Pictures"]),
+    module("DeviceTesting", in: "Testing", ["Device", "DeviceRules", "Timekeeping"]),
     module("PlantedFaults", in: "Testing", ["Journal", "MessageBus", "Messages", "OwnedTasks", grdb]),
     process(
       "Faults", in: "Testing",
       [
-        "HostSystem", "MessageBusBroker", "OwnedTasks", "PlantedFaults", "ProcessAgent", "PushServer",
-        "StandingProcesses", "Timelines",
+        "Device", "DeviceRules", "HostSystem", "MessageBusBroker", "OwnedTasks", "PlantedFaults", "ProcessAgent",
+        "PushServer", "StandingProcesses",
       ]),
 
     tests("ZeroMQTests", ["ZeroMQ"]),
@@ -615,27 +585,27 @@ let package = Package(
     tests(
       "LaunchingTests",
       [
-        "BusTesting", "ClockTesting", "FidelityRules", "Launching", "MessageBus", "Messages", "ProcessActions",
-        "Stores", "Timekeeping", "ZeroMQ", grdb,
+        "BusTesting", "ClockTesting", "Device", "DeviceRules", "DeviceTesting", "FidelityRules", "MessageBus",
+        "Messages", "Stores", "Timekeeping", "ZeroMQ", grdb,
       ]),
     tests(
       "TransfersTests",
       [
-        "BusTesting", "ClockTesting", "CookieFiles", "CZlib", "FidelityRules", "HTTPRules", "MessageBus", "Messages",
-        "OwnedTasks", "ProcessActions", "ResponseChecks", "Stores", "Timekeeping", "Transfers", "ZeroMQ",
+        "BusTesting", "ClockTesting", "CookieFiles", "CZlib", "Device", "DeviceRules", "DeviceTesting", "FidelityRules",
+        "HTTPRules", "MessageBus", "Messages", "OwnedTasks", "ResponseChecks", "Stores", "Timekeeping", "ZeroMQ",
         asyncHTTPClient, crypto, grdb, nioCore, nioEmbedded, nioHTTP1, nioPosix, nioSSL,
       ]),
     tests(
       "TimelinesTests",
       [
-        "Archive", "BusTesting", "ClockTesting", "FidelityRules", "MessageBus", "Messages", "OwnedTasks",
-        "ProcessActions", "Stores", "Timekeeping", "Timelines", "ZeroMQ", grdb,
+        "Archive", "BusTesting", "ClockTesting", "Device", "DeviceRules", "DeviceTesting", "FidelityRules",
+        "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", "ZeroMQ", grdb,
       ]),
     tests(
       "PushesTests",
       [
-        "Archive", "BusTesting", "ClockTesting", "FidelityRules", "MessageBus", "Messages", "OwnedTasks",
-        "ProcessActions", "Pushes", "Timekeeping", grdb,
+        "Archive", "BusTesting", "ClockTesting", "Device", "DeviceRules", "DeviceTesting", "FidelityRules",
+        "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb,
       ]),
     tests("APNsTests", ["APNs", "FidelityRules", "Messages", asn1, crypto, x509]),
     tests(
@@ -652,24 +622,28 @@ let package = Package(
       ["APNs", "BusTesting", "ClockTesting", "FidelityRules", "Messages", "PushServer", "PushDelivery", grdb]),
     tests("DeviceFleetTests", ["Cluster", "DeviceFleet", "LiveActivities", "Messages"]),
     tests(
-      "ActivitiesTests", ["Activities", "FidelityRules", "LiveActivities", "Messages", "Stores", "Timekeeping", grdb]),
+      "ActivitiesTests",
+      ["Device", "DeviceRules", "FidelityRules", "LiveActivities", "Messages", "Stores", "Timekeeping", grdb]),
     tests(
-      "AppsTests", ["Apps", "BusTesting", "ClockTesting", "MessageBus", "Messages", "ProcessActions", "Timekeeping"]),
+      "AppsTests",
+      ["BusTesting", "ClockTesting", "Device", "DeviceRules", "DeviceTesting", "MessageBus", "Messages", "Timekeeping"]),
     tests(
       "ConditionsTests",
-      ["Archive", "BusTesting", "Conditions", "FidelityRules", "MessageBus", "Messages", "Timekeeping"]),
+      [
+        "Archive", "BusTesting", "Device", "DeviceRules", "DeviceTesting", "FidelityRules", "MessageBus", "Messages",
+        "Timekeeping",
+      ]),
     tests(
       "GalleryTests",
       [
-        "Archive", "BusTesting", "ClockTesting", "FidelityRules", "Gallery", "MessageBus", "Messages", "ProcessActions",
+        "Archive", "BusTesting", "ClockTesting", "Device", "DeviceRules", "FidelityRules", "MessageBus", "Messages",
         "Stores", "Timekeeping", "ZeroMQ", grdb,
       ]),
     tests(
       "HostSystemTests",
       [
-        "Apps", "Archive", "BusTesting", "Cluster", "Conditions", "FaultPoints", "FidelityRules", "Gallery",
-        "HostSystem", "Launching", "MessageBus", "Messages", "OwnedTasks", "StandingProcesses", "Stores", "Timekeeping",
-        "Timelines", "Transfers", "ZeroMQ", arguments, grdb,
+        "Archive", "BusTesting", "Cluster", "Device", "DeviceRules", "FaultPoints", "FidelityRules", "HostSystem",
+        "MessageBus", "Messages", "OwnedTasks", "StandingProcesses", "Stores", "Timekeeping", "ZeroMQ", arguments, grdb,
       ]),
     tests(
       "ProcessAgentTests",

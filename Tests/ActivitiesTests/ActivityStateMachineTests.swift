@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Activities
+import Device
+import DeviceRules
 import FidelityRules
 import Foundation
 import LiveActivities

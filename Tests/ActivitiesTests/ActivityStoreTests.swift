@@ -5,7 +5,8 @@ import Stores
 import Testing
 import Timekeeping
 
-@testable import Activities
+@testable import Device
+@testable import DeviceRules
 
 @Suite(.timeLimit(.minutes(1))) struct `The store of the activities` {
   /// The push of a change would arrive again if the host ended between the two.

@@ -2,6 +2,7 @@
 
 import BusTesting
 import ClockTesting
+import DeviceTesting
 import Foundation
 import MessageBus
 import Messages
@@ -9,7 +10,8 @@ import Synchronization
 import Testing
 import Timekeeping
 
-@testable import Apps
+@testable import Device
+@testable import DeviceRules
 
 private let app = Address.app("iphone", "com.example.App")
 
@@ -34,13 +36,21 @@ private final class ModelContainers: Sendable {
 @Suite(.timeLimit(.minutes(1))) struct `App lifecycle service` {
   private let bus = InMemoryBus()
   private let containers = ModelContainers()
+  private let instance = ProcessInstance(generation: 1, pid: 1)
 
   private func service() async throws -> AppLifecycleService {
     let connection = bus.connection(.host("iphone"))
     _ = try await connection.start()
-    return AppLifecycleService(
-      apps: [InstalledApp(address: app, extensions: [])], containers: containers.moves, bus: connection,
-      clock: ManualClock())
+    let apps = AppLifecycleStateMachine(apps: [InstalledApp(address: app, extensions: [])])
+    var process = LaunchStateMachine.Process()
+    process.state = .running
+    process.instance = instance
+    let launching = LaunchStateMachine(
+      agents: [app: .agent("iphone", 1)], processes: [app: process], suspendAfter: 1)
+    let device = await LoneDevice(DeviceStateMachine(launching: launching, apps: apps), clock: ManualClock())
+    let service = AppLifecycleService(core: device.core, containers: containers.moves, bus: connection)
+    await device.core.connect(service)
+    return service
   }
 
   @Test(arguments: [false, true])
@@ -49,11 +59,12 @@ private final class ModelContainers: Sendable {
   {
     containers.fails.withLock { $0 = fails }
     let service = try await service()
-    var outputs = await service.outputs.stream().makeAsyncIterator()
+    var outputs = LoneDevice.of(service.core).apps.makeAsyncIterator()
     let update = Task { try await service.update("com.example.App") }
     #expect(await outputs.next() == .preventLaunches([app], why: "updated"))
     #expect(containers.log.withLock { $0 } == ["begin com.example.App"])
-    await service.launchesPrevented(app)
+    await service.core.handle(.launching(.exited(app, instance, .signalled(signal: 9))))
+    await service.core.handle(.launching(.agentReported(.agent("iphone", 1), incarnation: UUID(), children: [])))
     #expect(await outputs.next() == .allowLaunches([app]))
     let result = await update.result
     if fails {
@@ -66,10 +77,10 @@ private final class ModelContainers: Sendable {
 
   @Test func `a service that leaves ends its notifications, and callers of an update get closed`() async throws {
     let service = try await service()
-    var outputs = await service.outputs.stream().makeAsyncIterator()
+    var outputs = LoneDevice.of(service.core).apps.makeAsyncIterator()
     await service.open(app)
     // No app is connected: the notification is under way until it connects.
-    await service.awake(app)
+    await service.core.handle(.apps(.awake(app)))
     let update = Task { try await service.update("com.example.App") }
     #expect(await outputs.next() == .preventLaunches([app], why: "updated"))
     await service.leave()

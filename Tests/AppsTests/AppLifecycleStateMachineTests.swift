@@ -2,10 +2,10 @@
 
 import Foundation
 import Messages
-import ProcessActions
 import Testing
 
-@testable import Apps
+@testable import Device
+@testable import DeviceRules
 
 private let app = Address.app("iphone", "com.example.App")
 private let widget = Address.widgetExtension("iphone", "com.example.App.Widget")

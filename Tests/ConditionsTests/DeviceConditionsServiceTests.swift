@@ -2,6 +2,7 @@
 
 import Archive
 import BusTesting
+import DeviceTesting
 import FidelityRules
 import Foundation
 import MessageBus
@@ -9,7 +10,8 @@ import Messages
 import Testing
 import Timekeeping
 
-@testable import Conditions
+@testable import Device
+@testable import DeviceRules
 
 @Suite(.timeLimit(.minutes(1))) struct `Conditions service` {
   private struct Full: Error {}
@@ -23,11 +25,14 @@ import Timekeeping
   ) async throws -> DeviceConditionsService {
     let connection = bus.connection(.host("iphone"))
     _ = try await connection.start()
-    return DeviceConditionsService(
-      DeviceConditionsStateMachine(), settings: DeviceSettingsStateMachine(DeviceSettings()), bus: connection,
-      clock: clock,
+    let settings = DeviceSettingsStateMachine(DeviceSettings())
+    let device = await LoneDevice(DeviceStateMachine(settings: settings), clock: clock)
+    let service = DeviceConditionsService(
+      core: device.core, settings: settings, bus: connection, clock: clock,
       storage: DeviceConditionsService.Storage(
         saveNetwork: saveNetwork, savePower: { _ in }, saveSettings: saveSettings))
+    await device.core.connect(service)
+    return service
   }
 
   @Test func `a network state that cannot be stored does not take effect`() async throws {

@@ -4,7 +4,8 @@ import Foundation
 import Messages
 import Testing
 
-@testable import Conditions
+@testable import Device
+@testable import DeviceRules
 
 private let app = Address.app("iphone", "com.example.App")
 private let slow = NetworkState(path: .cellular, rate: 1000)

@@ -5,7 +5,8 @@ import FidelityRules
 import Messages
 import Testing
 
-@testable import Conditions
+@testable import Device
+@testable import DeviceRules
 
 private let app = Address.app("iphone", "com.example.App")
 private let widget = Address.widgetExtension("iphone", "com.example.App.Widget")

@@ -5,7 +5,8 @@ import FidelityRules
 import Messages
 import Testing
 
-@testable import Gallery
+@testable import Device
+@testable import DeviceRules
 
 /// Where controls are placed, and what a tap on one does.
 @Suite struct `Controls of the gallery` {

@@ -11,7 +11,8 @@ import Testing
 import Timekeeping
 import ZeroMQ
 
-@testable import Gallery
+@testable import Device
+@testable import DeviceRules
 
 extension GalleryService {
   /// Returns whether the service runs on the thread of the loop.

@@ -3,7 +3,8 @@
 import Archive
 import Messages
 
-@testable import Gallery
+@testable import Device
+@testable import DeviceRules
 
 /// Devices and widgets for the tests.
 enum GallerySamples {

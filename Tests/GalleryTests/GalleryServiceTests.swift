@@ -8,12 +8,12 @@ import Foundation
 import GRDB
 import MessageBus
 import Messages
-import ProcessActions
 import Stores
 import Testing
 import Timekeeping
 
-@testable import Gallery
+@testable import Device
+@testable import DeviceRules
 
 private let widget = Address.widgetExtension("phone", GallerySamples.bundle)
 

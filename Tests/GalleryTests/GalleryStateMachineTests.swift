@@ -6,7 +6,8 @@ import Foundation
 import Messages
 import Testing
 
-@testable import Gallery
+@testable import Device
+@testable import DeviceRules
 
 @Suite struct `Widget gallery` {
   @Test(.rule("GALLERY-01"))

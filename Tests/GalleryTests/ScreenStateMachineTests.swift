@@ -11,7 +11,8 @@ import Messages
 import Testing
 import Timekeeping
 
-@testable import Gallery
+@testable import Device
+@testable import DeviceRules
 
 @Suite struct `Device screen` {
   @Test(.rule("GALLERY-33")) func `an app that leaves the screen or is replaced on it goes to the background`() throws {

@@ -11,7 +11,8 @@ import Messages
 import Testing
 import Timekeeping
 
-@testable import Gallery
+@testable import Device
+@testable import DeviceRules
 
 @Suite(.timeLimit(.minutes(1))) struct `Widget stacks` {
   private typealias Relevance = GalleryStateMachine.Relevance

@@ -5,7 +5,8 @@ import FidelityRules
 import Messages
 import Testing
 
-@testable import Gallery
+@testable import Device
+@testable import DeviceRules
 
 @Suite struct `Taps on a widget` {
   private let button = ViewArchive(

@@ -6,7 +6,8 @@ import Foundation
 import Messages
 import Testing
 
-@testable import Gallery
+@testable import Device
+@testable import DeviceRules
 
 @Suite struct `Widgets that are not placed` {
   private func gallery(version: Int = 18, families: [WidgetFamilyName]? = nil) -> GalleryStateMachine {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cluster
+import Device
+import DeviceRules
 import Foundation
 import Messages
 import Testing
-import Timelines
 
 @testable import HostSystem
 

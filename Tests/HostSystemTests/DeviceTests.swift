@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Apps
 import Archive
 import BusTesting
 import Cluster
-import Conditions
+import Device
+import DeviceRules
 import FidelityRules
 import Foundation
 import GRDB
-import Gallery
-import Launching
 import MessageBus
 import Messages
 import OwnedTasks

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cluster
+import Device
+import DeviceRules
 import FidelityRules
-import Gallery
 import Messages
 import Testing
-import Timelines
-import Transfers
 
 @testable import HostSystem
 

@@ -3,11 +3,11 @@
 import FidelityRules
 import Foundation
 import Messages
-import ProcessActions
 import Testing
 import Timekeeping
 
-@testable import Launching
+@testable import Device
+@testable import DeviceRules
 
 private let widget = LaunchFixture.widget
 private let first = LaunchFixture.first

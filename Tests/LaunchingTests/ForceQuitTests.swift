@@ -4,12 +4,12 @@ import FidelityRules
 import Foundation
 import GRDB
 import Messages
-import ProcessActions
 import Stores
 import Testing
 import Timekeeping
 
-@testable import Launching
+@testable import Device
+@testable import DeviceRules
 
 private let agent = Address.agent("iphone", 1)
 private let app = Address.app("iphone", "com.example.App")

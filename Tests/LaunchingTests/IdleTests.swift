@@ -3,10 +3,10 @@
 import FidelityRules
 import Foundation
 import Messages
-import ProcessActions
 import Testing
 
-@testable import Launching
+@testable import Device
+@testable import DeviceRules
 
 private let widget = LaunchFixture.widget
 private let first = LaunchFixture.first

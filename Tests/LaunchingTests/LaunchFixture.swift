@@ -2,10 +2,10 @@
 
 import Foundation
 import Messages
-import ProcessActions
 import Timekeeping
 
-@testable import Launching
+@testable import Device
+@testable import DeviceRules
 
 /// A state machine whose agent has reported no children, and its current date.
 struct LaunchFixture {

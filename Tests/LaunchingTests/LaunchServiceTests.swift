@@ -2,17 +2,19 @@
 
 import BusTesting
 import ClockTesting
+import DeviceTesting
 import FidelityRules
 import Foundation
 import GRDB
 import MessageBus
 import Messages
-import ProcessActions
+import Stores
 import Testing
 import Timekeeping
 import ZeroMQ
 
-@testable import Launching
+@testable import Device
+@testable import DeviceRules
 
 private let widget = Address.widgetExtension("iphone", "com.example.Widget")
 
@@ -40,9 +42,11 @@ private struct LaunchServiceFixture {
     let connection = bus.connection(.host("iphone"))
     let program = Program(
       address: widget, agent: agent.address, executable: "widget-extension", container: { "/nowhere" }, groups: [:],
-      environment: { ["A": "b"] })
-    let launcher = try LaunchService(
-      programs: [program], database: database, bus: connection, clock: clock, suspendAfter: 1)
+      environment: { _ in ["A": "b"] })
+    let stored = try LaunchService.Stored([program], DeviceTransactions(immediate: database), suspendAfter: 1)
+    let device = await LoneDevice(DeviceStateMachine(launching: stored.stateMachine), clock: clock)
+    let launcher = LaunchService(stored, core: device.core, bus: connection, clock: clock)
+    await device.core.connect(launcher)
     connection.onEvent(AgentStarted.self) { event, from in try await launcher.started(event, agent: from.source) }
     connection.onEvent(ProcessExited.self) { event, _ in try await launcher.exited(event) }
     connection.onEvent(MemoryExceeded.self) { event, _ in try await launcher.exceededMemory(event) }
@@ -53,7 +57,7 @@ private struct LaunchServiceFixture {
     }
     _ = try await connection.start()
     await launcher.begin()
-    return Host(launcher: launcher, outputs: await launcher.outputs.stream().makeAsyncIterator())
+    return Host(launcher: launcher, outputs: device.launches.makeAsyncIterator())
   }
 
   /// Waits until the host has recorded a state of the widget extension.
@@ -82,7 +86,7 @@ extension LaunchService {
   fileprivate func wantWhileSuspending(_ clock: ManualClock, because assertion: Assertion) {
     clock.advance(by: 1)
     release(widget, because: "nothing")
-    perform(.want(widget, because: assertion, mayWake: false))
+    want(widget, because: assertion, mayWake: false)
   }
 }
 
@@ -109,9 +113,10 @@ extension LaunchService {
 
   @Test func `the launch service does not run on the bus thread of the handler that calls it`() async throws {
     let loop = Loop(name: "bus")
-    let launcher = try LaunchService(
-      programs: [], database: try DatabaseQueue(), bus: InMemoryBus().connection(.host("iphone")), clock: ManualClock(),
-      suspendAfter: 1)
+    let stored = try LaunchService.Stored([], DeviceTransactions(immediate: DatabaseQueue()), suspendAfter: 1)
+    let launcher = LaunchService(
+      stored, core: DeviceCore(DeviceStateMachine(), clock: ManualClock()),
+      bus: InMemoryBus().connection(.host("iphone")), clock: ManualClock())
     await loop.task { #expect(await !launcher.works(on: loop)) }.value
     await loop.stop()
   }
@@ -119,13 +124,13 @@ extension LaunchService {
   @Test func `the launch service performs what other services need from processes until it leaves`() async throws {
     let fixture = try await LaunchServiceFixture()
     var host = try await fixture.host()
-    await host.launcher.perform(ProcessAction.want(widget, because: "events a").withoutWake)
+    await host.launcher.core.handle(.asked(.process(.want(widget, because: "events a", mayWake: false))))
     #expect(await host.launcher.awakeInstance(of: widget) == nil)
-    await host.launcher.perform(.want(widget, because: "timeline"))
+    await host.launcher.core.handle(.asked(.process(.want(widget, because: "timeline"))))
     let instance = ProcessInstance(generation: 1, pid: 1001)
     #expect(await host.outputs.next() == .awake(widget, instance, woken: true))
-    await host.launcher.perform(.release(widget, because: "timeline"))
-    await host.launcher.perform(.evict(widget, why: "the test ends"))
+    await host.launcher.core.handle(.asked(.process(.release(widget, because: "timeline"))))
+    await host.launcher.core.handle(.asked(.process(.evict(widget, why: "the test ends"))))
     #expect(await host.outputs.next() == .ended(widget, instance, .evicted(why: "the test ends")))
     await host.launcher.leave()
     #expect(await host.launcher.runningTasks == 0)
@@ -281,7 +286,9 @@ extension LaunchService {
     let launcher = host.launcher
     let (received, continuation) = AsyncStream.makeStream(of: (output: LaunchOutput, tasks: Int).self)
     // The request to spawn is a task of the service.
-    await launcher.outputs.receive { continuation.yield(($0, launcher.runningTasks)) }
+    await launcher.core.observe { step in
+      for case .launch(let output) in step.asked { continuation.yield((output, launcher.runningTasks)) }
+    }
     await fixture.agent.end(widget, .signalled(signal: SIGKILL))
     var iterator = received.makeAsyncIterator()
     let ended = await iterator.next()
@@ -299,10 +306,7 @@ extension LaunchService {
       try db.execute(sql: "CREATE TRIGGER full BEFORE INSERT ON instances BEGIN SELECT RAISE(ABORT, 'full'); END")
     }
     await fixture.agent.end(widget, .signalled(signal: SIGKILL))
-    guard case .broken = await host.outputs.next() else {
-      Issue.record("the service did not report itself as broken")
-      return
-    }
+    #expect(await LoneDevice.of(host.launcher.core).failures.first { _ in true } != nil)
     #expect(await fixture.bus.sent.allSatisfy { $0.header.kind != ProcessExited.kind.answered(.acknowledged) })
   }
 }

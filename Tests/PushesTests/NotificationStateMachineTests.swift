@@ -6,7 +6,8 @@ import Foundation
 import Messages
 import Testing
 
-@testable import Pushes
+@testable import Device
+@testable import DeviceRules
 
 /// A state machine. Its actions are returned as text.
 private struct NotificationFixture {

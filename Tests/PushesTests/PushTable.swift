@@ -3,9 +3,9 @@
 import Archive
 import Foundation
 import Messages
-import ProcessActions
 
-@testable import Pushes
+@testable import Device
+@testable import DeviceRules
 
 let device = "phone"
 let app = Address.app(device, "com.example.Coffee")
@@ -70,7 +70,6 @@ extension PushOutput {
     case .offer(let push, _, let wakes): "offer \(push.short)\(wakes ? ", waking" : "")"
     case .activity(let notification): "activity \(notification.uniqueID.short)"
     case .activityToken(let key, let token): "token of \(key.use.rawValue): \(token ?? "none")"
-    case .broken: "broken"
     }
   }
 }

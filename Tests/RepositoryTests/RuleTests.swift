@@ -75,6 +75,12 @@ import Testing
     #expect(SourceRules.noMistakesOnPurpose(SourceFile("Tests/A.swift", bad)) == [])
   }
 
+  @Test(arguments: ["let now = Date()", "let id = UUID()", "return sessions.keys.flatMap { propose($0) }"])
+  func `a rule of the device that could decide differently is reported`(line: String) {
+    #expect(SourceRules.equalSteps(SourceFile("Sources/Device/DeviceRules/A.swift", line)).map(\.line) == [1])
+    #expect(SourceRules.equalSteps(SourceFile("Sources/Device/Device/A.swift", line)) == [])
+  }
+
   @Test func `a wait of a product is measured by a monotonic clock`() {
     let bad = "a()\n_ = gate.wait(timeout: .now() + 1)"
     #expect(SourceRules.monotonicWaits(SourceFile("Sources/SDK/A.swift", bad)).map(\.line) == [2])
@@ -89,7 +95,9 @@ import Testing
   }
 
   @Test func `every source rule has a bad sample`() {
-    let products = ["Task { a() }", "import PlantedFaults"].map { SourceFile("Sources/A/Sample.swift", $0) }
+    let products =
+      ["Task { a() }", "import PlantedFaults"].map { SourceFile("Sources/A/Sample.swift", $0) }
+      + [SourceFile("Sources/Device/DeviceRules/Sample.swift", "UUID()")]
     for (name, rule) in SourceRules.all {
       let isShown =
         Self.sourceSamples.contains { !rule(SourceFile("Tests/Sample.swift", $0.bad)).isEmpty }
@@ -189,6 +197,7 @@ import Testing
         [
           "MessageBus", "Timekeeping",
         ]),
+      module("DeviceRules", in: "Device", []),
       module("Cluster", in: "Processes", ["MessageBus"]),
       module("HostSystem", in: "Processes", ["Cluster", "Launching"]),
       process("HostSystemMain", in: "Processes", ["HostSystem"]),
@@ -205,6 +214,7 @@ import Testing
     ("\"SDK\", [\"MessageBus\"]", "\"SDK\", [nioCore]", "links NIOCore"),
     ("[\"ZeroMQ\", logging]", "[\"ZeroMQ\", nioCore]", "WidgetExtension: links NIOCore"),
     ("\"Timekeeping\", nioCore]", "\"Transfers\"]", "Device may not import Transfers"),
+    ("\"Device\", []", "\"Device\", [\"MessageBus\"]", "DeviceRules may not import MessageBus"),
     ("[\"Cluster\", \"Launching\"]", "[\"SwiftUI\"]", "Processes may not import SwiftUI"),
     ("[\"Cluster\", \"Launching\"]", "[\"WidgetExtension\"]", "a process may not be imported"),
     ("\"Processes\", [\"MessageBus\"]", "\"Processes\", [\"HostSystem\"]", "only HostSystemMain"),
@@ -224,7 +234,7 @@ import Testing
   @Test func `a valid manifest passes and is read completely`() {
     let manifest = Manifest(Self.sound)
     #expect(ImportTable.findings(in: manifest).isEmpty, "\(ImportTable.findings(in: manifest))")
-    #expect(manifest.targets.count == 15)
+    #expect(manifest.targets.count == 16)
     #expect(manifest.targets["Launching"]?.products == ["NIOCore"])
     #expect(manifest.targets["Transfers"]?.targets == ["MessageBus", "Timekeeping"])
     #expect(manifest.targets["MessageBus"]?.line == 8)

@@ -25,7 +25,28 @@ enum SourceRules {
     ("no wait ends when a clock is set", monotonicWaits),
     ("every task has an owner", ownedTasks),
     ("production code has no mistakes on purpose", noMistakesOnPurpose),
+    ("equal events give equal steps", equalSteps),
   ]
+
+  /// What the device decides depends on its state, the event and the time that it is given. Foundation has clocks, files and
+  /// random numbers, and a dictionary another order in each process.
+  static func equalSteps(_ file: SourceFile) -> [Finding] {
+    guard file.path.hasPrefix("Sources/Device/DeviceRules/") else { return [] }
+    let banned = [
+      "Date()", "Date.now", "Clock.now", "UUID()", ".random(", "FileManager", "ProcessInfo", "TimeZone.current",
+      "Locale.current", "Calendar.current", "Mutex", "await ", "Task {", "getenv(",
+    ]
+    let unsorted = [".keys.flatMap", ".values.flatMap", ".all.flatMap"]
+    return file.code.indices.compactMap { index in
+      let line = file.code[index]
+      if let word = banned.first(where: line.contains) {
+        return Finding(
+          path: file.path, line: index + 1, advice: "\(word) is no part of the state: it comes with the event")
+      }
+      guard unsorted.contains(where: line.contains) else { return nil }
+      return Finding(path: file.path, line: index + 1, advice: "a dictionary has no order: sort before actions follow")
+    }
+  }
 
   /// A production executable cannot make a mistake of `PlantedFault`: its code does not name it.
   static func noMistakesOnPurpose(_ file: SourceFile) -> [Finding] {

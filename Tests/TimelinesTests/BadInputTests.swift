@@ -6,7 +6,8 @@ import Foundation
 import Messages
 import Testing
 
-@testable import Timelines
+@testable import Device
+@testable import DeviceRules
 
 @Suite struct `Timelines of an extension` {
   private func kept(

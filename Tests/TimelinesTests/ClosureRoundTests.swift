@@ -2,6 +2,7 @@
 
 import Archive
 import ClockTesting
+import DeviceTesting
 import FidelityRules
 import Foundation
 import MessageBus
@@ -10,7 +11,8 @@ import Synchronization
 import Testing
 import Timekeeping
 
-@testable import Timelines
+@testable import Device
+@testable import DeviceRules
 
 /// The host has the closures of a reply called again, with the sizes of its layout.
 @Suite(.timeLimit(.minutes(1))) struct `Closures of a reply` {
@@ -56,7 +58,7 @@ import Timekeeping
       return RequestTimeline.Reply(entries: try again(call), policy: .never, closures: 7)
     }
     async let found = service.entries(of: "Coffee", .systemSmall, .timeline, in: nil)
-    var processes = await service.processActions.stream().makeAsyncIterator()
+    var processes = service.device.processes.makeAsyncIterator()
     _ = await processes.next()
     await service.awake(widget)
     let texts = try await found.entries.map(\.view.lines)

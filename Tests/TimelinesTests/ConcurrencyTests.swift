@@ -9,7 +9,8 @@ import Messages
 import Synchronization
 import Testing
 
-@testable import Timelines
+@testable import Device
+@testable import DeviceRules
 
 /// Extensions that have several requests at once.
 @Suite struct `Concurrent requests` {

@@ -5,7 +5,8 @@ import FidelityRules
 import Messages
 import Testing
 
-@testable import Timelines
+@testable import Device
+@testable import DeviceRules
 
 /// Which reloads concern controls, and which widgets.
 @Suite struct `Reloads of controls` {

@@ -9,7 +9,8 @@ import Stores
 import Testing
 import Timekeeping
 
-@testable import Timelines
+@testable import Device
+@testable import DeviceRules
 
 @Suite struct `Images of stored timelines` {
   private static func digest(_ data: Data) -> String { ContentDigest.hexadecimal(of: data) }
@@ -28,10 +29,7 @@ import Timekeeping
   }
 
   private func save(_ timeline: StoredTimeline, _ id: Int, in store: TimelineStore, now: Date = origin) throws {
-    let state = TimelineStateMachine(extensions: [])
-    var change = TimelineStore.Change()
-    change.timeline = (id, timeline, origin, now)
-    try store.save(state, change)
+    try store.set(timeline, of: id, shown: origin, now: now)
   }
 
   private func count(_ table: String, _ database: DatabaseQueue) throws -> Int {

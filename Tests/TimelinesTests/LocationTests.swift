@@ -5,7 +5,8 @@ import Foundation
 import Messages
 import Testing
 
-@testable import Timelines
+@testable import Device
+@testable import DeviceRules
 
 @Suite(.timeLimit(.minutes(1))) struct `Significant location changes` {
   private let bundles: Set<String> = [widget.bundleIdentifier ?? ""]

@@ -5,7 +5,8 @@ import Foundation
 import Messages
 import Testing
 
-@testable import Timelines
+@testable import Device
+@testable import DeviceRules
 
 @Suite struct `Table of placements` {
   private static let bundle = widget.bundleIdentifier ?? ""

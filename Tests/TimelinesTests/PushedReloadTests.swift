@@ -6,7 +6,8 @@ import Foundation
 import Messages
 import Testing
 
-@testable import Timelines
+@testable import Device
+@testable import DeviceRules
 
 /// Reloads by widget pushes. `spaced` is a budget without a minimum spacing.
 @Suite struct `Widget pushes at a placement` {

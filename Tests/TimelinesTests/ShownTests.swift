@@ -6,7 +6,8 @@ import Foundation
 import Messages
 import Testing
 
-@testable import Timelines
+@testable import Device
+@testable import DeviceRules
 
 @Suite struct `Timeline entries and reload policies` {
   @Test(.rule("TIMELINE-06", "TIMELINE-07")) func `each entry is shown at its date`() {

@@ -5,7 +5,8 @@ import Foundation
 import Messages
 import Testing
 
-@testable import Timelines
+@testable import Device
+@testable import DeviceRules
 
 @Suite struct `StandBy reloads` {
   private static let begins = TimelineStateMachine.Event.seen([1], isStandBy: true)

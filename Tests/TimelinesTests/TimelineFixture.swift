@@ -3,9 +3,9 @@
 import Archive
 import Foundation
 import Messages
-import ProcessActions
 
-@testable import Timelines
+@testable import Device
+@testable import DeviceRules
 
 let app = Address.app("iphone", "com.example.Coffee")
 let widget = Address.widgetExtension("iphone", "com.example.Coffee.Widget")
@@ -112,7 +112,6 @@ extension TimelineStateMachine.Action {
     case .process(.release(let address, _)): "release \(address.tail)"
     case .process(.halt(let address, _)): "halt \(address.tail)"
     case .process(.evict(let address, _, _)): "evict \(address.tail)"
-    case .output(.broken): "broken"
     case .output(.relevanceChanged): "relevance"
     case .report(let report): "push \(report.push.short) at \(report.placement): \(report.outcome.words)"
     case .ask(let asked): "ask \(asked.placement.id) \(asked.placement.kind) \(asked.purpose)"

@@ -3,14 +3,17 @@
 import Archive
 import BusTesting
 import ClockTesting
+import DeviceTesting
 import Foundation
 import GRDB
 import MessageBus
 import Messages
+import Stores
 import Testing
 import Timekeeping
 
-@testable import Timelines
+@testable import Device
+@testable import DeviceRules
 
 /// A timeline service on an in-memory bus, with its extension and a user.
 struct TimelineServiceFixture {
@@ -31,9 +34,9 @@ struct TimelineServiceFixture {
     let clock = clock ?? self.clock
     let connection = bus.connection(.host("iphone"))
     let container = container
-    let service = try TimelineService(
-      extensions: [widget], database: database, bus: connection, clock: clock, machine: machine, settings: settings,
-      policy: policy, environment: { WidgetEnvironment(family: $0.family, width: 155, height: 155) },
+    let service = try await TimelineService.alone(
+      [widget], database, connection, clock, machine: machine, settings: settings, policy: policy,
+      environment: { WidgetEnvironment(family: $0.family, width: 155, height: 155) },
       container: { _ in container }, closureSizes: closureSizes)
     connection.onEvent(ReloadTimelines.self) { event, from in try await service.reload(event, from) }
     _ = try await connection.start()
@@ -92,6 +95,36 @@ struct TimelineServiceFixture {
     }
     return nil
   }
+}
+
+extension TimelineService {
+  /// A service on a device without other concerns.
+  static func alone(
+    _ extensions: [Address], _ database: any DatabaseWriter, _ bus: any BusConnection, _ clock: any ControllableClock,
+    machine: any ControllableClock, settings: TimelineSettings = TimelineSettings(),
+    policy: BudgetPolicy = BudgetPolicy(), environment: @escaping @Sendable (Placement) -> WidgetEnvironment,
+    container: @escaping @Sendable (Address) -> String? = { _ in nil },
+    closureSizes: @escaping @Sendable (ArchivedEntry, WidgetEnvironment) async -> [ClosureSizes] = { _, _ in [] }
+  ) async throws -> TimelineService {
+    let stored = try Stored(
+      DeviceTransactions(immediate: database), extensions: extensions, settings: settings, policy: policy)
+    let device = await LoneDevice(DeviceStateMachine(timelines: stored.stateMachine), clock: clock)
+    let service = TimelineService(
+      stored, core: device.core, bus: bus, clock: clock, machine: machine, environment: environment,
+      container: container, closureSizes: closureSizes)
+    device.core.connect(service)
+    return service
+  }
+
+  nonisolated var device: LoneDevice { LoneDevice.of(core) }
+
+  func awake(_ address: Address) { core.handle(.timelines(.awake(address))) }
+
+  func ended(_ address: Address) { core.handle(.timelines(.instanceEnded(address))) }
+
+  func appIsInFront(_ app: Address, _ isInFront: Bool) { core.handle(.timelines(.inFront(app: app, isInFront))) }
+
+  func set(timeZone: TimeZone) { core.handle(.timelines(.timeZone(timeZone))) }
 }
 
 /// Returns a timeline with one entry that shows a text.

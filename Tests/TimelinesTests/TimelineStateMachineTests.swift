@@ -7,7 +7,8 @@ import Messages
 import Testing
 import Timekeeping
 
-@testable import Timelines
+@testable import Device
+@testable import DeviceRules
 
 @Suite struct `Timeline requests` {
   @Test(.rule("TIMELINE-03")) func `a placement requests its placeholder once and then its timeline`() {

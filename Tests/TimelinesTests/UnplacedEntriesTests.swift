@@ -2,6 +2,7 @@
 
 import Archive
 import ClockTesting
+import DeviceTesting
 import FidelityRules
 import Foundation
 import MessageBus
@@ -9,7 +10,8 @@ import Messages
 import Testing
 import Timekeeping
 
-@testable import Timelines
+@testable import Device
+@testable import DeviceRules
 
 @Suite(.timeLimit(.minutes(1))) struct `Entries of widgets that are not placed` {
   @Test(.rule("PICTURE-61"), arguments: [RequestTimeline.Purpose.snapshot, .timeline])
@@ -28,7 +30,7 @@ import Timekeeping
     async let found = service.entries(of: "Coffee", .systemLarge, purpose) { placement in
       WidgetEnvironment(family: placement.family, width: 1, height: 1, renderingMode: .accented)
     }
-    var processes = await service.processActions.stream().makeAsyncIterator()
+    var processes = service.device.processes.makeAsyncIterator()
     _ = await processes.next()
     await service.awake(widget)
     let entries = try await found.entries
@@ -44,7 +46,7 @@ import Timekeeping
     try await service.setKinds(widget, [WidgetDeclaration(kind: "Coffee")])
     let process = try await fixture.startExtension { _ in throw BusError(.failed, "the provider failed") }
     async let found = service.entries(of: "Coffee", .systemSmall, .timeline, in: nil)
-    var processes = await service.processActions.stream().makeAsyncIterator()
+    var processes = service.device.processes.makeAsyncIterator()
     _ = await processes.next()
     await service.awake(widget)
     do {

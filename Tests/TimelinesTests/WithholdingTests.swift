@@ -9,7 +9,8 @@ import Messages
 import Testing
 import Timekeeping
 
-@testable import Timelines
+@testable import Device
+@testable import DeviceRules
 
 /// Reloads of placements whose extension cannot access its files while the device is locked.
 @Suite(.timeLimit(.minutes(1))) struct `Withheld reloads` {

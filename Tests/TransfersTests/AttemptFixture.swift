@@ -4,7 +4,8 @@ import Foundation
 import Messages
 import Synchronization
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 /// Runs transfer attempts in a temporary folder and records their events and challenges.
 final class AttemptFixture: Sendable {

@@ -5,7 +5,8 @@ import Foundation
 import Messages
 import Testing
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 /// Servers that require credentials or are not trusted.
 @Suite(.timeLimit(.minutes(1))) struct ChallengeTests {

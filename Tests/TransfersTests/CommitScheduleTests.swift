@@ -4,7 +4,8 @@ import Synchronization
 import Testing
 import Timekeeping
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 @Suite(.timeLimit(.minutes(1))) struct CommitScheduleTests {
   @Test func `requests before a transaction share it, and those after it share the next one`() async {

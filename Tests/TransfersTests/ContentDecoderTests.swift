@@ -7,7 +7,8 @@ import Messages
 import NIOCore
 import Testing
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 /// How the device decodes `Content-Encoding`.
 @Suite(.timeLimit(.minutes(1))) struct ContentDecoderTests {

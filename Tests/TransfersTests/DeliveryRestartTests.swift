@@ -3,11 +3,11 @@
 import FidelityRules
 import Foundation
 import Messages
-import ProcessActions
 import Testing
 import Timekeeping
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 @Suite(.timeLimit(.minutes(1))) struct `Deliveries after a restart of the host` {
   private let session = SessionKey(owner: widget, identifier: "figures")

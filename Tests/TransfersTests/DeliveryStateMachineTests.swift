@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DeviceTesting
 import FidelityRules
 import Foundation
 import Messages
-import ProcessActions
 import Synchronization
 import Testing
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 private let session = SessionKey(owner: widget, identifier: "figures")
 private let one = TaskKey(session: session, identifier: 1)
@@ -29,26 +30,15 @@ private func delivers(_ generation: UInt32, wakes: Bool, _ id: UUID = id) -> Del
   .deliver(id, DeliveryStateMachine.Attempt(generation: generation, wakesHandler: wakes))
 }
 
-private final class Counter: Sendable {
-  private let value = Mutex<UInt8>(0)
-  func next() -> UInt8 {
-    value.withLock { value in
-      value += 1
-      return value
-    }
-  }
-}
-
 /// A state machine with a session that generation 1 has open, and its current date.
 private struct DeliveryFixture {
   var stateMachine: DeliveryStateMachine
   var now = origin
 
   init(sendsLaunchEvents: Bool = true, _ change: (inout TransferSettings) -> Void = { _ in }) {
-    let last = Counter()
     var settings = TransferSettings()
     change(&settings)
-    stateMachine = DeliveryStateMachine(settings: settings, makeID: { number(last.next()) })
+    stateMachine = DeliveryStateMachine(settings: settings)
     _ = handle(.opened(session, sendsLaunchEvents: sendsLaunchEvents, generation: 1))
   }
 

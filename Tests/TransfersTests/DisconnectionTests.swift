@@ -7,7 +7,8 @@ import MessageBus
 import Messages
 import Testing
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 /// Sessions of processes that are suspended.
 @Suite(.timeLimit(.minutes(1))) struct DisconnectionTests {

@@ -9,7 +9,8 @@ import Messages
 import Synchronization
 import Testing
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 /// What downloads do when the disk has little space.
 @Suite(.timeLimit(.minutes(1))) struct `A disk with little space` {

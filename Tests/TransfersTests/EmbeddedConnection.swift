@@ -7,7 +7,8 @@ import ResponseChecks
 import Synchronization
 
 @testable import AsyncHTTPClient
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 /// A connection of the HTTP library without a socket, prepared as `TransferNetwork` prepares one.
 final class EmbeddedConnection {

@@ -7,7 +7,8 @@ import NIOCore
 import NIOHTTP1
 
 @testable import AsyncHTTPClient
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 /// The laws that hold for any request of an author and any bytes of a server. The tests check the corpus against them,
 /// and `scripts/fuzz` a million more inputs.

@@ -3,7 +3,8 @@
 import Testing
 import ZeroMQ
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 extension TransferService {
   /// Returns whether the service runs on the thread of the loop.

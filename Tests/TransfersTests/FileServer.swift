@@ -6,7 +6,8 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 /// A small HTTP server for one file. The test sets its behaviour.
 final class FileServer: Sendable {

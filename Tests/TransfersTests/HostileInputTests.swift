@@ -6,7 +6,8 @@ import Messages
 import ResponseChecks
 import Testing
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 /// Input of an author or a server for which a library below would end the process, or repeat a request that can never
 /// succeed.

@@ -4,7 +4,8 @@ import FidelityRules
 import NIOCore
 import Testing
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 @Suite(.timeLimit(.minutes(1))) struct IdleLimitTests {
   private let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)

@@ -9,7 +9,8 @@ import OwnedTasks
 import Testing
 import Timekeeping
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 extension TransferService {
   /// The number of tasks of the service that have not ended.
@@ -18,7 +19,7 @@ extension TransferService {
   /// The owner acknowledges a delivery, and the host begins to leave before anything else happens.
   fileprivate func acknowledgeAndStop(_ id: UUID) {
     delivery.handle(.acknowledged(id))
-    context.stop()
+    context.core.stop()
   }
 }
 

@@ -5,7 +5,8 @@ import Foundation
 import Messages
 import Testing
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 /// The rules of the network, of discretionary tasks and of the resume rate limiter, with changed settings.
 @Suite struct LoadingRulesTests {

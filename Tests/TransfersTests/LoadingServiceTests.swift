@@ -2,6 +2,7 @@
 
 import BusTesting
 import ClockTesting
+import DeviceTesting
 import FidelityRules
 import Foundation
 import GRDB
@@ -11,7 +12,8 @@ import Synchronization
 import Testing
 import Timekeeping
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 private let bytes = figures(300_000)
 private let off = NetworkState(path: .off)
@@ -99,7 +101,6 @@ private let off = NetworkState(path: .off)
     let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 100_000))
     let clock = AdjustableClock(.held(fixture.clock.now))
     let service = try await fixture.host(clock: clock)
-    await service.processActions.receive { _ in }
     let owner = try await ModelOwner(fixture.bus)
     try await owner.open(SessionConfiguration(timeoutIntervalForResource: 30))
     try await owner.create(1, fixture.server.url)

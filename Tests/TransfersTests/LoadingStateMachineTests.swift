@@ -5,7 +5,8 @@ import Foundation
 import Messages
 import Testing
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 let app = Address.app("iphone", "com.example")
 

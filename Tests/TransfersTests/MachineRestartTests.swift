@@ -7,7 +7,8 @@ import Messages
 import Testing
 import Timekeeping
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 private let bytes = figures(300_000)
 

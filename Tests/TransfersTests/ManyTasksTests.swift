@@ -9,7 +9,8 @@ import Synchronization
 import Testing
 import Timekeeping
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 /// Counts the statements that a database executes between `begin()` and `end()`.
 private final class Statements: Sendable {

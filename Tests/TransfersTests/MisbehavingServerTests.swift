@@ -5,7 +5,8 @@ import Foundation
 import Messages
 import Testing
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 /// Each rule of "Servers that misbehave" in Documentation/fidelity/transfers.md: what the author sees, and whether the
 /// task is retried until its resource timeout.

@@ -2,16 +2,17 @@
 
 import BusTesting
 import ClockTesting
+import DeviceTesting
 import FidelityRules
 import Foundation
 import MessageBus
 import Messages
-import ProcessActions
 import Synchronization
 import Testing
 import Timekeeping
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 private let bytes = figures(300_000)
 
@@ -98,7 +99,7 @@ private let bytes = figures(300_000)
   ) async throws {
     let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 100_000))
     let service = try await fixture.host { $0.forceQuitCancelsExtensions = cancelsExtensions }
-    var actions = await service.processActions.stream().makeAsyncIterator()
+    var actions = service.device.processes.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus)
     let appOwner = try await ModelOwner(fixture.bus, at: app)
     try await owner.open(named: "widget's")
@@ -120,7 +121,7 @@ private let bytes = figures(300_000)
     // The cancellation survives a host restart.
     await fixture.end(service)
     let second = try await fixture.host()
-    var later = await second.processActions.stream().makeAsyncIterator()
+    var later = second.device.processes.makeAsyncIterator()
     while let action = await later.next() {
       guard case .want(app, _, let launches) = action else { continue }
       #expect(!launches)
@@ -169,7 +170,7 @@ private let bytes = figures(300_000)
   {
     let fixture = try await TransferFixture(.init(bytes: bytes))
     let service = try await fixture.host()
-    var actions = await service.processActions.stream().makeAsyncIterator()
+    var actions = service.device.processes.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus)
     let elsewhere = fixture.server.url + "/elsewhere"
     owner.connection.onRequest(BeginDelayedRequest.self) { question, _ in
@@ -240,7 +241,7 @@ private let bytes = figures(300_000)
     let fixture = try await TransferFixture(.init(bytes: bytes))
     fixture.awake.withLock { $0 = false }
     let service = try await fixture.host { $0.delayedRequestLaunches = false }
-    var actions = await service.processActions.stream().makeAsyncIterator()
+    var actions = service.device.processes.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus)
     owner.connection.onRequest(BeginDelayedRequest.self) { _, _ in
       Issue.record("the owner does not run")
@@ -277,7 +278,7 @@ private let bytes = figures(300_000)
     }
     let fixture = try await TransferFixture(.init())
     let service = try await fixture.host()
-    var actions = await service.processActions.stream().makeAsyncIterator()
+    var actions = service.device.processes.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus)
     let questions = Mutex<[AnswerChallenge]>([])
     owner.connection.onRequest(AnswerChallenge.self) { question, _ in
@@ -309,7 +310,7 @@ private let bytes = figures(300_000)
     }
     let fixture = try await TransferFixture(.init())
     let service = try await fixture.host { $0.challengeDeadline = deadline }
-    var actions = await service.processActions.stream().makeAsyncIterator()
+    var actions = service.device.processes.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus)
     let (permissions, permission) = AsyncStream.makeStream(of: Void.self)
     owner.connection.onRequest(AnswerChallenge.self) { _, _ in

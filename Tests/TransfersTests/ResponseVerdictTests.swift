@@ -3,7 +3,8 @@
 import FidelityRules
 import Testing
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 @Suite struct ResponseVerdictTests {
   private let half = StoredPart(bytes: 5, validator: "\"a\"", expectedLength: 10)

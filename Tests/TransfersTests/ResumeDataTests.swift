@@ -5,7 +5,8 @@ import Foundation
 import Messages
 import Testing
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 @Suite struct ResumeDataTests {
   private let response = TransferResponse(

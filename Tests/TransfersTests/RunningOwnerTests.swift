@@ -2,10 +2,10 @@
 
 import Foundation
 import Messages
-import ProcessActions
 import Testing
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 private let session = SessionKey(owner: widget, identifier: "figures")
 private let (one, two) = (TaskKey(session: session, identifier: 1), TaskKey(session: session, identifier: 2))

@@ -4,7 +4,8 @@ import Foundation
 import Messages
 import Testing
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 @Suite struct TasksThatEndTogetherTests {
   @Test func `tasks of several sessions that end together are in one delivery for each session`() {

@@ -3,7 +3,8 @@
 import FidelityRules
 import Testing
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 @Suite struct TokenBucketTests {
   private let start = ContinuousClock.now

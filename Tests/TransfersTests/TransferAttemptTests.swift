@@ -5,7 +5,8 @@ import Foundation
 import Messages
 import Testing
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 /// Requests, redirects, decoding, progress and stored state of a transfer attempt.
 @Suite(.timeLimit(.minutes(1))) struct TransferAttemptTests {

@@ -7,7 +7,8 @@ import HTTPRules
 import Messages
 import Testing
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 /// What background transfers may load, and what they say about their product.
 @Suite(.timeLimit(.minutes(1))) struct TransferClientTests {

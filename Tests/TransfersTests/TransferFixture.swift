@@ -3,14 +3,17 @@
 import BusTesting
 import ClockTesting
 import Crypto
+import DeviceTesting
 import Foundation
 import GRDB
 import MessageBus
 import Messages
+import Stores
 import Synchronization
 import Timekeeping
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 let widget = Address.widgetExtension("iphone", "com.example.Widget")
 
@@ -45,12 +48,16 @@ final class TransferFixture: Sendable {
     var settings = TransferSettings()
     change(&settings)
     let connection = bus.connection(.host("iphone"))
+    let stored = try TransferService.Stored(
+      DeviceTransactions(immediate: database), settings: settings, families: AppFamilies(apps: ["com.example"]))
+    let device = await LoneDevice(
+      DeviceStateMachine(loading: stored.loading, delivery: stored.delivery), clock: clock ?? self.clock)
     let service = try TransferService(
-      folder: folder + "/transfers", database: database, bus: connection, clock: clock ?? self.clock,
-      settings: settings, families: AppFamilies(apps: ["com.example"]),
+      stored, core: device.core, folder: folder + "/transfers", bus: connection, clock: clock ?? self.clock,
       isAwake: { [weak self] _ in self?.awake.withLock { $0 } ?? false },
       container: { [folder] owner in "\(folder)/containers/\(owner.bundleIdentifier ?? "")" },
       space: { [weak self] in self?.space.withLock { $0 } })
+    await device.core.connect(service)
     connection.onRequest(OpenSession.self) { try await service.open($0, $1) }
     connection.onRequest(CreateTransfer.self) { try await service.create($0, $1) }
     connection.onRequest(CancelTransfer.self) { try await service.cancel($0, $1) }
@@ -98,6 +105,30 @@ final class TransferFixture: Sendable {
   func files(below name: String, ending: String) -> [String] {
     let names = FileManager.default.enumerator(atPath: "\(folder)/\(name)")?.compactMap { $0 as? String } ?? []
     return names.filter { $0.hasSuffix(ending) }
+  }
+}
+
+extension TransferService {
+  nonisolated var device: LoneDevice { LoneDevice.of(context.core) }
+
+  func awake(_ owner: Address, generation: UInt32, woken: Bool, because: Assertion? = nil) {
+    ask(.awake(owner, ProcessInstance(generation: generation, pid: 1), woken: woken, because: because))
+  }
+
+  func suspended(_ owner: Address, generation: UInt32) {
+    ask(.suspended(owner, ProcessInstance(generation: generation, pid: 1)))
+  }
+
+  func ended(_ owner: Address, generation: UInt32) {
+    ask(.ended(owner, ProcessInstance(generation: generation, pid: 1), .exited(code: 0)))
+  }
+
+  private func ask(_ output: LaunchOutput) { context.core.handle(.asked(.launch(output))) }
+
+  func setFront(_ app: Address, _ isInFront: Bool) { context.core.handle(.front(app: app, isInFront)) }
+
+  func setNetwork(_ state: NetworkState) {
+    context.core.handle(.asked(.conditions(.networkChanged(state))))
   }
 }
 

@@ -2,16 +2,17 @@
 
 import BusTesting
 import ClockTesting
+import DeviceTesting
 import FidelityRules
 import Foundation
 import GRDB
 import MessageBus
 import Messages
-import ProcessActions
 import Testing
 import Timekeeping
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 private let bytes = figures(300_000)
 
@@ -255,7 +256,7 @@ private let bytes = figures(300_000)
     await fixture.recorded(.finished)
     await fixture.end(service)
     let second = try await fixture.host()
-    var actions = await second.processActions.stream().makeAsyncIterator()
+    var actions = second.device.processes.makeAsyncIterator()
     #expect(await actions.next() == .want(widget, because: "events figures", mayWake: true))
     await second.awake(widget, generation: 1, woken: true)
     #expect(await owner.next()?.files == [Data(bytes)])
@@ -266,7 +267,7 @@ private let bytes = figures(300_000)
   @Test func `an acknowledgement that cannot be stored removes no file`() async throws {
     let fixture = try await TransferFixture(.init(bytes: bytes))
     let service = try await fixture.host()
-    var outputs = await service.outputs.stream().makeAsyncIterator()
+    var outputs = service.device.failures.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus)
     try await owner.open()
     try await owner.create(1, fixture.server.url)
@@ -275,7 +276,7 @@ private let bytes = figures(300_000)
       try db.execute(sql: "CREATE TRIGGER full BEFORE DELETE ON deliveries BEGIN SELECT RAISE(ABORT, 'full'); END")
     }
     await service.awake(widget, generation: 1, woken: false)
-    while let output = await outputs.next() { if case .broken = output { break } }
+    _ = await outputs.next()
     #expect(fixture.files(below: "transfers", ending: ".part").count == 1)
     await fixture.end(service)
     try await fixture.database.write { try $0.execute(sql: "DROP TRIGGER full") }
@@ -334,7 +335,7 @@ private let bytes = figures(300_000)
   @Test func `an owner that acknowledges while the host is disconnected from the bus is not evicted`() async throws {
     let fixture = try await TransferFixture(.init(bytes: bytes))
     let service = try await fixture.host()
-    var actions = await service.processActions.stream().makeAsyncIterator()
+    var actions = service.device.processes.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus, .acknowledgesOnRequest)
     try await owner.open()
     try await owner.create(1, fixture.server.url)
@@ -360,7 +361,7 @@ private let bytes = figures(300_000)
   func `an owner that misses the deadline receives an expiration and is evicted five seconds later`() async throws {
     let fixture = try await TransferFixture(.init(bytes: bytes))
     let service = try await fixture.host()
-    var actions = await service.processActions.stream().makeAsyncIterator()
+    var actions = service.device.processes.makeAsyncIterator()
     let owner = try await ModelOwner(fixture.bus, .acknowledgesOnRequest)
     try await owner.open()
     try await owner.create(1, fixture.server.url)

@@ -7,7 +7,8 @@ import Stores
 import Testing
 import Timekeeping
 
-@testable import Transfers
+@testable import Device
+@testable import DeviceRules
 
 @Suite struct TransferStoreTests {
   @Test(arguments: [0, 10_000])

@@ -2,10 +2,10 @@
 
 import Archive
 import Cluster
+import DeviceRules
 import Foundation
 import HeapModule
 import Messages
-import Pushes
 
 /// Decides what happens to the devices of a fleet: their day, their tokens, and the notifications that they receive. A
 /// value without clock or I/O; the service writes what changed before it announces it.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Cluster
-package import Timelines
+import Device
+package import DeviceRules
 
 extension BudgetPolicy {
   /// The policy of a file; missing keys have the values of the built-in `standard`.

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Activities
 import Archive
 import Cluster
-import Conditions
+import Device
+import DeviceRules
 import Foundation
 import GRDB
-import Gallery
-import Launching
 import LiveActivities
 import MessageBus
 import Messages
 import OwnedTasks
-import ProcessActions
-import Pushes
 import Stores
 import Timekeeping
 

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Activities
-import Apps
 import Archive
 import Cluster
-import Conditions
+import Device
+import DeviceRules
 import Foundation
-import Gallery
-import Launching
 import MessageBus
 import Messages
-import ProcessActions
 import Timekeeping
-import Timelines
 
 // Gallery and screen: placements, what is visible, and the consequences for the other services.
 

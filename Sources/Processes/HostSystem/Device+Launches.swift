@@ -2,14 +2,12 @@
 
 import Archive
 import Cluster
+import Device
+import DeviceRules
 import Foundation
-import Gallery
-import Launching
 import MessageBus
 import Messages
-import ProcessActions
 import Timekeeping
-import Timelines
 
 // Reports of failed launches.
 

@@ -2,10 +2,10 @@
 
 import Archive
 import Cluster
-import Gallery
+import Device
+import DeviceRules
 import MessageBus
 import Messages
-import Timelines
 
 // Passes placements and the screen to Timelines, and reads its content.
 
@@ -62,16 +62,5 @@ extension Device {
   }
 
   /// Something changed for which the system reloads all widgets.
-  ///
-  /// - Returns: whether the reloads are recorded.
-  @discardableResult
-  func sendSystemChanged(_ setting: String) -> Bool {
-    do {
-      try timelines.systemChanged(setting)
-      return true
-    } catch {
-      // The service has already reported that it is broken.
-      return false
-    }
-  }
+  func sendSystemChanged(_ setting: String) { core.handle(.timelines(.systemChanged(setting, .none))) }
 }

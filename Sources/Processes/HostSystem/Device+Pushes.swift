@@ -2,14 +2,11 @@
 
 import Archive
 import Cluster
-import Conditions
+import Device
+import DeviceRules
 import Foundation
-import Gallery
-import Launching
 import MessageBus
 import Messages
-import Pushes
-import Timelines
 
 // Pushes: messages of the push server and of the authors' processes, and routing of the service's requests.
 
@@ -52,37 +49,6 @@ extension Device {
         handlers: ofWidgets.pushHandlers, placements: taking,
         others: reloadsAll ? placedWidgets.filter { !taking.contains($0) } : [],
         controlHandlers: ofControls.pushHandlers, controls: ofControls.taking(among: placedControls))
-    }
-  }
-
-  // MARK: Outputs
-
-  /// Makes a reload of each placement pending, persisted: Timelines takes each push once.
-  func reload(_ placements: [Int], because push: UUID) {
-    for placement in placements {
-      do {
-        try timelines.reload(placement, because: .push, MessageContext(correlation: push))
-      } catch {
-        // The service has already reported that it is broken.
-      }
-    }
-  }
-
-  /// Source: `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`; an app in the background receives
-  /// only notifications with `content-available`, and the user sees the others.
-  func offer(_ push: UUID, to app: Address, wakes: Bool) {
-    guard configuration.product(app.bundleIdentifier ?? "")?.isExtension == false else {
-      return pushes.discarded(push, "the device has no app \(app.bundleIdentifier ?? "")")
-    }
-    if launcher.isInFront(app) || wakes {
-      if launcher.isQuit(app) {
-        return pushes.discarded(push, "the user force-quit the app, and a notification does not launch it")
-      }
-      pushes.expect(push)
-      guard pushes.isOpen(push) else { return }
-      launcher.want(app, because: NotificationStateMachine.assertion(push))
-    } else {
-      pushes.shown(push)
     }
   }
 }

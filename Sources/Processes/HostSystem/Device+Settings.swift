@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Activities
 import Archive
 import Cluster
-import Conditions
+import Device
+import DeviceRules
 import Foundation
-import Gallery
-import Launching
 import Messages
 import Timekeeping
-import Timelines
 
-// The settings of the device, and what follows from a change.
+// The settings of the device.
 
 extension Device {
   /// The consequences of the change are recorded when this returns.
@@ -19,18 +16,6 @@ extension Device {
     try conditions.change(change)
     return ChangeSetting.Reply(
       settings: conditions.settings, changed: conditions.changedSettings, appearance: gallery.state.colorScheme)
-  }
-
-  func settingChanged(_ change: SettingChange, _ settings: DeviceSettings) {
-    let name = change.name
-    if name == .timeZone, let zone = TimeZone(identifier: settings.timeZone) { timelines.set(timeZone: zone) }
-    // Before the reloads: the next instance of each process has the language from its beginning.
-    if name == .locale { launcher.evictAll(why: "the language or region of the device changed") }
-    // Where the device is changes no view: `device moved` requests the reloads.
-    if name.isOfLocation { return conditions.announced(change) }
-    activities.settingsChanged()
-    guard sendSystemChanged(name.rawValue) else { return }
-    conditions.announced(change)
   }
 }
 

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Apps
 import Archive
 import Cluster
+import Device
+import DeviceRules
 import Foundation
-import Gallery
-import Launching
 import MessageBus
 import Messages
 import OwnedTasks
-import ProcessActions
-import Timelines
 
 // Taps on a widget.
 

@@ -2,11 +2,10 @@
 
 import Archive
 import Cluster
-import Conditions
-import Gallery
+import Device
+import DeviceRules
 import MessageBus
 import Messages
-import Timelines
 
 // Timelines: messages from the bus.
 

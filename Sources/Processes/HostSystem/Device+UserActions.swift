@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Apps
 import Cluster
-import Conditions
-import Gallery
-import Launching
+import Device
+import DeviceRules
 import MessageBus
 import Messages
 import Timekeeping
-import Timelines
-import Transfers
 
 // User actions on the device.
 

@@ -1,30 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Activities
-import Apps
 import Archive
 package import Cluster
-import Conditions
+import Device
+import DeviceRules
 import Foundation
 package import GRDB
-import Gallery
-import Launching
 package import MessageBus
 import Messages
 import OwnedTasks
-import Pushes
 package import Stores
 package import Timekeeping
-import Timelines
-import Transfers
 
 /// The assembled device: its services, the messages that they receive, and the routing of requests between them.
 ///
-/// The state of the device is in the services. They are on one actor, as this class is. Screens and lists are read and
-/// encoded outside of it.
+/// The state of the device is the value of `core`, but for the gallery and Live Activities, which are services with
+/// states. All of it is on one actor. Screens and lists are read and encoded outside of it.
 @DeviceActor package final class Device {
   let configuration: ClusterConfiguration
   let bus: any BusConnection
+  let core: DeviceCore
   let launcher: LaunchService
   let apps: AppLifecycleService
   let conditions: DeviceConditionsService
@@ -73,47 +68,35 @@ import Transfers
     self.clock = clock
     self.transactions = transactions
     let bus = CommittedBus(bus, transactions)
-    let conditions = DeviceConditionsService(
-      try DeviceConditionsStateMachine(store, hasPushServer: configuration.pushServer != nil),
-      settings: try DeviceSettingsStateMachine(configuration, store), bus: bus, clock: clock,
-      storage: DeviceConditionsService.Storage(transactions))
-    self.conditions = conditions
     let gallery = try GalleryService(
       device: WidgetDevice(configuration), apps: configuration.apps.map(\.bundle),
       placesEachKind: settings.gallery.placesEachKind, database: database, bus: bus, clock: clock,
       transactions: transactions)
-    self.gallery = gallery
-    // The types of what is stored of timelines take as long as all other services.
-    let timelines = Concurrently {
-      try TimelineService(
-        configuration, gallery, conditions, containers, underWay, database: database, bus: bus, clock: clock,
-        transactions: transactions, reloads: parts.reloads)
-    }
-    let programs = configuration.programs(groups: groups, containers, conditions, in: instance)
+    let programs = configuration.programs(groups: groups, containers, in: instance)
+    let stored = try StoredDevice(configuration, programs, store, transactions, underWay, parts)
+    let core = DeviceCore(stored.stateMachine, clock: clock, broken: broken)
+    let conditions = DeviceConditionsService(
+      core: core, settings: stored.stateMachine.settings, bus: bus, clock: clock,
+      storage: DeviceConditionsService.Storage(transactions))
     self.configuration = configuration
     self.bus = bus
+    self.core = core
+    self.conditions = conditions
+    self.gallery = gallery
     self.defaults = DefaultsDomains(
       bundles: configuration.products.map(\.bundle), groups: groups, container: containers.path)
     self.wantingLocation = try configuration.bundlesWantingLocation()
     self.parts = parts
     self.broken = broken
-    let launcher = try LaunchService(
-      programs: programs, database: database, bus: bus, clock: clock, suspendAfter: settings.suspendAfter.seconds,
-      endIdleAfter: settings.endIdleAfter.seconds,
-      backoff: Backoff(first: settings.crashBackoffFirst.seconds, limit: settings.crashBackoffMax.seconds),
-      transactions: transactions)
-    self.launcher = launcher
-    self.apps = AppLifecycleService(
-      apps: configuration.installedApps, containers: AppLifecycleService.ContainerMoves(containers), bus: bus,
-      clock: clock)
+    launcher = LaunchService(stored.launching, core: core, bus: bus, clock: clock)
+    apps = AppLifecycleService(core: core, containers: AppLifecycleService.ContainerMoves(containers), bus: bus)
     self.transfers = try TransferService(
-      configuration, folder: folder.transfers, containers, launcher, underWay, bus: bus, clock: clock, transactions)
-    self.pushes = try PushService(
-      device: device, products: configuration.pushProducts, hasWidgetPushes: configuration.hasWidgetPushes,
-      database: database, bus: bus, clock: clock, underWay: underWay, transactions: transactions)
+      stored.transfers, core: core, configuration, folder: folder.transfers, containers, bus: bus, clock: clock)
+    self.timelines = TimelineService(
+      stored.timelines, core: core, configuration, gallery, conditions, containers, underWay, bus: bus, clock: clock)
+    self.pushes = PushService(stored.pushes, core: core, bus: bus, underWay: underWay)
     self.activities = try ActivityService(
       configuration, conditions, database: database, bus: bus, clock: clock, transactions: transactions)
-    self.timelines = try timelines.get()
     try synchronized.get()
     recordSetAside(underWay)
   }
@@ -134,8 +117,8 @@ import Transfers
     listenForPushes()
     listenForActivities()
     listenForDefaults()
-    sendWithheld()
     connectServices()
+    sendWithheld()
     conditions.begin(running: launcher.runningInstances)
     let extensions = Set(configuration.extensions.map(\.bundle))
     try gallery.keep(extensions: extensions, apps: Set(configuration.apps.map(\.bundle)))
@@ -159,7 +142,9 @@ import Transfers
 
   /// Stops all work in progress; the next start resumes it. Nothing of the device runs when this returns.
   package func leave() async {
-    // First: an exit that no other service learns of must not be acknowledged.
+    pushes.flush()
+    // Nothing is handled any more: an exit that no other service learns of must not be acknowledged.
+    core.stop()
     await launcher.leave()
     await transfers.leave()
     await timelines.leave()
@@ -228,7 +213,7 @@ import Transfers
   }
 
   private func ready(_ request: ProcessReady, _ from: Received) throws -> Done {
-    conditions.runs(from.source, generation: from.sourceGeneration)
+    core.handle(.runs(from.source, generation: from.sourceGeneration))
     if from.source.role == .widgetExtension {
       try activities.learned(from.source.bundleIdentifier ?? "", request.activities ?? [])
       try learned(request.widgets, from)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Apps
 import Cluster
-import Conditions
+import Device
+import DeviceRules
 import Foundation
-import Launching
 import Messages
 import Stores
 import Timekeeping
@@ -71,8 +70,7 @@ extension ClusterConfiguration {
   ///
   /// - Parameter groups: the folders of the app groups, by identifier.
   func programs(
-    groups: [String: String], _ containers: Containers, _ conditions: DeviceConditionsService,
-    in instance: InstanceFolder
+    groups: [String: String], _ containers: Containers, in instance: InstanceFolder
   ) -> [Program] {
     let (name, settings) = (device.name, self.settings)
     let folder = instance.device(name)
@@ -81,9 +79,9 @@ extension ClusterConfiguration {
         address: product.address(on: name), agent: .agent(name, product.agent), executable: product.executable,
         container: { containers.path(of: product.bundle) ?? "" }, groups: groups,
         memory: product.isExtension ? settings.extensionMemory : nil, rules: settings.processRules,
-        environment: {
+        environment: { deviceSettings in
           try containers.make(product.bundle)
-          return try environment(of: product, in: instance, conditions.settings)
+          return try environment(of: product, in: instance, deviceSettings)
             .merging(
               [
                 DeviceFolder.clockPageVariable: folder.clockPage, KeychainVariables.folder: folder.keychain,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Device
+package import DeviceRules
 package import GRDB
 package import MessageBus
-package import Timelines
 
 /// The parts of a host that another program can replace, as a deliberately broken build does.
 package struct HostParts: Sendable {

@@ -2,14 +2,12 @@
 
 import Archive
 import Cluster
-import Conditions
-import GRDB
-import Gallery
+import Device
+import DeviceRules
 import MessageBus
 import Messages
 import Stores
 import Timekeeping
-import Timelines
 
 extension TimelineSettings {
   /// The timeline settings of `widgetlab.yaml`.
@@ -29,29 +27,38 @@ extension TimelineSettings {
   }
 }
 
-extension TimelineService {
-  /// The service with the settings of `widgetlab.yaml`.
+extension TimelineService.Stored {
+  /// Timelines with the settings of `widgetlab.yaml`.
   ///
   /// - Throws: `configuration` with the file of the budget; errors of the database.
-  nonisolated convenience init(
-    _ configuration: ClusterConfiguration, _ gallery: GalleryService, _ conditions: DeviceConditionsService,
-    _ containers: Containers, _ underWay: UnderWay, database: any DatabaseWriter, bus: any BusConnection,
-    clock: any ControllableClock, transactions: DeviceTransactions,
-    reloads: (inout TimelineSettings, inout BudgetPolicy) -> Void
+  init(
+    _ configuration: ClusterConfiguration, _ deviceSettings: DeviceSettings, _ transactions: DeviceTransactions,
+    _ reloads: (inout TimelineSettings, inout BudgetPolicy) -> Void
   ) throws {
     let device = configuration.device.name
-    var policy = try BudgetPolicy(configuration.settings, timeZone: conditions.settings.timeZone)
+    var policy = try BudgetPolicy(configuration.settings, timeZone: deviceSettings.timeZone)
     var settings = TimelineSettings(configuration.settings)
     reloads(&settings, &policy)
     try self.init(
-      extensions: configuration.extensions.map { $0.address(on: device) },
-      apps: configuration.apps.map { .app(device, $0.bundle) }, database: database, bus: bus, clock: clock,
-      settings: settings, underWay: underWay, policy: policy,
+      transactions, extensions: configuration.extensions.map { $0.address(on: device) },
+      apps: configuration.apps.map { .app(device, $0.bundle) }, settings: settings, policy: policy)
+  }
+}
+
+extension TimelineService {
+  /// The service with the environments and containers of the device.
+  nonisolated convenience init(
+    _ stored: Stored, core: DeviceCore, _ configuration: ClusterConfiguration, _ gallery: GalleryService,
+    _ conditions: DeviceConditionsService, _ containers: Containers, _ underWay: UnderWay, bus: any BusConnection,
+    clock: any ControllableClock
+  ) {
+    let device = configuration.device.name
+    self.init(
+      stored, core: core, bus: bus, clock: clock, underWay: underWay,
       environment: {
         gallery.stateMachine.environment(of: $0, conditions.settings(of: .widgetExtension(device, $0.bundle)))
       },
       container: { $0.bundleIdentifier.flatMap(containers.path) },
-      closureSizes: { [layout = ClosureLayout()] in await layout.sizes(in: $0, $1) },
-      transactions: transactions)
+      closureSizes: { [layout = ClosureLayout()] in await layout.sizes(in: $0, $1) })
   }
 }

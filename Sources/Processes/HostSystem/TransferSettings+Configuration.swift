@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cluster
-import Launching
+import Device
+import DeviceRules
 import MessageBus
 import Messages
 import Stores
 import Timekeeping
-import Transfers
 
 extension TransferService {
-  /// The service with the settings of `widgetlab.yaml`.
+  /// The service with the containers and the disk of the device.
   ///
-  /// - Throws: database errors.
+  /// - Throws: errors of the database.
   nonisolated convenience init(
-    _ configuration: ClusterConfiguration, folder: String, _ containers: Containers, _ launcher: LaunchService,
-    _ underWay: UnderWay, bus: any BusConnection, clock: any ControllableClock, _ transactions: DeviceTransactions
+    _ stored: Stored, core: DeviceCore, _ configuration: ClusterConfiguration, folder: String,
+    _ containers: Containers, bus: any BusConnection, clock: any ControllableClock
   ) throws {
     let settings = configuration.settings
     try self.init(
-      folder: folder, database: transactions.database, bus: bus, clock: clock, settings: TransferSettings(settings),
-      families: AppFamilies(apps: configuration.apps.map(\.bundle)), underWay: underWay,
-      isAwake: { await launcher.awakeInstance(of: $0) != nil },
+      stored, core: core, folder: folder, bus: bus, clock: clock,
+      isAwake: { await core.state.launching.runningInstance(of: $0) != nil },
       container: { $0.bundleIdentifier.flatMap(containers.path) },
-      space: { DiskSpace(at: folder).map { TransferSpace($0, settings) } }, transactions: transactions)
+      space: { DiskSpace(at: folder).map { TransferSpace($0, settings) } })
   }
 }
 

@@ -5,6 +5,8 @@
 // The executable's name selects the process, WIDGETLAB_FAULT the mistake (`PlantedFault`). `Faults --list` prints all,
 // one in a line with tabs: name, executable, law, sentence.
 
+import Device
+import DeviceRules
 import Foundation
 import HostSystem
 import MessageBusBroker
@@ -13,7 +15,6 @@ import PlantedFaults
 import ProcessAgent
 import PushServer
 import StandingProcesses
-import Timelines
 
 func refuse(_ text: String) -> Never {
   FileHandle.standardError.write(Data("\(text)\n".utf8))

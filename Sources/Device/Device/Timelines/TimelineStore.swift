@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import DeviceRules
+import Foundation
+import GRDB
+package import Messages
+import Stores
+
+/// Persists placements with their pending reloads, the ledger, and the last good timeline of each placement.
+struct TimelineStore: Sendable {
+  /// Positions of rows that are not entries of the timeline.
+  private enum Position {
+    static let placeholder = -2
+    /// The entry that was visible when a timeline arrived whose first entry is in the future.
+    static let carried = -1
+  }
+
+  private static let pending = "pending"
+  /// How many lines of the ledger are kept.
+  private static let ledgerLimit = 200_000
+  let transactions: DeviceTransactions
+  var database: any DatabaseWriter { transactions.database }
+
+  init(_ transactions: DeviceTransactions) throws {
+    self.transactions = transactions
+    try transactions.database.createTables(
+      of: "timelines",
+      """
+      CREATE TABLE placed (id INTEGER PRIMARY KEY, state BLOB NOT NULL);
+      CREATE TABLE kinds (extension TEXT PRIMARY KEY NOT NULL, kinds BLOB NOT NULL);
+      CREATE TABLE timelineFacts (name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL);
+      CREATE TABLE entries (
+        placement INTEGER NOT NULL, position INTEGER NOT NULL, date REAL NOT NULL, view BLOB NOT NULL, dark BLOB,
+        private BLOB, invalidated BLOB, text BLOB NOT NULL, relevance BLOB, transition BLOB NOT NULL,
+        PRIMARY KEY (placement, position));
+      CREATE TABLE ledger (
+        number INTEGER PRIMARY KEY, reload INTEGER NOT NULL, placement INTEGER NOT NULL, line BLOB NOT NULL);
+      CREATE INDEX ledgerByReload ON ledger (reload);
+      CREATE INDEX ledgerByPlacement ON ledger (placement);
+      """)
+    try createImages()
+  }
+
+  // MARK: Loading
+
+  func read(_ stateMachine: inout TimelineStateMachine) throws {
+    try database.read { db in
+      for data in try Data.fetchAll(db, sql: "SELECT state FROM placed") {
+        let placed = try PlacementState(stored: data)
+        stateMachine.restore(placed, try upcoming(placed.placement.id, db))
+      }
+      var kinds: [Address: [String: WidgetFamilyName]] = [:]
+      for row in try Row.fetchAll(db, sql: "SELECT * FROM kinds") {
+        guard let address = Address(row["extension"]) else { continue }
+        kinds[address] = try row.decoded("kinds")
+      }
+      let pending = try Data.fetchOne(
+        db, sql: "SELECT value FROM timelineFacts WHERE name = ?", arguments: [Self.pending])
+      stateMachine.restore(
+        kinds: kinds, try pending.map { try [TimelineStateMachine.UnresolvedReload](stored: $0) } ?? [],
+        lastReload: try Int.fetchOne(db, sql: "SELECT MAX(reload) FROM ledger") ?? 0,
+        lastLine: try Int.fetchOne(db, sql: "SELECT MAX(number) FROM ledger") ?? 0)
+    }
+  }
+
+  private func upcoming(_ id: Int, _ db: Database) throws -> [UpcomingEntry] {
+    let sql =
+      "SELECT date, text, relevance, transition FROM entries WHERE placement = ? AND position >= 0 ORDER BY position"
+    return try Row.fetchAll(db, sql: sql, arguments: [id]).map { row in
+      UpcomingEntry(
+        date: row.date("date"), text: try row.decoded("text"), relevance: try row.decodedIfPresent("relevance"),
+        transition: try row.decoded("transition"))
+    }
+  }
+
+  // MARK: Writing
+
+  /// Writes what events changed, and the new lines of the ledger, in one transaction.
+  func save(_ now: TimelineStateMachine, _ changes: TimelineStateMachine.Changes, _ lines: [LedgerEntry]) throws {
+    let isSame = changes.placements.isEmpty && changes.kinds.isEmpty && !changes.areUnresolvedReloads
+    guard !isSame || !lines.isEmpty else { return }
+    let placements = try changes.placements.sorted().map {
+      ($0, try now.placements[$0].map { try BodyCoding.data($0) })
+    }
+    let kinds = try changes.kinds.sorted { $0.text < $1.text }.map {
+      ($0.text, try BodyCoding.data(now.kinds[$0] ?? [:]))
+    }
+    let unresolved = changes.areUnresolvedReloads ? try BodyCoding.data(now.unresolvedReloads) : nil
+    try transactions.write(.lasting) { db in
+      for (id, state) in placements {
+        if let state {
+          try db.run("INSERT OR REPLACE INTO placed (id, state) VALUES (?, ?)", [id, state])
+        } else {
+          try db.run("DELETE FROM placed WHERE id = ?", [id])
+          try db.run("DELETE FROM entries WHERE placement = ?", [id])
+        }
+      }
+      for (address, kinds) in kinds {
+        try db.run("INSERT OR REPLACE INTO kinds (extension, kinds) VALUES (?, ?)", [address, kinds])
+      }
+      if let unresolved {
+        try db.run("INSERT OR REPLACE INTO timelineFacts (name, value) VALUES (?, ?)", [Self.pending, unresolved])
+      }
+      for line in lines {
+        try db.run(
+          "INSERT INTO ledger (number, reload, placement, line) VALUES (?, ?, ?, ?)",
+          [line.number, line.reload, line.placement, try BodyCoding.data(line)])
+        if line.number.isMultiple(of: 1000) {
+          try db.run("DELETE FROM ledger WHERE number <= ?", [line.number - Self.ledgerLimit])
+        }
+      }
+    }
+  }
+
+  /// Writes the new timeline of a placement.
+  ///
+  /// - Parameter shown: the date of the entry that the placement showed before.
+  func set(_ timeline: StoredTimeline, of id: Int, shown: Date?, now: Date) throws {
+    try transactions.write(.lasting) { db in
+      try carry(id, timeline, shown, now, db)
+      for (position, entry) in timeline.entries.enumerated() { try insert(id, position, entry, db) }
+      try insert(timeline.images, db)
+    }
+  }
+
+  /// Writes the placeholder of a placement.
+  func setPlaceholder(_ content: StoredTimeline, of id: Int) throws {
+    try transactions.write(.lasting) { db in
+      try insert(id, Position.placeholder, content.entries[0], db)
+      try insert(content.images, db)
+    }
+  }
+
+  /// Deletes the previous timeline, except the entry that stays visible until the first entry of the new one.
+  private func carry(_ id: Int, _ timeline: StoredTimeline, _ shown: Date?, _ now: Date, _ db: Database) throws {
+    guard timeline.entries[0].upcoming.date > now else {
+      return try db.run("DELETE FROM entries WHERE placement = ? AND position >= ?", [id, Position.carried])
+    }
+    if let shown {
+      try db.run("DELETE FROM entries WHERE placement = ? AND position = ?", [id, Position.carried])
+      try db.run(
+        """
+        UPDATE entries SET position = ? WHERE placement = ? AND position =
+          (SELECT MAX(position) FROM entries WHERE placement = ? AND position >= 0 AND date <= ?)
+        """, [Position.carried, id, id, shown.timeIntervalSince1970])
+    }
+    try db.run("DELETE FROM entries WHERE placement = ? AND position >= 0", [id])
+  }
+
+  private func insert(_ id: Int, _ position: Int, _ entry: StoredTimeline.Entry, _ db: Database) throws {
+    try db.run(
+      """
+      INSERT OR REPLACE INTO entries
+        (placement, position, date, view, dark, private, invalidated, text, relevance, transition)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """,
+      [
+        id, position, entry.upcoming.date.timeIntervalSince1970, entry.view, entry.darkView,
+        entry.privateForm, entry.invalidatedForm, try BodyCoding.data(entry.upcoming.text),
+        try entry.upcoming.relevance.map { try BodyCoding.data($0) },
+        try BodyCoding.data(entry.upcoming.transition),
+      ])
+    try insert(entry.images, of: id, position, db)
+  }
+
+  // MARK: Reading
+
+  /// The visible content of a placement.
+  func shown(_ id: Int, _ shown: Date?) throws -> ShownEntry? {
+    transactions.commit()
+    return try database.read { db in
+      let row = try Row.fetchOne(
+        db,
+        sql: """
+          SELECT * FROM entries WHERE placement = ? AND (position < 0 OR date <= ?) ORDER BY position DESC LIMIT 1
+          """, arguments: [id, (shown ?? .distantPast).timeIntervalSince1970])
+      return try row.map { ShownEntry(entry: try entry($0), isPlaceholder: $0["position"] == Position.placeholder) }
+    }
+  }
+
+  func placeholder(_ id: Int) throws -> ArchivedEntry? {
+    transactions.commit()
+    return try database.read { db in
+      let row = try Row.fetchOne(
+        db, sql: "SELECT * FROM entries WHERE placement = ? AND position = ?", arguments: [id, Position.placeholder])
+      return try row.map(entry)
+    }
+  }
+
+  private func entry(_ row: Row) throws -> ArchivedEntry {
+    ArchivedEntry(
+      date: row.date("date"), view: try row.decoded("view"), darkView: try row.decodedIfPresent("dark"),
+      privateForm: try row.decodedIfPresent("private"), invalidatedForm: try row.decodedIfPresent("invalidated"),
+      relevance: try row.decodedIfPresent("relevance"))
+  }
+
+  /// A page of the ledger.
+  func ledger(_ request: ListBudget, limit: Int) throws -> [LedgerEntry] {
+    transactions.commit()
+    return try database.read { db in
+      try Data.fetchAll(
+        db,
+        sql: """
+          SELECT line FROM ledger WHERE number > ? AND (? IS NULL OR placement = ?) AND (? IS NULL OR reload = ?)
+          ORDER BY number LIMIT ?
+          """,
+        arguments: [
+          request.after, request.placement, request.placement, request.reload, request.reload, limit,
+        ]
+      ).map { try LedgerEntry(stored: $0) }
+    }
+  }
+}
+
+/// The visible content of a placement.
+package struct ShownEntry: Sendable, Equatable {
+  package let entry: ArchivedEntry
+  /// Whether no timeline has arrived yet.
+  package let isPlaceholder: Bool
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Archive
+import Foundation
+package import Messages
+
+/// The state machine of device tokens, and of the calls that report them. A plain value without clock or I/O.
+///
+/// A token for widgets is wanted while a widget with a push handler is placed whose extension has the entitlement; one for
+/// a control while that control is; a token for the app from `registerForRemoteNotifications()` on. A call of the handlers
+/// of widgets or of controls is due while the tokens or the placements differ from those of the last call.
+package struct TokenStateMachine: Sendable {
+  package struct Kept: Codable, Sendable, Equatable {
+    package enum Phase: String, Codable, Sendable { case asking, held, releasing }
+    package internal(set) var phase: Phase
+    /// `nil` while the token is requested.
+    package internal(set) var token: String?
+    package let environment: PushEnvironment
+  }
+
+  /// A call of an extension's handlers.
+  package enum TokenNotice: Sendable, Hashable {
+    case widgets(TellPushHandlers)
+    case controls(TellControlPushHandlers)
+  }
+
+  /// The persistent state.
+  package struct State: Codable, Sendable, Equatable {
+    package internal(set) var tokens: [TokenKey: Kept] = [:]
+    /// The last call that each extension's widget push handlers acknowledged, by its bundle identifier.
+    var notified: [String: TellPushHandlers] = [:]
+    /// The same of its control push handlers.
+    var notifiedControls: [String: TellControlPushHandlers] = [:]
+    /// Registered apps.
+    var registered: Set<String> = []
+    /// The token that each running app received.
+    var notifiedApps: [String: String] = [:]
+    package init() {}
+  }
+
+  package enum Event: Sendable {
+    case began
+    /// The widgets of each extension, by its bundle identifier.
+    case widgets([String: PushWidgets])
+    /// The tokens that Live Activities need, and those that start them.
+    case activities(Set<TokenKey>)
+    case issued(TokenKey, String)
+    case released(TokenKey)
+    /// `push.token.replaced`.
+    case replaced(TokenKey, String?)
+    case register(app: String)
+    case unregister(app: String)
+    case awake(Address)
+    case instanceEnded(Address)
+    case notified(Address, TokenNotice)
+    /// The call of the handlers did not complete.
+    case notNotified(Address, TokenNotice)
+    case appNotified(app: String, String)
+  }
+
+  package enum Action: Sendable, Equatable {
+    case output(PushOutput)
+    case process(ProcessAction)
+    /// Request or release tokens according to `state.tokens`.
+    case tokensChanged
+    case notify(Address, TokenNotice)
+    case notifyApp(Address, app: String, String)
+    case registered(app: String)
+    case notRegistered(app: String)
+    case withheld(PushWithheld)
+  }
+
+  /// The assertion that keeps an extension awake.
+  package static let assertion: Assertion = "push handlers"
+  /// How many process instances may end during one call before it waits for a launch with another cause. Source: ours.
+  static let exitLimit = 2
+
+  private let products: [PushProduct]
+  /// Whether the device's system supports pushes to widgets.
+  private let hasWidgetPushes: Bool
+  package private(set) var state: State
+  private var widgets: [String: PushWidgets] = [:]
+  private var wanted: Set<Address> = []
+  private var asking: [Address: TokenNotice] = [:]
+  /// How many process instances ended during a call that was not completed since.
+  private var exits: [Address: [TokenNotice: Int]] = [:]
+  private var withheld: Set<PushWithheld> = []
+  /// The tokens for Live Activities. Set before the first event, because each event releases what is not wanted.
+  package var activities: Set<TokenKey> = []
+
+  package init(products: [PushProduct], hasWidgetPushes: Bool = true, state: State = State()) {
+    self.products = products
+    self.hasWidgetPushes = hasWidgetPushes
+    self.state = state
+  }
+
+  // MARK: Queries
+
+  /// The token of an app, of its widgets or of a control; `nil` while it has none.
+  package func token(_ key: TokenKey) -> String? {
+    state.tokens[key].flatMap { $0.phase == .held ? $0.token : nil }
+  }
+
+  /// Whether an app is registered and has the entitlement.
+  package func isRegistered(_ app: String) -> Bool { environment(TokenKey(app, .app)) != nil }
+
+  /// Source: `WidgetCenter.currentPushInfo`.
+  package func pushInfo(askedBy address: Address) -> String? {
+    guard let app = product(address)?.app, !placements(ofApp: app).isEmpty else { return nil }
+    return token(TokenKey(app, .widgets))
+  }
+
+  /// The tokens of an app's controls, by placement number. Source: `ControlInfo.pushInfo`.
+  package func controlTokens(askedBy address: Address) -> [Int: String] {
+    guard let app = product(address)?.app else { return [:] }
+    return Dictionary(
+      uniqueKeysWithValues: tokens(ofControls: controls(ofApp: app), app).map { ($0.placement.id, $0.token) })
+  }
+
+  /// The placed widgets of an app that take pushes.
+  package func placements(ofApp app: String) -> [Placement] {
+    guard hasWidgetPushes else { return [] }
+    return placed(\.placements, ofApp: app)
+  }
+
+  /// The placed controls of an app that take pushes.
+  private func controls(ofApp app: String) -> [Placement] { placed(\.controls, ofApp: app) }
+
+  private func placed(_ placements: KeyPath<PushWidgets, [Placement]>, ofApp app: String) -> [Placement] {
+    takers.filter { $0.app == app }.flatMap { widgets[$0.bundle]?[keyPath: placements] ?? [] }.sorted { $0.id < $1.id }
+  }
+
+  private func tokens(ofControls controls: [Placement], _ app: String) -> [TellControlPushHandlers.Control] {
+    controls.compactMap { control in
+      token(TokenKey(app, .control(control.id))).map { TellControlPushHandlers.Control(placement: control, token: $0) }
+    }
+  }
+
+  /// The placements that a push to widgets or to a control reloads, by the key of its token.
+  package var reloadedPlacements: [TokenKey: [Placement]] {
+    apps.reduce(into: [:]) { reloaded, app in
+      reloaded[TokenKey(app, .widgets)] = reloadedWidgets(ofApp: app)
+      for control in controls(ofApp: app) { reloaded[TokenKey(app, .control(control.id))] = [control] }
+    }
+  }
+
+  /// The placed widgets of an app that a widget push reloads: those that take pushes, and others by a setting. None while
+  /// no placed widget takes pushes.
+  private func reloadedWidgets(ofApp app: String) -> [Placement] {
+    let taking = placements(ofApp: app)
+    guard !taking.isEmpty else { return [] }
+    let others = products.filter { $0.app == app }.flatMap { widgets[$0.bundle]?.others ?? [] }
+    return (taking + others).sorted { $0.id < $1.id }
+  }
+
+  /// The apps of this device.
+  private var apps: Set<String> { Set(products.map(\.app)) }
+
+  /// The extensions whose widgets and controls can have a token.
+  private var takers: [PushProduct] {
+    products.filter { $0.address.role == .widgetExtension && $0.environment != nil }
+  }
+
+  private func product(_ address: Address) -> PushProduct? { products.first { $0.address == address } }
+
+  private func app(_ bundle: String) -> PushProduct? {
+    products.first { $0.address.role == .app && $0.bundle == bundle }
+  }
+
+  /// The environment of a wanted token; `nil` if no token is wanted.
+  private func environment(_ key: TokenKey) -> PushEnvironment? {
+    switch key.use {
+    case .app: return state.registered.contains(key.bundle) ? app(key.bundle)?.environment : nil
+    case .widgets: return environment(of: placements(ofApp: key.bundle).first)
+    case .control(let id): return environment(of: controls(ofApp: key.bundle).first { $0.id == id })
+    case .liveActivity, .liveActivityStarts: return activities.contains(key) ? app(key.bundle)?.environment : nil
+    // This device has no code that needs one.
+    case .fleet: return nil
+    }
+  }
+
+  private func environment(of placement: Placement?) -> PushEnvironment? {
+    takers.first { $0.bundle == placement?.bundle }?.environment
+  }
+
+  /// The calls of an extension's handlers that are due.
+  private func due(_ product: PushProduct) -> [TokenNotice] {
+    [
+      dueToWidgets(product).map(TokenNotice.widgets), dueToControls(product).map(TokenNotice.controls),
+    ].compactMap(\.self)
+  }
+
+  /// The next of the calls that are due: the one during which fewest process instances ended.
+  private func next(_ product: PushProduct) -> TokenNotice? {
+    due(product).min { exits(product.address, $0) < exits(product.address, $1) }
+  }
+
+  private func exits(_ address: Address, _ notice: TokenNotice) -> Int { exits[address]?[notice] ?? 0 }
+
+  private func dueToWidgets(_ product: PushProduct) -> TellPushHandlers? {
+    guard hasWidgetPushes, widgets[product.bundle]?.handlers.isEmpty == false else { return nil }
+    let notified = state.notified[product.bundle]
+    let placed = placements(ofApp: product.app)
+    guard !placed.isEmpty else {
+      return notified.flatMap { $0.widgets.isEmpty ? nil : TellPushHandlers(token: $0.token, widgets: []) }
+    }
+    guard let token = token(TokenKey(product.app, .widgets)) else { return nil }
+    let notice = TellPushHandlers(token: token, widgets: placed)
+    return notice == notified ? nil : notice
+  }
+
+  /// Not due before all placed controls have a token.
+  private func dueToControls(_ product: PushProduct) -> TellControlPushHandlers? {
+    guard widgets[product.bundle]?.controlHandlers.isEmpty == false else { return nil }
+    let placed = controls(ofApp: product.app)
+    let notice = TellControlPushHandlers(controls: tokens(ofControls: placed, product.app))
+    guard notice.controls.count == placed.count else { return nil }
+    let notified = state.notifiedControls[product.bundle] ?? TellControlPushHandlers(controls: [])
+    return notice == notified ? nil : notice
+  }
+
+  // MARK: Events
+
+  package mutating func handle(_ event: Event) -> [Action] {
+    switch event {
+    case .began:
+      return withholdFromActivities() + reconcile() + state.notifiedApps.keys.sorted().flatMap(notifyApp)
+        + state.tokens.keys.sorted().flatMap(passOn)
+    case .widgets(let widgets):
+      self.widgets = widgets
+      return withhold() + reconcile()
+    case .activities(let keys):
+      activities = keys
+      return withholdFromActivities() + reconcile()
+    case .issued(let key, let token): return issued(key, token)
+    case .released(let key):
+      guard state.tokens[key]?.phase == .releasing else { return [] }
+      state.tokens[key] = nil
+      return reconcile()
+    case .replaced(let key, let token): return replaced(key, token)
+    case .register(let app): return register(app)
+    case .unregister(let app):
+      state.registered.remove(app)
+      state.notifiedApps[app] = nil
+      return [.notRegistered(app: app)] + reconcile()
+    case .awake(let address): return ask(address)
+    case .instanceEnded(let address):
+      if let app = product(address), address.role == .app { state.notifiedApps[app.bundle] = nil }
+      return asking[address].map { failed(address, $0) } ?? []
+    case .notified(let address, let notice):
+      guard asking[address] == notice, let product = product(address) else { return [] }
+      asking[address] = nil
+      exits[address]?[notice] = nil
+      switch notice {
+      case .widgets(let call): state.notified[product.bundle] = call
+      case .controls(let call): state.notifiedControls[product.bundle] = call
+      }
+      return ask(address)
+    case .notNotified(let address, let notice):
+      return asking[address] == notice ? failed(address, notice, isFinal: true) : []
+    case .appNotified(let app, let token):
+      if state.notifiedApps[app] != nil { state.notifiedApps[app] = token }
+      return notifyApp(app)
+    }
+  }
+
+  private mutating func issued(_ key: TokenKey, _ token: String) -> [Action] {
+    guard state.tokens[key]?.phase == .asking else { return [] }
+    state.tokens[key]?.phase = .held
+    state.tokens[key]?.token = token
+    return replyRegistered(key) + passOn(key) + reconcile()
+  }
+
+  /// Passes on the token of a Live Activity, or that it has none.
+  private func passOn(_ key: TokenKey) -> [Action] {
+    switch key.use {
+    case .liveActivity, .liveActivityStarts: [.output(.activityToken(key, token(key)))]
+    case .app, .widgets, .control, .fleet: []
+    }
+  }
+
+  private mutating func replaced(_ key: TokenKey, _ token: String?) -> [Action] {
+    guard let kept = state.tokens[key] else { return [] }
+    if let token {
+      state.tokens[key]?.token = token
+      if kept.phase == .asking { state.tokens[key]?.phase = .held }
+      return replyRegistered(key) + (key.use == .app ? notifyApp(key.bundle) : []) + passOn(key) + reconcile()
+    }
+    state.tokens[key] = nil
+    // The app requests a token again at its next launch. Source: "Registering your app with APNs".
+    if key.use == .app {
+      state.registered.remove(key.bundle)
+      state.notifiedApps[key.bundle] = nil
+    }
+    return [.tokensChanged] + passOn(key) + reconcile()
+  }
+
+  private mutating func register(_ bundle: String) -> [Action] {
+    guard let app = app(bundle), app.environment != nil else {
+      let address = app(bundle)?.address
+      return address.map { [.withheld(PushWithheld(address: $0, reason: .noEntitlement))] } ?? []
+    }
+    state.registered.insert(bundle)
+    return reconcile() + replyRegistered(TokenKey(bundle, .app))
+  }
+
+  private mutating func replyRegistered(_ key: TokenKey) -> [Action] {
+    guard key.use == .app, state.registered.contains(key.bundle), let token = token(key) else { return [] }
+    if state.notifiedApps[key.bundle] == nil { state.notifiedApps[key.bundle] = token }
+    return [.registered(app: key.bundle)]
+  }
+
+  /// Sends the token to a running app that has received another one.
+  private func notifyApp(_ bundle: String) -> [Action] {
+    guard let notified = state.notifiedApps[bundle], let token = token(TokenKey(bundle, .app)), notified != token,
+      let app = app(bundle)
+    else { return [] }
+    return [.notifyApp(app.address, app: bundle, token)]
+  }
+
+  /// Reports extensions that declare a handler and get no token.
+  private mutating func withhold() -> [Action] {
+    let extensions = products.filter { $0.address.role == .widgetExtension }
+    return extensions.flatMap { product -> [PushWithheld] in
+      guard let declared = widgets[product.bundle] else { return [] }
+      let tooOld = hasWidgetPushes ? [] : declared.handlers
+      let without =
+        product.environment == nil ? (hasWidgetPushes ? declared.handlers : []) + declared.controlHandlers : []
+      return [
+        PushWithheld(address: product.address, reason: .systemTooOld, handlers: tooOld),
+        PushWithheld(address: product.address, reason: .noEntitlement, handlers: without),
+      ]
+    }
+    .filter { !$0.handlers.isEmpty && withheld.insert($0).inserted }
+    .map(Action.withheld)
+  }
+
+  /// Reports apps whose activities were requested with a token, and get none.
+  private mutating func withholdFromActivities() -> [Action] {
+    activities.sorted().compactMap { key -> PushWithheld? in
+      guard case .liveActivity = key.use, let app = app(key.bundle), app.environment == nil else { return nil }
+      return PushWithheld(address: app.address, reason: .noEntitlement, handlers: ["pushTokenUpdates"])
+    }
+    .filter { withheld.insert($0).inserted }.map(Action.withheld)
+  }
+
+  // MARK: Consequences
+
+  /// Adapts the tokens and the calls to what is wanted.
+  private mutating func reconcile() -> [Action] {
+    var isChanged = false
+    let possible = apps.map { TokenKey($0, .app) } + reloadedPlacements.keys + activities
+    for key in Set(possible).union(state.tokens.keys) {
+      let environment = environment(key)
+      switch (state.tokens[key], environment) {
+      case (nil, let environment?):
+        state.tokens[key] = Kept(phase: .asking, environment: environment)
+        isChanged = true
+      case (let kept?, _) where kept.phase == .held && kept.environment != environment:
+        state.tokens[key]?.phase = .releasing
+        isChanged = true
+      default: break
+      }
+    }
+    let actions: [Action] = isChanged ? [.tokensChanged] : []
+    return actions
+      + takers.flatMap { product in
+        next(product).map { want(product.address, $0) } ?? release(product.address)
+      }
+  }
+
+  private mutating func want(_ address: Address, _ notice: TokenNotice) -> [Action] {
+    guard exits(address, notice) < TokenStateMachine.exitLimit, wanted.insert(address).inserted else { return [] }
+    return [.process(.want(address, because: TokenStateMachine.assertion))]
+  }
+
+  private mutating func release(_ address: Address) -> [Action] {
+    guard asking[address] == nil, wanted.remove(address) != nil else { return [] }
+    return [.process(.release(address, because: TokenStateMachine.assertion))]
+  }
+
+  /// Calls the handlers of a running extension, or releases the extension.
+  private mutating func ask(_ address: Address) -> [Action] {
+    guard asking[address] == nil, let product = takers.first(where: { $0.address == address }) else { return [] }
+    guard let notice = next(product) else { return release(address) }
+    asking[address] = notice
+    return want(address, notice) + [.notify(address, notice)]
+  }
+
+  /// A process instance ended during the call, or did not complete it in time.
+  private mutating func failed(_ address: Address, _ notice: TokenNotice, isFinal: Bool = false) -> [Action] {
+    asking[address] = nil
+    exits[address, default: [:]][notice] = isFinal ? TokenStateMachine.exitLimit : exits(address, notice) + 1
+    guard let product = product(address), let next = next(product),
+      exits(address, next) < TokenStateMachine.exitLimit
+    else { return release(address) }
+    return isFinal ? ask(address) : []
+  }
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Archive
+package import Foundation
+package import Messages
+
+/// The state machine of timelines: pending reloads, their payment, requests to extensions, and the entries that are
+/// shown. A plain value without clock or I/O. The same events at the same instants give the same actions; actions of
+/// one instant are in the order of placement numbers.
+///
+/// Reloads of one placement that arrive while one is pending are merged. A reload that arrives while the extension is
+/// being asked becomes pending. An extension is asked for as many placements at a time as the settings say, and for one
+/// placement once at a time.
+package struct TimelineStateMachine: Sendable {
+  let extensions: [Address]
+  /// The extensions by bundle identifier.
+  private let addresses: [String: Address]
+  let apps: [Address]
+  let settings: TimelineSettings
+  package internal(set) var policy: BudgetPolicy
+  package internal(set) var placements = PlacementTable()
+  /// Entries to show, by placement; the visible entry is the first.
+  package internal(set) var upcoming: [Int: [UpcomingEntry]] = [:]
+  /// When an entry, a delayed reload or the policy of a timeline is due.
+  private var dueDates = DueDates()
+  /// What events changed of the persistent state since the last `takeChanges`.
+  private var changes = Changes()
+  /// The kinds that each extension reported, with their first families.
+  package internal(set) var kinds: [Address: [String: WidgetFamilyName]] = [:]
+  package internal(set) var unresolvedReloads: [UnresolvedReload] = []
+  var lastReload = 0
+  var lastLine = 0
+  var inFront: Set<Address> = []
+  /// When the user last opened each app by tapping a widget.
+  var opened: [Address: Date] = [:]
+  /// Whether the display is Always-On.
+  var isLuminanceReduced = false
+  /// The activities that keep apps running in the background.
+  var atWork: [Address: AppActivity] = [:]
+  /// The placements that are visible in StandBy, and when the system last reloaded them by itself.
+  var inStandBy: Set<Int> = []
+  var standByAsked: [Int: Date] = [:]
+  /// Extensions whose timelines cannot be stored now.
+  var withheld: [Address: Withholding] = [:]
+  var outstanding = OutstandingRequests()
+  /// By extension, in the order of the requests. A kind that no extension has reported is requested from every
+  /// extension that never ran.
+  var snapshots: [Address: [ProviderRequest]] = [:]
+  /// Extensions that this state machine keeps awake.
+  var wanted: Set<Address> = []
+  /// Those of them that do not start at present.
+  var stalled: Set<Address> = []
+
+  package init(
+    extensions: [Address], apps: [Address] = [], settings: TimelineSettings = TimelineSettings(),
+    policy: BudgetPolicy = .init()
+  ) {
+    let extensions = extensions.sorted { $0.text < $1.text }
+    self.extensions = extensions
+    self.addresses = Dictionary(extensions.map { ($0.bundleIdentifier ?? "", $0) }) { first, _ in first }
+    // Of apps with nested identifiers the most specific one contains an extension.
+    self.apps = apps.sorted { $0.text.count > $1.text.count }
+    self.settings = settings
+    self.policy = policy
+  }
+
+  /// Adds a placement as the previous host wrote it.
+  package mutating func restore(_ placed: PlacementState, _ entries: [UpcomingEntry]) {
+    placements[placed.placement.id] = placed
+    upcoming[placed.placement.id] = entries
+  }
+
+  /// Sets the rest of what the previous host wrote, after the placements.
+  ///
+  /// - Parameters:
+  ///   - lastReload: the highest number of a reload in the ledger.
+  ///   - lastLine: the number of its last line.
+  package mutating func restore(
+    kinds: [Address: [String: WidgetFamilyName]], _ unresolved: [UnresolvedReload], lastReload: Int, lastLine: Int
+  ) {
+    self.kinds = kinds
+    unresolvedReloads = unresolved
+    self.lastLine = lastLine
+    self.lastReload = max(placements.values.compactMap { $0.pendingReload?.reload }.max() ?? 0, lastReload)
+    settle()
+  }
+
+  /// Whether an extension is asked for something, or is about to be. While it is, the clock does not advance.
+  package var isBusy: Bool { !outstanding.all.isEmpty || !wanted.subtracting(stalled).isEmpty }
+
+  /// The next date at which `timerFired` is due.
+  package var nextInstant: Date? {
+    let standBy = inStandBy.compactMap { placements[$0].flatMap { standByDue($0) } }
+    return (standBy + [dueDates.first].compactMap(\.self)).min()
+  }
+
+  package mutating func handle(_ event: Event, now: Date) -> [Action] {
+    let (formerKinds, formerReloads) = (kinds, unresolvedReloads)
+    let actions = Self.wantedOnce(decide(event, now))
+    let former = settle()
+    changes.placements.formUnion(former.keys.filter { former[$0] != placements[$0] })
+    changes.kinds.formUnion(kinds.keys.filter { kinds[$0] != formerKinds[$0] })
+    if unresolvedReloads != formerReloads { changes.areUnresolvedReloads = true }
+    return actions + pushActions(since: former) + relevanceActions(since: former)
+  }
+
+  /// Returns what events changed of the persistent state since the last call.
+  package mutating func takeChanges() -> Changes {
+    defer { changes = Changes() }
+    return changes
+  }
+
+  /// Notes when the changed placements are due.
+  ///
+  /// - Returns: the changed placements, as they were before.
+  @discardableResult
+  mutating func settle() -> [Int: PlacementState?] {
+    let former = placements.takeFormer()
+    for id in former.keys {
+      dueDates[id] = placements[id].flatMap { placed in
+        let next = upcoming[id].flatMap { nextEntry(of: placed, $0) }?.date
+        let reload = placed.pendingReload == nil ? placed.policyDue : placed.pendingReload?.notBefore
+        return [next, reload].compactMap(\.self).min()
+      }
+    }
+    return former
+  }
+
+  private mutating func decide(_ event: Event, _ now: Date) -> [Action] {
+    switch event {
+    case .began: return timerFired(placements.keys.sorted(), now) + extensions.filter { !isDone($0) }.map { want($0) }
+    case .kindsReported(let address, let kinds):
+      self.kinds[address] = kinds
+      return []
+    case .kindsForgotten(let addresses):
+      for address in addresses { kinds[address] = nil }
+      return []
+    case .placed(let placement, let context): return place(placement, context, now)
+    case .edited(let placement, let context): return edit(placement, context, now)
+    case .removed(let id):
+      placements[id] = nil
+      standByAsked[id] = nil
+      upcoming[id] = nil
+      return []
+    case .reload(let source, let kind, let areControls, let isInside, let context):
+      return reload(source, kind, areControls, isInside, context, now)
+    case .reloadOne(let id, let because, let context): return requestReload(id, because, context, now: now)
+    case .systemChanged(let setting, let context): return systemChanged(setting, context, now)
+    case .timeZone(let timeZone):
+      // What accrued until now did so in the former zone.
+      for id in placements.keys { placements[id]?.account.accrue(policy, now: now) }
+      policy.timeZone = timeZone
+      return []
+    case .moved(let bundles, let context): return moved(bundles, context, now)
+    case .inFront(let app, let isInFront): return setFront(app, isInFront, now)
+    case .atWork(let apps): return setAtWork(apps, now)
+    case .openedFromWidget(let app):
+      opened[app] = now
+      return []
+    case .withheld(let extensions): return withhold(extensions, now)
+    case .seen(let ids, let isStandBy): return see(ids, isStandBy, now)
+    case .luminance(let isReduced):
+      isLuminanceReduced = isReduced
+      return []
+    case .timerFired: return timerFired(inStandBy.union(dueDates.ids(at: now)).sorted(), now)
+    case .snapshot(let kind, let bundle, let family, let serial): return snapshot(kind, of: bundle, family, serial)
+    case .awake(let address):
+      stalled.remove(address)
+      return isDone(address) && !wanted.contains(address) ? [] : next(address, now)
+    case .stalled(let address):
+      stalled.insert(address)
+      return []
+    case .instanceEnded, .answered, .gave, .failed, .overran: return outcome(event, now)
+    }
+  }
+
+  private func relevanceActions(since former: [Int: PlacementState?]) -> [Action] {
+    let hasChanged = former.contains { id, before in
+      placements[id].map { $0.relevance != before?.relevance ?? CurrentRelevance() } ?? false
+    }
+    return hasChanged ? [.output(.relevanceChanged)] : []
+  }
+
+  /// Leaves out that an extension is wanted which is wanted already: it is then asked for all that is due.
+  ///
+  /// Static: a call on the value would copy it before its argument changes it.
+  private static func wantedOnce(_ actions: [Action]) -> [Action] {
+    var wanted: Set<Address> = []
+    return actions.filter { action in
+      switch action {
+      case .process(.want(let address, _, _)): return wanted.insert(address).inserted
+      case .process(.release(let address, _)), .process(.halt(let address, _)): wanted.remove(address)
+      default: break
+      }
+      return true
+    }
+  }
+
+  // MARK: Placements
+
+  private mutating func place(_ placement: Placement, _ context: MessageContext, _ now: Date) -> [Action] {
+    guard placements[placement.id] == nil else { return edit(placement, context, now) }
+    placements[placement.id] = PlacementState(placement, BudgetAccount(policy, now: now))
+    return requestReload(placement.id, .added, context, now: now)
+  }
+
+  private mutating func edit(_ placement: Placement, _ context: MessageContext, _ now: Date) -> [Action] {
+    guard let former = placements[placement.id]?.placement, former != placement else { return [] }
+    placements[placement.id]?.placement = placement
+    return requestReload(placement.id, .edited, context, now: now)
+  }
+
+  /// Settings that views read, and that change what is archived. Source: `placeholder(in:)`, which the system requests
+  /// again when the environment changes, such as the text size.
+  private static let settingsOfViews = Set(SettingName.allCases.filter { !$0.isOfLocation }.map(\.rawValue))
+
+  /// Reloads all placements. Placeholders whose views read the setting are requested again, once for all changes.
+  private mutating func systemChanged(_ setting: String, _ context: MessageContext, _ now: Date) -> [Action] {
+    if Self.settingsOfViews.contains(setting) {
+      let asked = Set(outstanding.all.filter { $0.purpose == .placeholder }.map(\.placement.id))
+      for id in placements.keys where !asked.contains(id) { placements[id]?.isPlaceholderOld = true }
+    }
+    return placements.keys.sorted().flatMap { requestReload($0, .system, context, now: now) }
+  }
+
+  /// The extension of a placement, if the device has it.
+  func address(of placement: Placement) -> Address? { addresses[placement.bundle] }
+
+  /// The placements of an extension, by number.
+  ///
+  /// - Parameter areControls: whether controls are meant, or widgets; `nil`: both.
+  func ids(of address: Address, kind: String? = nil, areControls: Bool? = nil) -> [Int] {
+    let all = placements.ids(of: address.bundleIdentifier ?? "")
+    if kind == nil, areControls == nil { return all }
+    return all.filter { id in
+      guard let placement = placements[id]?.placement else { return false }
+      return (kind == nil || placement.kind == kind)
+        && (areControls == nil || (placement.family == .control) == areControls)
+    }
+  }
+
+  private mutating func setFront(_ app: Address, _ isInFront: Bool, _ now: Date) -> [Action] {
+    guard isInFront else {
+      inFront.remove(app)
+      return []
+    }
+    guard inFront.insert(app).inserted else { return [] }
+    return targets(of: app).flatMap { ids(of: $0) }.flatMap { redecide($0, now) }
+  }
+
+  private mutating func setAtWork(_ apps: [Address: AppActivity], _ now: Date) -> [Action] {
+    let begun = apps.keys.filter { atWork[$0] == nil }.sorted { $0.text < $1.text }
+    atWork = apps
+    return begun.flatMap { targets(of: $0) }.flatMap { ids(of: $0) }.flatMap { redecide($0, now) }
+  }
+
+  private mutating func see(_ ids: Set<Int>, _ isStandBy: Bool, _ now: Date) -> [Action] {
+    inStandBy = isStandBy ? ids : []
+    var actions: [Action] = []
+    for id in placements.seen.symmetricDifference(ids).sorted() {
+      guard let placed = placements[id] else { continue }
+      let hours = placed.account.hoursUnseen(now)
+      placements[id]?.account.see(ids.contains(id), policy, now: now)
+      let waits = placed.pendingReload.map { !$0.isPaid } ?? false
+      guard ids.contains(id) else { continue }
+      if placed.hasMoved {
+        actions += seenElsewhere(id, now)
+      } else if waits, hours >= policy.staleAfter {
+        actions += requestReload(id, .stale, .none, now: now)
+      }
+    }
+    return actions + inStandBy.sorted().flatMap { standBy($0, now) ?? [] }
+  }
+
+  /// When the system reloads a placement in StandBy by itself: a fixed time after the last reload. A reload that waits
+  /// for its payment does not delay it. Source: "Keeping a widget up to date": StandBy has a separate rate.
+  private func standByDue(_ placed: PlacementState) -> Date? {
+    let id = placed.placement.id
+    guard let every = policy.standByEvery, inStandBy.contains(id),
+      placed.pendingReload.map({ !$0.isPaid && $0.withheld == nil }) ?? true,
+      let address = address(of: placed.placement), kinds[address]?[placed.placement.kind] != nil
+    else { return nil }
+    let last = max(placed.account.lastReload ?? placed.account.opened, standByAsked[id] ?? .distantPast)
+    return last.addingTimeInterval(every)
+  }
+
+  /// - Returns: `nil` if the system does not reload it by itself now.
+  private mutating func standBy(_ id: Int, _ now: Date) -> [Action]? {
+    guard let placed = placements[id], let due = standByDue(placed), due <= now else { return nil }
+    standByAsked[id] = now
+    return requestReload(id, .standBy, .none, now: now)
+  }
+
+  // MARK: Entries
+
+  func nextEntry(of placed: PlacementState, _ entries: [UpcomingEntry]) -> UpcomingEntry? {
+    entries.first { entry in placed.shown.map { entry.date > $0 } ?? true }
+  }
+
+  /// Shows the latest entry that is due.
+  mutating func show(_ id: Int, _ now: Date) -> [Action] {
+    guard var placed = placements[id], let entries = upcoming[id],
+      let index = entries.lastIndex(where: { $0.date <= now })
+    else { return [] }
+    let due = entries[index]
+    guard placed.shown != due.date else { return [] }
+    for entry in entries[...index] where placed.shown.map({ entry.date > $0 }) ?? true {
+      placed.relevance.show(entry.relevance, of: entry.date)
+    }
+    let animation = animation(of: placed, to: due)
+    placed.transition = due.transition
+    placed.shown = due.date
+    placements[id] = placed
+    upcoming[id] = Array(entries[index...])
+    let placement = placed.placement
+    let notice = EntryShown(
+      bundle: placement.bundle, widgetKind: placement.kind, placement: id, date: due.date, text: due.text,
+      animation: animation)
+    return [.shown(notice, .none)]
+  }
+
+  /// Only visible changes are animated: a widget out of sight is drawn once, and an Always-On display animates nothing.
+  private func animation(of placed: PlacementState, to entry: UpcomingEntry) -> EntryAnimation? {
+    guard placed.account.isSeen, !isLuminanceReduced, let former = placed.transition else { return nil }
+    return entry.transition.animation(from: former)
+  }
+
+  /// - Parameter ids: the placements that may be due, in order.
+  private mutating func timerFired(_ ids: [Int], _ now: Date) -> [Action] {
+    ids.flatMap { id -> [Action] in
+      var actions = show(id, now)
+      if let asked = standBy(id, now) {
+        actions += asked
+      } else if let pendingReload = placements[id]?.pendingReload {
+        if let instant = pendingReload.notBefore, instant <= now { actions += redecide(id, now) }
+      } else if let due = placements[id]?.policyDue, due <= now {
+        actions += requestReload(id, .policy, .none, now: now)
+      }
+      return actions
+    }
+  }
+}
