@@ -582,6 +582,7 @@ let package = Package(
         "AuthorRuntime", "BusTesting", "CurlURLLoading", "FidelityRules", "HTTPRules", "MessageBus",
         "Messages", "URLSessionAPI", "WidgetLabTesting",
       ]),
+    tests("DeviceRulesTests", ["Archive", "ChildProcesses", "DeviceRules", "Messages"]),
     tests(
       "LaunchingTests",
       [
@@ -636,7 +637,8 @@ let package = Package(
     tests(
       "GalleryTests",
       [
-        "Archive", "BusTesting", "ClockTesting", "Device", "DeviceRules", "FidelityRules", "MessageBus", "Messages",
+        "Archive", "BusTesting", "ClockTesting", "Device", "DeviceRules", "DeviceTesting", "FidelityRules",
+        "MessageBus", "Messages",
         "Stores", "Timekeeping", "ZeroMQ", grdb,
       ]),
     tests(

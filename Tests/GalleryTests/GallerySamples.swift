@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
+import BusTesting
+import DeviceTesting
+import GRDB
 import Messages
+import Stores
+import Timekeeping
 
 @testable import Device
 @testable import DeviceRules
@@ -68,5 +73,36 @@ extension ListGallery.Reply {
 
   func reason(_ location: WidgetLocationName, _ family: WidgetFamilyName) -> String? {
     items.first { $0.location == location && $0.families.contains(family) }?.reason
+  }
+}
+
+extension GalleryService {
+  /// A service on a device without other concerns.
+  static func alone(
+    _ database: any DatabaseWriter, _ device: WidgetDevice = GallerySamples.phone(), placesEachKind: Bool = true,
+    clock: any ControllableClock, timelines: TimelineStateMachine = TimelineStateMachine(extensions: []),
+    launchOutcome: @escaping @Sendable (Address, Duration) async -> BusError? = { _, _ in nil }
+  ) async throws -> GalleryService {
+    let stored = try Stored(
+      DeviceTransactions(immediate: database), device: device, apps: [GallerySamples.app],
+      placesEachKind: placesEachKind)
+    let lone = await LoneDevice(
+      DeviceStateMachine(timelines: timelines, gallery: stored.gallery, screen: stored.screen), clock: clock)
+    let service = GalleryService(
+      stored, core: lone.core, bus: InMemoryBus().connection(.host("phone")), clock: clock,
+      launchOutcome: launchOutcome)
+    lone.core.connect(service)
+    return service
+  }
+
+  nonisolated var device: LoneDevice { LoneDevice.of(core) }
+
+  func launched(_ app: String) {
+    let instance = ProcessInstance(generation: 1, pid: 1)
+    core.handle(.asked(.launch(.awake(.app("phone", app), instance, woken: true))))
+  }
+
+  func learned(_ bundle: String, _ widgets: [WidgetDeclaration]) throws(BusError) -> [Placement] {
+    try learned(.widgetExtension("phone", bundle), widgets)
   }
 }

@@ -3,6 +3,7 @@
 import Archive
 import BusTesting
 import ClockTesting
+import DeviceTesting
 import FidelityRules
 import Foundation
 import GRDB
@@ -21,18 +22,27 @@ private let widget = Address.widgetExtension("phone", GallerySamples.bundle)
   private let noon = Date(timeIntervalSince1970: 1_000_000_000)
   private let clock = ManualClock()
 
-  private func service() throws -> GalleryService {
+  private func service(
+    _ timelines: TimelineStateMachine = TimelineStateMachine(extensions: []),
+    _ outcome: @escaping @Sendable (Address, Duration) async -> BusError? = { _, _ in nil }
+  ) async throws -> GalleryService {
     var options = WidgetDevice.Options()
     options.smartRotatePause = 1800
-    return try GalleryService(
-      device: GallerySamples.phone(18, options), apps: [GallerySamples.app], placesEachKind: false,
-      database: try DatabaseQueue(), bus: InMemoryBus().connection(.host("phone")), clock: clock)
+    return try await GalleryService.alone(
+      DatabaseQueue(), GallerySamples.phone(18, options), placesEachKind: false, clock: clock, timelines: timelines,
+      launchOutcome: outcome)
   }
 
-  /// Returns a service with two widgets in a stack, the second one on top.
+  /// Returns a service with two widgets in a stack, the second one on top. The first one is relevant.
   private func stack() async throws -> GalleryService {
-    let service = try service()
-    try await service.launched(GallerySamples.app)
+    var timelines = TimelineStateMachine(extensions: [])
+    let placement = Placement(
+      id: 1, bundle: GallerySamples.bundle, kind: "Weather", family: .systemSmall, location: .homeScreen)
+    var placed = PlacementState(placement, BudgetAccount(BudgetPolicy(), now: clock.now))
+    placed.relevance.show(ArchivedEntry.Relevance(score: 2, duration: 0), of: clock.now)
+    timelines.restore(placed, [])
+    let service = try await service(timelines)
+    await service.launched(GallerySamples.app)
     _ = try await service.learned(GallerySamples.bundle, [GallerySamples.widget()])
     for base in [nil, 1] as [Int?] {
       let request = AddPlacement(widgetKind: "Weather", family: nil, location: .homeScreen, stack: base)
@@ -44,11 +54,14 @@ private let widget = Address.widgetExtension("phone", GallerySamples.bundle)
   @Test(.rule("GALLERY-25"))
   func `a stack turns to its most relevant widget as soon as the pause after its last turn is over`() async throws {
     let service = try await stack()
-    var outputs = await service.outputs.stream().makeAsyncIterator()
-    await service.set([1: GalleryStateMachine.Relevance(score: 2)])
+    let (turns, continuation) = AsyncStream.makeStream(of: Int.self)
+    await service.core.observe { step in
+      for case .gallery(.turned(let turn, _)) in step.actions { continuation.yield(turn.top) }
+    }
+    await service.core.handle(.gallery(.turnStacks))
     #expect(service.stateMachine.stack(of: 1)?.top == 2)
     clock.advance(by: 1800)
-    #expect(await outputs.next() == .stackTurned)
+    #expect(await turns.first { _ in true } == 1)
     #expect(service.stateMachine.stack(of: 1)?.top == 1)
     await service.leave()
   }
@@ -56,9 +69,8 @@ private let widget = Address.widgetExtension("phone", GallerySamples.bundle)
   @Test(.rule("GALLERY-25")) func `the choice of the user stays until the relevance of a widget changes`() async throws
   {
     let service = try await stack()
-    let relevance = GalleryStateMachine.Relevance(score: 2)
     clock.advance(by: 1800)
-    await service.set([1: relevance])
+    await service.core.handle(.gallery(.turnStacks))
     _ = try await service.turn(TurnStack(placement: 2), .none)
     #expect(service.stateMachine.stack(of: 1)?.top == 2)
     await service.leave()
@@ -91,14 +103,11 @@ private let widget = Address.widgetExtension("phone", GallerySamples.bundle)
   }
 
   @Test func `an extension whose widgets are unknown is launched until it has reported them`() async throws {
-    let service = try service()
-    var outputs = await service.outputs.stream().makeAsyncIterator()
-    var actions = await service.processActions.stream().makeAsyncIterator()
+    let service = try await service()
+    var actions = service.device.processes.makeAsyncIterator()
     let learned = Task { await service.learn([widget]) }
     #expect(await actions.next() == .want(widget, because: "gallery"))
-    #expect(await outputs.next() == .awaitLaunch(widget, within: .seconds(10)))
-    _ = try await service.learned(GallerySamples.bundle, [GallerySamples.widget()])
-    await service.stopLearning(widget)
+    _ = try await service.learned(widget, [GallerySamples.widget()])
     #expect(await learned.value == [])
     #expect(await actions.next() == .release(widget, because: "gallery"))
     #expect(await service.learn([widget]) == [])
@@ -109,11 +118,15 @@ private let widget = Address.widgetExtension("phone", GallerySamples.bundle)
   func `an extension whose launch fails remains unknown, and a service that leaves waits for none`(leaves: Bool)
     async throws
   {
-    let service = try service()
-    var outputs = await service.outputs.stream().makeAsyncIterator()
+    let (asked, continuation) = AsyncStream.makeStream(of: Duration.self)
+    let service = try await service { _, limit in
+      continuation.yield(limit)
+      if leaves { try? await Task.sleep(for: .seconds(60)) }  // ended by the service
+      return BusError(.failed, "it cannot be launched")
+    }
     let learned = Task { await service.learn([widget]) }
-    #expect(await outputs.next() == .awaitLaunch(widget, within: .seconds(10)))
-    if leaves { await service.leave() } else { await service.launchFailed(widget) }
+    #expect(await asked.first { _ in true } == .seconds(10))
+    if leaves { await service.leave() }
     #expect(await learned.value == [widget])
     await service.leave()
   }

@@ -3,6 +3,7 @@
 import Archive
 import BusTesting
 import ClockTesting
+import DeviceTesting
 import FidelityRules
 import Foundation
 import GRDB
@@ -110,18 +111,16 @@ import Timekeeping
 }
 
 @Suite(.timeLimit(.minutes(1))) struct `Gallery service` {
-  private func service(_ database: any DatabaseWriter) throws -> GalleryService {
-    let bus = InMemoryBus().connection(.host("phone"))
-    return try GalleryService(
-      device: GallerySamples.phone(), apps: [GallerySamples.app], database: database, bus: bus, clock: ManualClock())
+  private func service(_ database: any DatabaseWriter) async throws -> GalleryService {
+    try await GalleryService.alone(database, clock: ManualClock())
   }
 
   @Test(.rule("GALLERY-10"))
   func `the gallery is restored after a host restart, and no placement number is reused`() async throws {
     let database = try DatabaseQueue()
-    let first = try service(database)
+    let first = try await service(database)
     let widget = GallerySamples.widget { $0.configuration = GallerySamples.city }
-    try await first.launched(GallerySamples.app)
+    await first.launched(GallerySamples.app)
     #expect(try await first.learned(GallerySamples.bundle, [widget]).map(\.id) == [1])
     let request = AddPlacement(
       widgetKind: "Weather", family: nil, location: .homeScreen, configuration: ["city": "Paris"])
@@ -129,7 +128,7 @@ import Timekeeping
     try await first.remove(RemovePlacement(placement: 2), .none)
     _ = try await first.edit(EditPlacement(placement: 1, configuration: ["days": "4"]), .none)
     _ = try await first.change(.lock)
-    let second = try service(database)
+    let second = try await service(database)
     #expect(second.stateMachine.state == first.stateMachine.state)
     #expect(await second.state.isLocked)
     #expect(try await second.add(request, .none).placement.id == 3)
@@ -137,33 +136,24 @@ import Timekeeping
   }
 
   @Test func `the gallery service reports the results of a screen change in order`() async throws {
-    let service = try service(DatabaseQueue())
+    let service = try await service(DatabaseQueue())
+    let (screens, continuation) = AsyncStream.makeStream(of: DeviceScreen.self)
+    await service.core.observe { step in
+      for case .gallery(.screen(let notice, _)) in step.actions { continuation.yield(notice.state) }
+    }
     try await service.open("a")
     _ = try await service.change(.lock)
-    var seen: [GalleryOutput] = []
-    for await output in await service.outputs.stream() {
-      seen.append(output)
-      if seen.count == 3 { break }
-    }
-    let start = DeviceScreen()
-    let open = DeviceScreen(seen: nil, frontApp: "a")
-    let locked = DeviceScreen(isLocked: true, seen: nil)
-    #expect(
-      seen == [
-        .screen(open, before: start), .screen(locked, before: open), .background(app: "a"),
-      ])
+    var seen = screens.makeAsyncIterator()
+    #expect(await seen.next() == DeviceScreen(seen: nil, frontApp: "a"))
+    #expect(await seen.next() == DeviceScreen(isLocked: true, seen: nil))
   }
 
   @Test func `the gallery service reports a failed database write and keeps its state`() async throws {
     let database = try DatabaseQueue()
-    let service = try service(database)
+    let service = try await service(database)
     try await database.write { try $0.execute(sql: "DROP TABLE declarations") }
     await #expect(throws: BusError.self) { try await service.learned(GallerySamples.bundle, [GallerySamples.widget()]) }
     #expect(service.stateMachine.state.declarations.isEmpty)
-    var outputs = await service.outputs.stream().makeAsyncIterator()
-    guard case .broken? = await outputs.next() else {
-      Issue.record("the service did not report itself as broken")
-      return
-    }
+    #expect(await service.device.failures.first { _ in true } != nil)
   }
 }

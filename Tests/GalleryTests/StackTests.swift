@@ -135,13 +135,11 @@ import Timekeeping
   @Test(.rule("GALLERY-24")) func `a stack is restored after a host restart`() async throws {
     let database = try DatabaseQueue()
     let clock = ManualClock(noon)
-    func service() throws -> GalleryService {
-      try GalleryService(
-        device: GallerySamples.phone(), apps: [GallerySamples.app], placesEachKind: false, database: database,
-        bus: InMemoryBus().connection(.host("phone")), clock: clock)
+    func service() async throws -> GalleryService {
+      try await GalleryService.alone(database, placesEachKind: false, clock: clock)
     }
-    let first = try service()
-    try await first.launched(GallerySamples.app)
+    let first = try await service()
+    await first.launched(GallerySamples.app)
     _ = try await first.learned(GallerySamples.bundle, [GallerySamples.widget()])
     for base in [nil, 1, 1] as [Int?] {
       let request = AddPlacement(widgetKind: "Weather", family: nil, location: .homeScreen, stack: base)
@@ -149,7 +147,7 @@ import Timekeeping
     }
     clock.advance(by: 60)
     _ = try await first.turn(TurnStack(placement: 2), .none)
-    let second = try service()
+    let second = try await service()
     #expect(second.stateMachine.state == first.stateMachine.state)
     #expect(second.stateMachine.stack(of: 1)?.top == 2)
     #expect(second.stateMachine.stack(of: 1)?.turned == noon + 60)

@@ -125,7 +125,6 @@ private final class DeviceFixture: Sendable {
     // In one job, so that no transaction is made in between.
     try await Task { @DeviceActor in
       _ = try device.change(.set(.textSize, "accessibility3"))
-      DeviceActor.settle()
       #expect(try pending() == 1)
       device.transactions.commit()
       #expect(try pending() == 0)
@@ -140,7 +139,6 @@ private final class DeviceFixture: Sendable {
       try device.open("com.example.App", .none)
       try device.launcher.exited(ProcessExited(address: app, generation: 1, pid: 7, ending: .exited(code: 1)))
       try device.open("com.example.App", .none)
-      DeviceActor.settle()
       #expect(device.gallery.state.frontApp == "com.example.App")
       #expect(device.launcher.isInFront(app))
     }.value

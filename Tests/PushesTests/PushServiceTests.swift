@@ -275,7 +275,7 @@ private func processAction(of service: PushService) async -> ProcessAction? {
     }
     let service = try await fixture.host(activities: activities)
     #expect(await service.tokens.state == former.tokens.state)
-    await service.setActivities([])
+    await service.core.handle(.tokens(.activities([])))
     #expect(await fixture.received(ReleaseToken.self) != nil)
   }
 
@@ -346,7 +346,7 @@ private func processAction(of service: PushService) async -> ProcessAction? {
     _ = await processAction(of: service)
     let author = try await fixture.author()
     #expect(try await author.request(AskPushInfo(), to: .host(device)).token == "aa")
-    await service.setWidgets(widgets([]))
+    await service.core.handle(.pushWidgets(widgets([])))
     #expect(try await author.request(AskPushInfo(), to: .host(device)).token == nil)
   }
 }

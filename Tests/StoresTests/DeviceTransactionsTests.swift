@@ -179,20 +179,6 @@ import Timekeeping
     #expect(try fixture.names() == ["waiting", "meets the failure"])
   }
 
-  @Test func `a transaction that is due has what follows from its changes`() async throws {
-    let fixture = try Fixture(executor: DeviceActor.executor)
-    try await Task { @DeviceActor in
-      try fixture.insert("event")
-      DeviceActor.follow { try? fixture.insert("consequence") }
-      // Longer than a transaction waits while jobs wait.
-      let end = ContinuousClock.now + .milliseconds(6)
-      while ContinuousClock.now < end {}
-    }.value
-    try await fixture.transactions.committed()
-    #expect(try fixture.names() == ["event", "consequence"])
-    #expect(fixture.commits == 1)
-  }
-
   @Test func `after a failure nothing follows, and each caller that waits gets the error`() async throws {
     let fixture = try Fixture()
     try await fixture.perform {

@@ -48,23 +48,6 @@ import Testing
     #expect(record.all == [10, 20, 60])
   }
 
-  @Test @DeviceActor func `an advance waits until each output was received`() async throws {
-    let clock = held()
-    let outputs = Outputs<Int>(clock)
-    outputs.yield(1)
-    outputs.yield(2)
-    let record = Record<Int>()
-    let sleeping = waiter(clock, until: 1) { record.add(3) }
-    let advance = Task.immediate { try await clock.advance(by: 60) }
-    outputs.receive { output in
-      #expect(clock.now == origin)
-      record.add(output)
-    }
-    try await advance.value
-    try await sleeping.value
-    #expect(record.all == [1, 2, 3])
-  }
-
   @Test(.rule("CLOCK-07"), arguments: [0.01, 600])
   func `an advance waits for unfinished work no longer than its patience`(patience: Double) async throws {
     let clock = AdjustableClock(.held(origin), patience: .seconds(patience), machine: { origin })

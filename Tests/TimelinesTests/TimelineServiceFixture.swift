@@ -118,6 +118,21 @@ extension TimelineService {
 
   nonisolated var device: LoneDevice { LoneDevice.of(core) }
 
+  func setKinds(_ address: Address, _ widgets: [WidgetDeclaration]) throws(BusError) {
+    let families = widgets.map { ($0.kind, $0.isControl ? .control : $0.families?.first ?? .systemSmall) }
+    try record(.kindsReported(address, Dictionary(families) { first, _ in first }))
+  }
+
+  func placed(_ placement: Placement) throws(BusError) { try record(.placed(placement, .none)) }
+
+  func removed(_ id: Int) throws(BusError) { try record(.removed(id)) }
+
+  func systemChanged(_ setting: String) throws(BusError) { try record(.systemChanged(setting, .none)) }
+
+  func seen(_ ids: Set<Int>, isStandBy: Bool) { handle(.seen(ids, isStandBy: isStandBy)) }
+
+  func withheld(_ extensions: [Address: Withholding]) { handle(.withheld(extensions)) }
+
   func awake(_ address: Address) { core.handle(.timelines(.awake(address))) }
 
   func ended(_ address: Address) { core.handle(.timelines(.instanceEnded(address))) }

@@ -95,26 +95,6 @@ import ZeroMQ
     await process.leave()
   }
 
-  @Test func `a later host adds and removes placements that the earlier host did not pass on`() async throws {
-    let fixture = try TimelineServiceFixture()
-    let earlier = try await fixture.host(kinds: ["Coffee", "Tea"])
-    await earlier.leave()
-    let later = try await fixture.host(kinds: [], clock: ManualClock(origin))
-    let placements = [2, 3].map { id in
-      Placement(
-        id: id, bundle: widget.bundleIdentifier ?? "", kind: "Tea", family: .systemSmall, location: .homeScreen)
-    }
-    for _ in 1...2 {
-      try await later.setAll(placements)
-      #expect(await later.status().map(\.placement) == [2, 3])
-      let reloads = await later.stateMachine.placements.all.mapValues { $0.pendingReload?.reload }
-      #expect(reloads == [2: 2, 3: 3], "a known placement is not reloaded")
-    }
-    await later.leave()
-    let last = try await fixture.host(kinds: [], clock: ManualClock(origin))
-    #expect(await last.status().map(\.placement) == [2, 3])
-  }
-
   @Test(.rule("TIMELINE-25")) func `a snapshot is returned to its requester and not stored`() async throws {
     let fixture = try TimelineServiceFixture()
     let service = try await fixture.host(kinds: [])

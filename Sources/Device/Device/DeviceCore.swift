@@ -29,8 +29,11 @@ extension DevicePart {
   private let broken: @Sendable (String) -> Void
   private var inbox: [DeviceEvent] = []
   private var isHandling = false
+  /// The reply to the last event that had one.
+  private var reply: Result<DeviceReply, BusError>?
   /// Why nothing is handled or acknowledged any more: the state cannot be written, or the device ends.
   package private(set) var failure: BusError?
+  private var isBroken = false
   private var parts: [any DevicePart] = []
   private weak var launcher: LaunchService?
   private weak var apps: AppLifecycleService?
@@ -38,7 +41,9 @@ extension DevicePart {
   private weak var transfers: TransferService?
   private weak var timelines: TimelineService?
   private weak var pushes: PushService?
-  /// Performs what is of no service here.
+  private weak var gallery: GalleryService?
+  private weak var activities: ActivityService?
+  /// Performs what takes the device several steps.
   private var outside: (@DeviceActor (DeviceAction) -> Void)?
   /// Read each step before its actions are performed.
   private var observers: [@DeviceActor (DeviceStep) -> Void] = []
@@ -85,6 +90,22 @@ extension DevicePart {
     parts.append(pushes)
   }
 
+  package func connect(_ gallery: GalleryService) {
+    self.gallery = gallery
+    parts.append(gallery)
+  }
+
+  package func connect(_ activities: ActivityService) {
+    self.activities = activities
+    parts.append(activities)
+  }
+
+  /// Releases the services, which have left.
+  package func disconnect() {
+    parts = []
+    outside = nil
+  }
+
   package func performOutside(_ perform: @escaping @DeviceActor (DeviceAction) -> Void) { outside = perform }
 
   package func observe(_ observer: @escaping @DeviceActor (DeviceStep) -> Void) { observers.append(observer) }
@@ -113,6 +134,19 @@ extension DevicePart {
     if let failure { throw failure }
   }
 
+  /// Handles an event that has a reply.
+  ///
+  /// - Throws: the refusal; `failed` when it cannot be recorded, and `closed` when the device ends.
+  package func ask(_ event: DeviceEvent) throws(BusError) -> DeviceReply {
+    reply = nil
+    try record(event)
+    guard let reply = reply.take() else { throw Self.noReply }
+    return try reply.get()
+  }
+
+  /// An event without a reply was asked, or one during a step.
+  static let noReply = BusError(.failed, "the device has no reply", isDefinite: true)
+
   /// From now on nothing is handled.
   package func stop() {
     if failure == nil { failure = BusError(.closed, "the device is shutting down", isDefinite: false) }
@@ -120,8 +154,9 @@ extension DevicePart {
 
   /// The state cannot be written: the host must exit.
   package func fail(_ reason: String) {
-    guard failure == nil else { return }
-    failure = BusError(.failed, reason, isDefinite: false)
+    guard !isBroken else { return }
+    isBroken = true
+    if failure == nil { failure = BusError(.failed, reason, isDefinite: false) }
     broken(reason)
     for part in parts { part.settle() }
   }
@@ -145,6 +180,7 @@ extension DevicePart {
     } catch {
       return fail("the state of the device cannot be written: \(error)")
     }
+    if let reply = step.reply { self.reply = reply }
     for observer in observers { observer(step) }
     for action in step.actions { perform(action) }
     for part in parts where !part.concerns.isDisjoint(with: step.changed) { part.settle() }
@@ -161,17 +197,21 @@ extension DevicePart {
     case .timelines(let action): timelines?.perform(action)
     case .tokens(let action): pushes?.perform(action)
     case .notifications(let action): pushes?.perform(action)
+    case .gallery(let action): gallery?.perform(action)
+    case .activities(.started): outside?(action)
+    case .activities(let action): activities?.perform(action)
     case .ask(let owner, let woken): transfers?.scheduler.awake(owner, woken: woken)
     case .sessionTaken(let taken, let session): transfers?.delivery.tell(taken, session)
     case .endTasks(let tasks, let app): transfers?.end(tasks, of: app)
     case .instanceEnded(let address, let deliveries):
       transfers?.delivery.removeCopies(of: address, deliveries)
       pushes?.cancelCalls(to: address)
+      gallery?.stopLearning(address)
+      activities?.ended(address)
       outside?(action)
     case .network(let state):
       transfers?.scheduler.setRate(state.rate)
       pushes?.setOnline(state.path != .off)
-    case .launched, .archiveActivities, .relevanceChanged, .activity, .activityToken: outside?(action)
     }
   }
 }

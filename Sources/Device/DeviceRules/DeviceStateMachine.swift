@@ -2,7 +2,7 @@
 
 import Archive
 package import Foundation
-import Messages
+package import Messages
 
 /// The device as one value: the state machines of its concerns, and what one asks of another.
 ///
@@ -18,13 +18,17 @@ package struct DeviceStateMachine: Sendable {
   package var timelines: TimelineStateMachine
   package var tokens: TokenStateMachine
   package var notifications: NotificationStateMachine
-  /// Whether a process is launched or resumed for the events of sessions.
-  private let launchesForEvents: Bool
+  package var gallery: GalleryStateMachine
+  package var screen: ScreenStateMachine
+  package var activities: ActivityStateMachine
+  let facts: DeviceFacts
+  /// When the stacks are looked at again.
+  package internal(set) var nextTurn: Date?
   /// Owners with tasks or challenges about which they are to be asked.
   private var questioned: Set<Address> = []
   /// Products whose launches are prevented, and that may still run.
   private var preventing: Set<Address> = []
-  private var step = DeviceStep()
+  var step = DeviceStep()
   /// Processes are spawned last: the end of the former instance withdraws messages, which the next one would receive.
   private var spawns: [DeviceAction] = []
 
@@ -37,7 +41,10 @@ package struct DeviceStateMachine: Sendable {
     delivery: DeliveryStateMachine = DeliveryStateMachine(settings: TransferSettings()),
     timelines: TimelineStateMachine = TimelineStateMachine(extensions: []),
     tokens: TokenStateMachine = TokenStateMachine(products: []),
-    notifications: NotificationStateMachine = NotificationStateMachine(device: ""), launchesForEvents: Bool = true
+    notifications: NotificationStateMachine = NotificationStateMachine(device: ""),
+    gallery: GalleryStateMachine = GalleryStateMachine(device: .phone),
+    screen: ScreenStateMachine = ScreenStateMachine(device: .phone),
+    activities: ActivityStateMachine = ActivityStateMachine(apps: []), facts: DeviceFacts = DeviceFacts()
   ) {
     self.launching = launching
     self.apps = apps
@@ -48,8 +55,13 @@ package struct DeviceStateMachine: Sendable {
     self.timelines = timelines
     self.tokens = tokens
     self.notifications = notifications
-    self.launchesForEvents = launchesForEvents
+    self.gallery = gallery
+    self.screen = screen
+    self.activities = activities
+    self.facts = facts
   }
+
+  package func hasQuestions(for owner: Address) -> Bool { questioned.contains(owner) }
 
   package mutating func handle(_ event: DeviceEvent, now: Date) -> DeviceStep {
     run(event, now)
@@ -68,7 +80,7 @@ package struct DeviceStateMachine: Sendable {
 
   // MARK: One concern
 
-  private mutating func run(_ event: DeviceEvent, _ now: Date) {
+  mutating func run(_ event: DeviceEvent, _ now: Date) {
     switch event {
     case .launching(let event): launch(event, now)
     case .apps(let event):
@@ -94,6 +106,8 @@ package struct DeviceStateMachine: Sendable {
       step.changed.insert(.notifications)
       let actions = events.flatMap { notifications.handle($0) }
       for action in actions { take(action) }
+    case .gallery(let event): handle(event, now)
+    case .activities(let event): handle(event, now)
     case .asked(let request): step.asked.append(request)
     case .ownerProcess(let action): ask(forEvents: action)
     case .runs(let address, let generation): runs(address, generation, now)
@@ -102,12 +116,12 @@ package struct DeviceStateMachine: Sendable {
     case .questions(let owner, let areOpen):
       if areOpen { questioned.insert(owner) } else { questioned.remove(owner) }
     case .quit(let app, let sessions): quit(app, sessions, now)
-    case .pushWidgets(let widgets):
+    case .pushWidgets(let widgets, let dropsRemoved):
       run(.tokens(.widgets(widgets)), now)
       notifications.placements = tokens.reloadedPlacements.mapValues { placed in
         Dictionary(uniqueKeysWithValues: placed.map { ($0.id, $0.kind) })
       }
-      run(.notifications([.placed]), now)
+      if dropsRemoved { run(.notifications([.placed]), now) }
     case .launchesPrevented(let products, let why):
       preventing.formUnion(products)
       for product in products { launch(.launchesPrevented(product, why: why), now) }
@@ -117,7 +131,7 @@ package struct DeviceStateMachine: Sendable {
     }
   }
 
-  private mutating func launch(_ event: LaunchStateMachine.Event, _ now: Date) {
+  mutating func launch(_ event: LaunchStateMachine.Event, _ now: Date) {
     step.changed.insert(.launching)
     for action in launching.handle(event, now: now) {
       switch action {
@@ -168,7 +182,7 @@ package struct DeviceStateMachine: Sendable {
   }
 
   private mutating func ask(forEvents action: ProcessAction) {
-    step.asked.append(.process(launchesForEvents ? action : action.withoutWake))
+    step.asked.append(.process(facts.launchesForEvents ? action : action.withoutWake))
   }
 
   private mutating func take(_ action: TimelineStateMachine.Action) {
@@ -223,7 +237,7 @@ package struct DeviceStateMachine: Sendable {
       step.actions.append(.network(state))
       run(.loading(.network(state)), now)
     case .conditions(.settingChanged(let change, let settings)): changed(change, settings, now)
-    case .timelines(.relevanceChanged): step.actions.append(.relevanceChanged)
+    case .timelines(.relevanceChanged): turnStacks(mayTurn: true, now)
     case .report(let report): run(.notifications([.reported(report)]), now)
     case .push(let output): resolve(output, now)
     }
@@ -240,7 +254,7 @@ package struct DeviceStateMachine: Sendable {
       runs(address, instance.generation, now)
       awake(owner: address, instance.generation, woken: woken, nil, now)
       if address.role == .widgetExtension { run(.timelines(.awake(address)), now) }
-      if address.role == .app { step.actions.append(.launched(app: address)) }
+      if address.role == .app { launched(address) }
       run(.tokens(.awake(address)), now)
       run(.notifications([.awake(address)]), now)
       if address.role == .app { run(.apps(.awake(address)), now) }
@@ -281,9 +295,10 @@ package struct DeviceStateMachine: Sendable {
     if address.role == .widgetExtension { run(.timelines(.instanceEnded(address)), now) }
     run(.tokens(.instanceEnded(address)), now)
     run(.notifications([.instanceEnded(address)]), now)
+    endedOnScreen(address, now)
   }
 
-  private mutating func setFront(_ app: Address, _ isInFront: Bool, _ now: Date) {
+  mutating func setFront(_ app: Address, _ isInFront: Bool, _ now: Date) {
     run(.loading(.front(app, isInFront)), now)
     run(.timelines(.inFront(app: app, isInFront)), now)
   }
@@ -300,7 +315,7 @@ package struct DeviceStateMachine: Sendable {
     if name == .locale { launch(.allEvicted(why: "the language or region of the device changed"), now) }
     // Where the device is changes no view: `device moved` requests the reloads.
     if !name.isOfLocation {
-      step.actions.append(.archiveActivities)
+      archiveActivitiesAgain(now)
       run(.timelines(.systemChanged(name.rawValue, .none)), now)
     }
     run(.settings(.announced(change)), now)
@@ -313,8 +328,8 @@ package struct DeviceStateMachine: Sendable {
         run(.timelines(.reloadOne(placement, .push, MessageContext(correlation: push))), now)
       }
     case .offer(let push, let app, let wakes): offer(push, to: app, wakes: wakes, now)
-    case .activity(let notification): step.actions.append(.activity(notification))
-    case .activityToken(let key, let token): step.actions.append(.activityToken(key, token))
+    case .activity(let notification): receive(notification, now)
+    case .activityToken(let key, let token): set(token, key, now)
     }
   }
 

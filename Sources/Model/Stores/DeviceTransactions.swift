@@ -110,10 +110,7 @@ package final class DeviceTransactions: Sendable {
     }
     if plans { executor.post { self.commitWhenIdle() } }
     if rides {
-      executor.post(after: .now() + ride) {
-        self.settle()
-        self.commit()
-      }
+      executor.post(after: .now() + ride) { self.commit() }
     }
   }
 
@@ -144,13 +141,7 @@ package final class DeviceTransactions: Sendable {
     if let failure = state.withLock(\.failure) { throw failure }
   }
 
-  /// What follows from the changes that wait is part of their transaction.
-  private func settle() {
-    if executor === DeviceActor.executor { DeviceActor.assumeIsolated { DeviceActor.settle() } }
-  }
-
   private func commitWhenIdle() {
-    settle()
     let began = state.withLock(\.planned)
     guard let began else { return }
     if executor.hasWaitingJobs, DispatchTime.now().uptimeNanoseconds - began.uptimeNanoseconds < Self.longest {

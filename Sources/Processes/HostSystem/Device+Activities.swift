@@ -5,7 +5,6 @@ import Cluster
 import Device
 import DeviceRules
 import Foundation
-import GRDB
 import LiveActivities
 import MessageBus
 import Messages
@@ -13,7 +12,7 @@ import OwnedTasks
 import Stores
 import Timekeeping
 
-// Live Activities: messages of apps, extensions and the operator, and routing of the service's requests.
+// Live Activities: messages of apps, extensions and the operator.
 
 extension Device {
   nonisolated func listenForActivities() {
@@ -109,22 +108,9 @@ extension Device {
     }
   }
 
-  // MARK: Outputs
-
-  func route(_ output: ActivityOutput) {
-    switch output {
-    case .tokensChanged: pushes.setActivities(activityTokens)
-    case .startedByPush(let app):
-      let address = Address.app(configuration.device.name, app)
-      // Not awaited: the author's code may take its time.
-      tasks.start { [self] in await launchForToken(address, app) }
-    case .broken(let reason): broken(reason)
-    }
-  }
-
   /// The app that a push started an activity of is launched, and receives the token of the activity. Source: *Starting
   /// and updating Live Activities with ActivityKit push notifications*. One that the user force-quit is not (ours).
-  private func launchForToken(_ address: Address, _ app: String) async {
+  func launchForToken(_ address: Address, _ app: String) async {
     guard !launcher.isQuit(address) else { return }
     let limit = Duration.seconds(30)
     do throws(BusError) {
@@ -133,32 +119,6 @@ extension Device {
       }
     } catch {
       // It cannot be launched, which `widgetlab ps` shows.
-    }
-  }
-
-  /// The tokens that activities need, and those that start them.
-  var activityTokens: Set<TokenKey> {
-    let machine = activities.stateMachine
-    let own = machine.withToken.map { TokenKey($0.app, .liveActivity($0.number)) }
-    let starts = machine.startable.flatMap { app, types in types.map { TokenKey(app, .liveActivityStarts($0)) } }
-    return Set(own + starts)
-  }
-
-  /// A notification for a Live Activity. Pushes keeps it until `performed`.
-  func take(_ notification: PushedNotification) {
-    do throws(BusError) {
-      let result = try activities.receive(notification)
-      pushes.performed(notification.uniqueID, result.step, result.detail)
-    } catch {
-      // The service has reported that it is broken, or the host ends.
-    }
-  }
-
-  func setActivityToken(_ key: TokenKey, _ token: String?) {
-    do throws(BusError) {
-      try activities.setToken(key.bundle, key.use, token)
-    } catch {
-      // The same.
     }
   }
 }
@@ -200,24 +160,13 @@ extension WidgetEnvironment {
   }
 }
 
-extension ActivityService {
-  /// The service with the settings of `widgetlab.yaml`.
+extension ActivityService.Stored {
+  /// Live Activities with the settings of `widgetlab.yaml`.
   ///
   /// - Throws: `configuration` with the file of an app; errors of the database.
-  nonisolated convenience init(
-    _ configuration: ClusterConfiguration, _ conditions: DeviceConditionsService, database: any DatabaseWriter,
-    bus: any BusConnection, clock: any ControllableClock, transactions: DeviceTransactions
-  ) throws {
-    let settings = configuration.settings
+  init(_ configuration: ClusterConfiguration, _ transactions: DeviceTransactions) throws {
     try self.init(
-      apps: try configuration.activityApps(), limits: ActivityLimits(settings),
-      hasStartTokens: configuration.hasActivityStartTokens, database: database, bus: bus, clock: clock,
-      backoff: Backoff(first: settings.crashBackoffFirst.seconds, limit: settings.crashBackoffMax.seconds),
-      environment: {
-        WidgetEnvironment(
-          ofActivityOn: configuration.device,
-          conditions.settings(of: .widgetExtension(configuration.device.name, $0)))
-      },
-      transactions: transactions)
+      transactions, apps: try configuration.activityApps(), limits: ActivityLimits(configuration.settings),
+      hasStartTokens: configuration.hasActivityStartTokens)
   }
 }

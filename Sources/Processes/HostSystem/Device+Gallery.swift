@@ -9,7 +9,7 @@ import MessageBus
 import Messages
 import Timekeeping
 
-// Gallery and screen: placements, what is visible, and the consequences for the other services.
+// Gallery and screen: requests of the user.
 
 extension Device {
   nonisolated func listenToGallery() {
@@ -17,7 +17,7 @@ extension Device {
     onRequest(AddPlacement.self) { device, request, from in try await device.add(request, from.context) }
     onRequest(EditPlacement.self) { device, request, from in try await device.edit(request, from.context) }
     onRequest(RemovePlacement.self) { device, request, from in
-      try device.remove(request, from.context)
+      try device.gallery.remove(request, from.context)
       return Done()
     }
     bus.onRequest(ListPlacements.self) { [gallery] _, from in
@@ -31,19 +31,10 @@ extension Device {
       try device.change(request.change, from.context)
     }
     onRequest(TapWidget.self) { device, request, from in try await device.tap(request, from.context) }
-    onRequest(TurnStack.self) { device, request, from in try device.turn(request, from.context) }
+    onRequest(TurnStack.self) { device, request, from in try device.gallery.turn(request, from.context) }
   }
 
   // MARK: Widgets
-
-  /// The first step when an extension is ready: its widgets are recorded and placed before it receives a request.
-  func learned(_ widgets: [WidgetDeclaration], _ from: Received) throws {
-    try timelines.setKinds(from.source, widgets)
-    let added = try gallery.learned(from.source.bundleIdentifier ?? "", widgets, from.context)
-    for placement in added { try passOn(placement, from.context) }
-    updatePushWidgets()
-    gallery.stopLearning(from.source)
-  }
 
   private func list(_ request: ListGallery) async -> ListGallery.Reply {
     let failures = await learnAll()
@@ -56,10 +47,7 @@ extension Device {
     let failures = await learnAll()
     let (bundle, widget) = try found(request, failures)
     let offer = try await offer(of: widget, in: bundle, [:], request.configuration, context)
-    let report = try gallery.add(request, offer: offer, context)
-    try passOn(report.placement, context)
-    updatePushWidgets()
-    return report
+    return try gallery.add(request, offer: offer, context)
   }
 
   private func edit(_ request: EditPlacement, _ context: MessageContext) async throws -> PlacementReport {
@@ -69,28 +57,7 @@ extension Device {
       offer = try await self.offer(
         of: widget, in: placement.bundle, placement.configuration, request.configuration, context)
     }
-    let report = try gallery.edit(request, offer: offer, context)
-    try passOn(report.placement, context, isEdited: true)
-    updatePushWidgets()
-    return report
-  }
-
-  private func remove(_ request: RemovePlacement, _ context: MessageContext) throws {
-    try gallery.remove(request, context)
-    try timelines.removed(request.placement)
-    updatePushWidgets()
-    sendVisiblePlacements()
-  }
-
-  private func turn(_ request: TurnStack, _ context: MessageContext) throws -> TurnStack.Reply {
-    let reply = try gallery.turn(request, context)
-    sendVisiblePlacements()
-    return reply
-  }
-
-  /// Smart Rotate turns stacks by the relevance of their widgets.
-  func sendRelevances() {
-    gallery.set(timelines.relevances.mapValues { GalleryStateMachine.Relevance(score: $0.score, until: $0.until) })
+    return try gallery.edit(request, offer: offer, context)
   }
 
   /// The widget to place.
@@ -177,50 +144,7 @@ extension Device {
         throw BusError(.notNow, "\(bundle) is not running: run `widgetlab app open` first")
       }
     }
-    let screen = try gallery.change(change, context)
-    // Before the reply: the device is locked by then, and what is due after it depends on what is visible.
-    sendWithheld()
-    sendVisiblePlacements()
-    return screen
-  }
-
-  /// An app that plays audio, navigates or uses the location is not suspended in the background.
-  func keepAwake(_ now: [String: AppActivity], _ before: [String: AppActivity]) {
-    for product in configuration.apps where (now[product.bundle] == nil) != (before[product.bundle] == nil) {
-      let address = product.address(on: configuration.device.name)
-      if now[product.bundle] == nil {
-        launcher.release(address, because: .activity)
-      } else {
-        launcher.want(address, because: .activity, mayWake: false)
-      }
-    }
-  }
-
-  /// After a host restart, apps that still run continue their activities.
-  func resumeActivities() throws {
-    for bundle in gallery.state.activities.keys.sorted() {
-      let address = try apps.address(of: bundle)
-      if !launcher.want(address, because: .activity, mayWake: false) { try gallery.ended(bundle) }
-    }
-  }
-
-  func launched(_ app: Address) {
-    do {
-      try gallery.launched(app.bundleIdentifier ?? "")
-    } catch {
-      // The service has already reported that it is broken.
-    }
-  }
-
-  func endedOnScreen(_ address: Address) {
-    gallery.stopLearning(address)
-    // A later process instance may be in the foreground already.
-    guard address.role == .app, !launcher.isInFront(address) else { return }
-    do {
-      try gallery.ended(address.bundleIdentifier ?? "")
-    } catch {
-      // The service has already reported that it is broken.
-    }
+    return try gallery.change(change, context)
   }
 }
 

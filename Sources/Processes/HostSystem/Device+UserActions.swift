@@ -46,13 +46,9 @@ extension Device {
   /// - Returns: its address.
   @discardableResult
   func open(_ bundle: String, _ context: MessageContext) throws -> Address {
-    // The end of an earlier instance takes the app from the screen.
-    DeviceActor.settle()
     let app = try apps.address(of: bundle)
     try gallery.open(bundle, context)
     apps.open(app)
-    // The app is wanted when this returns, so that its launch can be awaited.
-    DeviceActor.settle()
     return app
   }
 

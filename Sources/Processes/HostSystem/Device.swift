@@ -14,8 +14,7 @@ package import Timekeeping
 
 /// The assembled device: its services, the messages that they receive, and the routing of requests between them.
 ///
-/// The state of the device is the value of `core`, but for the gallery and Live Activities, which are services with
-/// states. All of it is on one actor. Screens and lists are read and encoded outside of it.
+/// The state of the device is the value of `core`. All of it is on one actor. Screens and lists are read and encoded outside of it.
 @DeviceActor package final class Device {
   let configuration: ClusterConfiguration
   let bus: any BusConnection
@@ -68,10 +67,6 @@ package import Timekeeping
     self.clock = clock
     self.transactions = transactions
     let bus = CommittedBus(bus, transactions)
-    let gallery = try GalleryService(
-      device: WidgetDevice(configuration), apps: configuration.apps.map(\.bundle),
-      placesEachKind: settings.gallery.placesEachKind, database: database, bus: bus, clock: clock,
-      transactions: transactions)
     let programs = configuration.programs(groups: groups, containers, in: instance)
     let stored = try StoredDevice(configuration, programs, store, transactions, underWay, parts)
     let core = DeviceCore(stored.stateMachine, clock: clock, broken: broken)
@@ -82,21 +77,30 @@ package import Timekeeping
     self.bus = bus
     self.core = core
     self.conditions = conditions
-    self.gallery = gallery
     self.defaults = DefaultsDomains(
       bundles: configuration.products.map(\.bundle), groups: groups, container: containers.path)
     self.wantingLocation = try configuration.bundlesWantingLocation()
     self.parts = parts
     self.broken = broken
-    launcher = LaunchService(stored.launching, core: core, bus: bus, clock: clock)
+    let launcher = LaunchService(stored.launching, core: core, bus: bus, clock: clock)
+    self.launcher = launcher
+    let gallery = GalleryService(stored.gallery, core: core, bus: bus, clock: clock) {
+      await launcher.launchOutcome(of: $0, within: $1)
+    }
+    self.gallery = gallery
     apps = AppLifecycleService(core: core, containers: AppLifecycleService.ContainerMoves(containers), bus: bus)
     self.transfers = try TransferService(
       stored.transfers, core: core, configuration, folder: folder.transfers, containers, bus: bus, clock: clock)
     self.timelines = TimelineService(
       stored.timelines, core: core, configuration, gallery, conditions, containers, underWay, bus: bus, clock: clock)
     self.pushes = PushService(stored.pushes, core: core, bus: bus, underWay: underWay)
-    self.activities = try ActivityService(
-      configuration, conditions, database: database, bus: bus, clock: clock, transactions: transactions)
+    activities = ActivityService(
+      stored.activities, core: core, bus: bus, clock: clock,
+      backoff: Backoff(first: settings.crashBackoffFirst.seconds, limit: settings.crashBackoffMax.seconds),
+      environment: {
+        WidgetEnvironment(
+          ofActivityOn: configuration.device, conditions.settings(of: .widgetExtension(device, $0)))
+      })
     try synchronized.get()
     recordSetAside(underWay)
   }
@@ -118,23 +122,21 @@ package import Timekeeping
     listenForActivities()
     listenForDefaults()
     connectServices()
-    sendWithheld()
-    conditions.begin(running: launcher.runningInstances)
     let extensions = Set(configuration.extensions.map(\.bundle))
-    try gallery.keep(extensions: extensions, apps: Set(configuration.apps.map(\.bundle)))
+    try core.record(.gallery(.keep(extensions: extensions, apps: Set(configuration.apps.map(\.bundle)))))
+    conditions.begin(running: launcher.runningInstances)
     try transfers.begin(network: conditions.network, suspended: launcher.suspendedInstances)
     try await transfers.keep(Set(configuration.products.map { $0.address(on: configuration.device.name) }))
     apps.begin(quit: launcher.quitApps)
-    // No process is launched before its container has been moved.
-    DeviceActor.settle()
-    try passOnPlacements()
+    try core.record(.gallery(.began))
+    // First: an activity that ends now changes tokens, and an event of tokens releases those that it does not know.
+    beginPushes()
     activities.begin { [weak self] bundle, request in
       guard let self else { return .failure(Self.closed) }
       return await archive(request, by: bundle)
     }
-    beginPushes()
     timelines.begin()
-    sendRelevances()
+    core.handle(.gallery(.turnStacks))
   }
 
   /// The bus is connected: asks the agents for their processes.
@@ -156,6 +158,7 @@ package import Timekeeping
     await conditions.leave()
     await tasks.end()
     transactions.commit()
+    core.disconnect()
   }
 
   /// What the device waits for: agents that have not reported their processes.
@@ -167,27 +170,22 @@ package import Timekeeping
     BusError(.closed, "the device is shutting down", isDefinite: false)
   }
 
-  /// Sets what the device does at a request, while it exists. What follows from an earlier call is done before, and what
-  /// follows from this one before the reply.
+  /// Sets what the device does at a request, while it exists.
   nonisolated func onRequest<R: Request>(
     _ type: R.Type, _ handle: @escaping @DeviceActor (Device, R, Received) async throws -> R.Reply
   ) {
     bus.onRequest(type) { @DeviceActor [weak self] request, from in
       guard let self else { throw Self.closed }
-      DeviceActor.settle()
-      defer { DeviceActor.settle() }
       return try await handle(self, request, from)
     }
   }
 
-  /// The same for an event, and its acknowledgement.
+  /// The same for an event.
   nonisolated func onEvent<E: Event>(
     _ type: E.Type, _ handle: @escaping @DeviceActor (Device, E, Received) async throws -> Void
   ) {
     bus.onEvent(type) { @DeviceActor [weak self] event, from in
       guard let self else { throw Self.closed }
-      DeviceActor.settle()
-      defer { DeviceActor.settle() }
       try await handle(self, event, from)
     }
   }
@@ -216,7 +214,7 @@ package import Timekeeping
     core.handle(.runs(from.source, generation: from.sourceGeneration))
     if from.source.role == .widgetExtension {
       try activities.learned(from.source.bundleIdentifier ?? "", request.activities ?? [])
-      try learned(request.widgets, from)
+      try gallery.learned(from.source, request.widgets, from.context)
     }
     try launcher.ready(from.source, generation: from.sourceGeneration)
     return Done()

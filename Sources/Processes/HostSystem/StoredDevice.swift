@@ -12,6 +12,8 @@ struct StoredDevice {
   let transfers: TransferService.Stored
   let timelines: TimelineService.Stored
   let pushes: PushService.Stored
+  let gallery: GalleryService.Stored
+  let activities: ActivityService.Stored
   let stateMachine: DeviceStateMachine
 
   /// - Throws: `configuration` with the file that it concerns, or errors of the database.
@@ -34,12 +36,29 @@ struct StoredDevice {
     pushes = try PushService.Stored(
       transactions, device: configuration.device.name, products: configuration.pushProducts,
       hasWidgetPushes: configuration.hasWidgetPushes)
+    gallery = try GalleryService.Stored(
+      transactions, device: WidgetDevice(configuration), apps: configuration.apps.map(\.bundle),
+      placesEachKind: settings.gallery.placesEachKind)
+    activities = try ActivityService.Stored(configuration, transactions)
     self.timelines = try timelines.get()
     stateMachine = DeviceStateMachine(
       launching: launching.stateMachine, apps: AppLifecycleStateMachine(apps: configuration.installedApps),
       conditions: try DeviceConditionsStateMachine(store, hasPushServer: configuration.pushServer != nil),
       settings: deviceSettings, loading: transfers.loading, delivery: transfers.delivery,
       timelines: self.timelines.stateMachine, tokens: pushes.tokens, notifications: pushes.notifications,
-      launchesForEvents: parts.launchesForEvents)
+      gallery: gallery.gallery, screen: gallery.screen, activities: activities.stateMachine,
+      facts: DeviceFacts(configuration, parts))
+  }
+}
+
+extension DeviceFacts {
+  fileprivate init(_ configuration: ClusterConfiguration, _ parts: HostParts) {
+    self.init()
+    device = configuration.device.name
+    for product in configuration.extensions {
+      extensions[product.address(on: device)] = product.dataProtection.isOfUnlockedDevice
+    }
+    pushReloadsAllWidgets = configuration.settings.pushReloadsAllWidgets
+    launchesForEvents = parts.launchesForEvents
   }
 }

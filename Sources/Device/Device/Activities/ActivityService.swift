@@ -3,7 +3,7 @@
 package import Archive
 package import DeviceRules
 import Foundation
-package import GRDB
+import GRDB
 package import LiveActivities
 package import MessageBus
 package import Messages
@@ -11,25 +11,33 @@ import OwnedTasks
 package import Stores
 package import Timekeeping
 
-/// What Activities requests from the rest of the host, in order.
-package enum ActivityOutput: Sendable, Equatable {
-  /// These activities and types of attributes need tokens.
-  case tokensChanged
-  /// A push started an activity of this app, which must receive its token.
-  case startedByPush(app: String)
-  /// The database can no longer be written: the host must stop.
-  case broken(String)
-}
-
 /// The service of the device's Live Activities: keeps them, asks the extensions for their views, and tells the processes
 /// of each app of every change. State is persisted before it is announced.
-@DeviceActor package final class ActivityService {
+@DeviceActor package final class ActivityService: DevicePart {
   /// Asks an extension, by its bundle identifier, for views; launches it first.
   package typealias ArchiveViews =
     @Sendable (_ widgetExtension: String, ArchiveActivity) async -> Result<ActivityViews, BusError>
 
-  /// In order.
-  package nonisolated let outputs: Outputs<ActivityOutput>
+  /// What the previous host wrote.
+  package struct Stored: Sendable {
+    package let stateMachine: ActivityStateMachine
+    fileprivate let store: ActivityStore
+    fileprivate let views: [Int: ActivityStore.Views]
+
+    /// - Throws: errors of the database.
+    package init(
+      _ transactions: DeviceTransactions, apps: [ActivityApp], limits: ActivityLimits, hasStartTokens: Bool
+    ) throws {
+      store = try ActivityStore(transactions)
+      stateMachine = ActivityStateMachine(
+        apps: apps, limits: limits, hasStartTokens: hasStartTokens,
+        state: try store.state() ?? ActivityStateMachine.State())
+      views = try store.views()
+    }
+  }
+
+  nonisolated let concerns: Set<DeviceConcern> = [.activities]
+  nonisolated let core: DeviceCore
   private let store: ActivityStore
   private let bus: any BusConnection
   private let clock: any ControllableClock
@@ -37,59 +45,48 @@ package enum ActivityOutput: Sendable, Equatable {
   private var archiveViews: ArchiveViews?
   private let environment: @Sendable (_ widgetExtension: String) -> WidgetEnvironment
   private let backoff: Backoff
-  private var activities: ActivityStateMachine
+  /// As the database has it.
+  private var stored: ActivityStateMachine.State
   private var views: [Int: ActivityStore.Views]
   /// The processes that receive changes, with what each received last.
   private var followers: [Address: AppActivities] = [:]
   private var waiting: [String: [UUID: CheckedContinuation<Void, Never>]] = [:]
   private var archiving: Set<Int> = []
   private var alarm = StateMachineAlarm()
-  /// Why the database cannot be written, or that the service has ended. Once it is set, nothing is acknowledged.
-  private var failure: BusError?
   private let tasks: TaskOwner
 
-  /// Reads the persistent state.
-  ///
   /// - Parameters:
   ///   - clock: the device's clock.
   ///   - machine: the clock of pauses before an extension is asked again.
   ///   - backoff: these pauses.
   ///   - environment: that of the Lock Screen presentation for an extension.
-  /// - Throws: errors of the database.
   package nonisolated init(
-    apps: [ActivityApp], limits: ActivityLimits, hasStartTokens: Bool, database: any DatabaseWriter,
-    bus: any BusConnection, clock: any ControllableClock,
+    _ stored: Stored, core: DeviceCore, bus: any BusConnection, clock: any ControllableClock,
     machine: any ControllableClock = AdjustableClock(.running(ahead: 0), executor: DeviceActor.executor),
     backoff: Backoff = Backoff(first: 1, limit: 60),
-    environment: @escaping @Sendable (_ widgetExtension: String) -> WidgetEnvironment,
-    transactions: DeviceTransactions? = nil
-  ) throws {
-    let transactions = transactions ?? DeviceTransactions(immediate: database)
+    environment: @escaping @Sendable (_ widgetExtension: String) -> WidgetEnvironment
+  ) {
     tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
-    store = try ActivityStore(transactions)
+    self.core = core
+    store = stored.store
+    self.stored = stored.stateMachine.state
+    views = stored.views
     self.bus = bus
     self.clock = clock
     self.machine = machine
     self.backoff = backoff
     self.environment = environment
-    activities = ActivityStateMachine(
-      apps: apps, limits: limits, hasStartTokens: hasStartTokens,
-      state: try store.state() ?? ActivityStateMachine.State())
-    views = try store.views()
-    outputs = Outputs(clock)
   }
 
   /// Resumes after a host restart.
   package func begin(archiveViews: @escaping ArchiveViews) {
     self.archiveViews = archiveViews
-    _ = try? alter { activities, now throws(BusError) in activities.advance(to: now) }
-    setAlarm()
-    archiveWhatIsNew()
+    core.handle(.activities(.advance))
   }
 
   /// Cancels the alarm and the requests that are under way; the next instance repeats them.
   package func leave() async {
-    if failure == nil { failure = BusError(.closed, "the activity service has ended", isDefinite: false) }
+    core.stop()
     for app in waiting.keys { resumeWaiting(app) }
     let pending = alarm.take()
     await pending?.end()
@@ -98,8 +95,8 @@ package enum ActivityOutput: Sendable, Equatable {
 
   // MARK: Queries
 
-  /// A copy of the current state.
-  package var stateMachine: ActivityStateMachine { activities }
+  package var stateMachine: ActivityStateMachine { core.state.activities }
+  private var activities: ActivityStateMachine { core.state.activities }
 
   /// The activities with their views, the most relevant first; of equal ones the latest first.
   package var shown: [ShowScreen.LiveActivity] {
@@ -135,10 +132,7 @@ package enum ActivityOutput: Sendable, Equatable {
   package func request(
     _ request: RequestActivity, app: String, because cause: ActivityMoved.Cause, _ context: MessageContext
   ) throws(BusError) -> AppActivities {
-    try alter(context) { activities, now throws(BusError) in
-      try activities.request(request, app: app, because: cause, now: now)
-    }
-    return activities.activities(of: app)
+    try reply(.request(request, app: app, because: cause, context))
   }
 
   /// `activity.change`
@@ -148,19 +142,19 @@ package enum ActivityOutput: Sendable, Equatable {
   package func change(
     _ request: ChangeActivity, of app: String?, because cause: ActivityMoved.Cause, _ context: MessageContext
   ) throws(BusError) -> AppActivities {
-    let owner = try alter(context) { activities, now throws(BusError) in
-      try activities.change(request.id, request.change, of: app, because: cause, now: now)
-    }
-    return activities.activities(of: owner)
+    try reply(.change(request, of: app, because: cause, context))
+  }
+
+  private func reply(_ event: ActivityEvent) throws(BusError) -> AppActivities {
+    guard case .activities(let all) = try core.ask(.activities(event)) else { throw DeviceCore.noReply }
+    return all
   }
 
   /// `activity.allow`
   ///
   /// - Throws: `failed`.
   package func allow(_ request: AllowActivities, _ context: MessageContext) throws(BusError) {
-    try alter(context) { activities, now throws(BusError) in
-      activities.allow(request.app, request.isAllowed, now: now)
-    }
+    _ = try core.ask(.activities(.allow(request, context)))
   }
 
   /// `activity.list` of a process, which receives changes from now on.
@@ -171,47 +165,17 @@ package enum ActivityOutput: Sendable, Equatable {
     return now
   }
 
-  /// A notification for an activity, or one that starts one. Persisted when this returns.
-  ///
-  /// - Throws: `failed`.
-  package func receive(_ push: PushedNotification) throws(BusError) -> ActivityStateMachine.PushResult {
-    let context = MessageContext(correlation: push.uniqueID)
-    let result = try alter(context) { activities, now throws(BusError) in activities.receive(push, now: now) }
-    if let app = result.started { outputs.yield(.startedByPush(app: app)) }
-    return result
-  }
-
   // MARK: Input from other services
 
   /// An extension is ready and reported the types of attributes that it shows.
   ///
   /// - Throws: `failed`.
   package func learned(_ widgetExtension: String, _ declarations: [ActivityDeclaration]) throws(BusError) {
-    // Most extensions have none.
-    if declarations.isEmpty, activities.state.declarations[widgetExtension] == nil { return }
-    try alter { activities, _ throws(BusError) in activities.declare(widgetExtension, declarations) }
-  }
-
-  /// The token of an activity, or one that starts activities.
-  ///
-  /// - Throws: `failed`.
-  package func setToken(_ app: String, _ use: PushTokenUse, _ token: String?) throws(BusError) {
-    switch use {
-    case .liveActivity(let number):
-      try alter { activities, _ throws(BusError) in activities.setToken(number, token) }
-    case .liveActivityStarts(let type):
-      try alter { activities, _ throws(BusError) in activities.setStartToken(app, type, token) }
-    case .app, .widgets, .control, .fleet: break
-    }
-  }
-
-  /// The settings of the device changed: all views are archived again.
-  package func settingsChanged() {
-    _ = try? alter { activities, _ throws(BusError) in activities.archiveAgain() }
+    _ = try core.ask(.activities(.declared(bundle: widgetExtension, declarations)))
   }
 
   /// A process instance ended.
-  package func ended(_ process: Address) { followers[process] = nil }
+  func ended(_ process: Address) { followers[process] = nil }
 
   /// Returns when the app has asked for its activities and all of them have a token; or after `limit`, by the machine's
   /// clock.
@@ -243,50 +207,34 @@ package enum ActivityOutput: Sendable, Equatable {
 
   // MARK: Changes
 
-  /// Persists a change. One that cannot be written ends the host, and nothing that follows from it is sent.
-  @discardableResult
-  private func alter<R: Sendable>(
-    _ context: MessageContext = .none, views new: [Int: ActivityStore.Views] = [:],
-    _ body: (inout ActivityStateMachine, Date) throws(BusError) -> R
-  ) throws(BusError) -> R {
-    if let failure { throw failure }
-    var changed = activities
-    let result = try body(&changed, clock.now)
-    let moved = changed.moved
-    changed.moved = []
-    if changed.state != activities.state || !new.isEmpty {
-      do {
-        try store.save(changed.state, views: new)
-      } catch {
-        throw fail(error)
-      }
-    }
-    let before = activities
-    activities = changed
-    views.merge(new) { $1 }
-    let left = Set(activities.state.activities.map(\.number))
-    for number in views.keys where !left.contains(number) { views[number] = nil }
-    for notice in moved { bus.record(notice, context: context) }
-    if before.withToken != activities.withToken || before.startable != activities.startable {
-      outputs.yield(.tokensChanged)
-    }
-    tellFollowers(context)
-    for app in waiting.keys where hasTokens(app) { resumeWaiting(app) }
-    setAlarm()
-    archiveWhatIsNew()
-    return result
+  func save(_ step: DeviceStep) throws {
+    guard activities.state != stored else { return }
+    try store.save(activities.state)
+    stored = activities.state
+    let left = Set(stored.activities.map(\.number))
+    views = views.filter { left.contains($0.key) }
   }
 
-  private func fail(_ error: any Error) -> BusError {
-    let reason = "the Live Activities cannot be written: \(error)"
-    let failed = BusError(.failed, reason, isDefinite: false)
-    failure = failed
-    outputs.yield(.broken(reason))
-    return failed
+  func perform(_ action: ActivityAction) {
+    switch action {
+    case .moved(let notice, let context): bus.record(notice, context: context)
+    case .changed(let context): tellFollowers(context)
+    case .started: break
+    }
+  }
+
+  func settle() {
+    for app in waiting.keys where hasTokens(app) { resumeWaiting(app) }
+    alarm.set(core.failure == nil ? activities.next : nil, on: clock) { [weak self] in await self?.alarmFired($0) }
+    archiveWhatIsNew()
+  }
+
+  private func alarmFired(_ instant: Date) {
+    if alarm.takeFired(instant) { core.handle(.activities(.advance)) }
   }
 
   private func tellFollowers(_ context: MessageContext) {
-    for (process, sent) in followers {
+    for (process, sent) in followers.sorted(by: { $0.key.text < $1.key.text }) {
       guard let app = activities.app(of: process.bundleIdentifier ?? "") else { continue }
       var now = activities.activities(of: app)
       // The revision counts the changes of all apps.
@@ -301,20 +249,11 @@ package enum ActivityOutput: Sendable, Equatable {
     }
   }
 
-  private func setAlarm() {
-    alarm.set(failure == nil ? activities.next : nil, on: clock) { [weak self] in await self?.alarmFired($0) }
-  }
-
-  private func alarmFired(_ instant: Date) {
-    guard alarm.takeFired(instant) else { return }
-    _ = try? alter { activities, now throws(BusError) in activities.advance(to: max(now, instant)) }
-  }
-
   // MARK: Views
 
   /// Asks for the views of each activity that has a newer version than its views.
   private func archiveWhatIsNew() {
-    guard failure == nil, let archiveViews else { return }
+    guard core.failure == nil, let archiveViews else { return }
     for kept in activities.state.activities where kept.archived != kept.version && !archiving.contains(kept.number) {
       archiving.insert(kept.number)
       tasks.start(holding: clock) { await self.archive(kept.number, with: archiveViews) }
@@ -325,7 +264,8 @@ package enum ActivityOutput: Sendable, Equatable {
   private func archive(_ number: Int, with archiveViews: ArchiveViews) async {
     defer { archiving.remove(number) }
     var failures = 0
-    while failure == nil, !Task.isCancelled, let kept = activities.activity(number), kept.archived != kept.version {
+    while core.failure == nil, !Task.isCancelled, let kept = activities.activity(number), kept.archived != kept.version
+    {
       let record = kept.record
       guard let bundle = activities.widgetExtension(of: record.app, showing: record.attributesType) else {
         let note = "no extension of \(record.app) has an ActivityConfiguration for \(record.attributesType)"
@@ -351,11 +291,18 @@ package enum ActivityOutput: Sendable, Equatable {
 
   private func set(_ views: ActivityViews?, _ kept: ActivityStateMachine.Kept, note: String?) {
     let text = views?[.lockScreen]?.view.lines ?? []
-    let new = views.map { [kept.number: ActivityStore.Views(version: kept.version, views: $0)] } ?? [:]
     // The activity can be gone by now.
     guard activities.activity(kept.number) != nil else { return }
-    _ = try? alter(views: new) { activities, _ throws(BusError) in
-      activities.archived(kept.number, version: kept.version, note: note, text: text)
+    if let views {
+      let new = ActivityStore.Views(version: kept.version, views: views)
+      do {
+        // In the transaction of the event.
+        try store.save(new, of: kept.number)
+      } catch {
+        return core.fail("the Live Activities cannot be written: \(error)")
+      }
+      self.views[kept.number] = new
     }
+    core.handle(.activities(.archived(kept.number, version: kept.version, note: note, text: text)))
   }
 }

@@ -44,19 +44,21 @@ struct ActivityStore: Sendable {
   }
 
   /// Writes the state, and deletes the views of activities that are gone, with the next transaction.
-  ///
-  /// - Parameter views: new views, by the number of their activity.
-  func save(_ state: ActivityStateMachine.State, views: [Int: Views] = [:]) throws {
+  func save(_ state: ActivityStateMachine.State) throws {
     let left = state.activities.map(\.number)
     try transactions.write(.lasting) { db in
       try db.run("INSERT OR REPLACE INTO activities (id, state) VALUES (1, ?)", [try BodyCoding.data(state)])
-      for (number, views) in views {
-        try db.run(
-          "INSERT OR REPLACE INTO activityViews (number, views) VALUES (?, ?)", [number, try BodyCoding.data(views)])
-      }
       for number in try Int.fetchAll(db, sql: "SELECT number FROM activityViews") where !left.contains(number) {
         try db.run("DELETE FROM activityViews WHERE number = ?", [number])
       }
+    }
+  }
+
+  /// Writes the views of an activity, with the next transaction.
+  func save(_ views: Views, of number: Int) throws {
+    try transactions.write(.lasting) { db in
+      try db.run(
+        "INSERT OR REPLACE INTO activityViews (number, views) VALUES (?, ?)", [number, try BodyCoding.data(views)])
     }
   }
 }

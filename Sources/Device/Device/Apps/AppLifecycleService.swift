@@ -30,7 +30,7 @@ package import Timekeeping
     }
   }
 
-  nonisolated var concerns: Set<DeviceConcern> { [.apps] }
+  nonisolated let concerns: Set<DeviceConcern> = [.apps]
   nonisolated let core: DeviceCore
   private let bus: any BusConnection
   private let containers: ContainerMoves

@@ -35,7 +35,7 @@ package import Timekeeping
     }
   }
 
-  nonisolated var concerns: Set<DeviceConcern> { [.settings] }
+  nonisolated let concerns: Set<DeviceConcern> = [.settings]
   nonisolated let core: DeviceCore
   let bus: any BusConnection
   private nonisolated let clock: AdjustableClock

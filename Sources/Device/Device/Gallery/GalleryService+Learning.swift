@@ -18,9 +18,9 @@ extension GalleryService {
   /// - Returns: the extensions whose widgets are still unknown.
   package func learn(_ extensions: [Address]) async -> [Address] {
     for address in extensions where !isKnown(address) {
-      processActions.yield(.want(address, because: Self.assertion))
+      core.handle(.asked(.process(.want(address, because: Self.assertion))))
       await awaitWidgets(of: address)
-      processActions.yield(.release(address, because: Self.assertion))
+      core.handle(.asked(.process(.release(address, because: Self.assertion))))
     }
     return extensions.filter { !isKnown($0) }
   }
@@ -32,9 +32,6 @@ extension GalleryService {
   package func stopLearning(_ address: Address) {
     for continuation in learning.removeValue(forKey: address)?.values.map(\.self) ?? [] { continuation.resume() }
   }
-
-  /// The launch of the extension failed.
-  package func launchFailed(_ address: Address) { stopLearning(address) }
 
   private func awaitWidgets(of address: Address) async {
     // In machine time, because author's code runs: the gallery must not wait for ever.
@@ -50,7 +47,9 @@ extension GalleryService {
       // It may have reported them since.
       if isKnown(address) { return continuation.resume() }
       learning[address, default: [:]][id] = continuation
-      outputs.yield(.awaitLaunch(address, within: limit))
+      tasks.start { [self] in
+        if await launchOutcome(address, limit) != nil { await stopLearning(address) }
+      }
     }
     timeLimit.cancel()
   }

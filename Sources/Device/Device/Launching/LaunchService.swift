@@ -40,7 +40,7 @@ package import Timekeeping
     }
   }
 
-  nonisolated var concerns: Set<DeviceConcern> { [.launching] }
+  nonisolated let concerns: Set<DeviceConcern> = [.launching]
   nonisolated let core: DeviceCore
   private let programs: [Address: Program]
   private let store: LaunchStore

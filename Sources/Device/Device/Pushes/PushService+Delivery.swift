@@ -15,6 +15,7 @@ extension PushService {
 
   /// Requests the tokens that are wanted and releases the others, while the device has a network.
   func askForTokens() {
+    guard core.failure == nil else { return }
     let open = tokens.state.tokens.filter { $0.value.phase != .held }
     for (key, task) in asking where !isOnline || open[key] == nil {
       task.cancel()

@@ -40,7 +40,7 @@ package import Timekeeping
     }
   }
 
-  nonisolated var concerns: Set<DeviceConcern> { [.tokens, .notifications] }
+  nonisolated let concerns: Set<DeviceConcern> = [.tokens, .notifications]
   nonisolated let core: DeviceCore
   let store: PushesStore
   let bus: any BusConnection
@@ -105,11 +105,14 @@ package import Timekeeping
   ) {
     self.isOnline = isOnline
     core.setActivityTokens(activities)
-    core.handle(.pushWidgets(widgets))
+    core.handle(.pushWidgets(widgets, dropsRemoved: false))
     handle(.began)
     core.handle(
       .notifications(notifications.open.compactMap { open in reason(open.id).map { .discarded(open.id, $0) } }))
+    let open = notifications.open.map(\.id)
+    for id in open { underWay.begin(.notification(id)) }
     core.handle(.notifications([.began(reloads)]))
+    for id in open { underWay.end(.notification(id)) }
     askForTokens()
     report()
   }
@@ -131,12 +134,6 @@ package import Timekeeping
 
   // MARK: Input from other services
 
-  /// The widgets of each extension, by its bundle identifier.
-  package func setWidgets(_ widgets: [String: PushWidgets]) { core.handle(.pushWidgets(widgets)) }
-
-  /// The tokens that Live Activities need, and those that start them.
-  package func setActivities(_ activities: Set<TokenKey>) { handle(.activities(activities)) }
-
   /// A process instance ended.
   func cancelCalls(to address: Address) {
     for task in notice.removeValue(forKey: address)?.values.map(\.self) ?? [] { task.cancel() }
@@ -146,11 +143,6 @@ package import Timekeeping
   package func setOnline(_ isOnline: Bool) {
     self.isOnline = isOnline
     askForTokens()
-  }
-
-  /// A Live Activity took the notification, or did not.
-  package func performed(_ push: UUID, _ step: PushStep.Name, _ detail: String) {
-    core.handle(.notifications([.performed(push, step, detail)]))
   }
 
   // MARK: Messages
@@ -182,6 +174,10 @@ package import Timekeeping
         let new = arrived.map(\.notification).filter { taken.insert($0.uniqueID).inserted }
         late = Set(new.filter { $0.hasExpiredOnItsWay(by: machine.now) }.map(\.uniqueID))
         let inTime = new.filter { !late.contains($0.uniqueID) }
+        // What is not handled is suspect no longer.
+        for id in Set(arrived.map(\.notification.uniqueID)).subtracting(inTime.map(\.uniqueID)) {
+          underWay.end(.notification(id))
+        }
         // One that is suspect alone, so that no other is set aside with it.
         let areSuspect = !underWay.suspects(.notification).isEmpty
         for notifications in areSuspect ? inTime.map({ [$0] }) : [inTime] { handle(notifications) }
@@ -249,9 +245,10 @@ package import Timekeeping
       reason(notification.uniqueID).map { .setAside(notification.uniqueID, $0) } ?? .received(notification)
     }
     taken = notifications.map(\.uniqueID)
-    for id in taken { underWay.begin(.notification(id)) }
-    defer { for id in notifications.map(\.uniqueID) { underWay.end(.notification(id)) } }
-    if !taken.isEmpty { FaultPoint.hostWithinNotification.reached() }
+    let handled = events.compactMap { event in if case .received(let one) = event { one.uniqueID } else { nil } }
+    for id in handled { underWay.begin(.notification(id)) }
+    defer { for id in handled { underWay.end(.notification(id)) } }
+    if !handled.isEmpty { FaultPoint.hostWithinNotification.reached() }
     core.handle(.notifications(events))
   }
 

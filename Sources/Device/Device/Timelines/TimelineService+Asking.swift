@@ -93,6 +93,8 @@ extension TimelineService {
     _ asked: TimelineStateMachine.ProviderRequest, _ reply: RequestTimeline.Reply,
     _ content: Result<TimelineContent, TimelineFault>
   ) {
+    // The next host asks again. Content without its event would be half a timeline.
+    guard core.failure == nil else { return }
     do throws(TimelineFault) {
       let given = try content.get()
       let kept = try StoredTimeline(given.entries, images: given.images, reply, settings.limits)

@@ -3,7 +3,7 @@
 package import Archive
 import DeviceRules
 import FaultPoints
-package import Foundation
+import Foundation
 package import MessageBus
 package import Messages
 import ShownText
@@ -13,48 +13,10 @@ import Timekeeping
 // Input from other services and the user, and queries.
 
 extension TimelineService {
-  /// An extension is ready and has these kinds. Persisted when this returns; called before its widgets are placed.
-  ///
-  /// - Throws: `failed` when it cannot be recorded.
-  package func setKinds(_ address: Address, _ widgets: [WidgetDeclaration]) throws(BusError) {
-    let families = widgets.map { ($0.kind, $0.isControl ? .control : $0.families?.first ?? .systemSmall) }
-    try record(.kindsReported(address, Dictionary(families) { first, _ in first }))
-  }
-
   /// The extensions were replaced: the next reload of all widgets launches them.
   ///
   /// - Throws: `failed` when it cannot be recorded.
   package func forgetKinds(of extensions: [Address]) throws(BusError) { try record(.kindsForgotten(extensions)) }
-
-  /// A widget was placed, and its reload becomes pending; a placement that is known already is not reloaded.
-  ///
-  /// - Throws: `failed` when it cannot be recorded.
-  package func placed(_ placement: Placement, _ context: MessageContext = .none) throws(BusError) {
-    try record(.placed(placement, context))
-  }
-
-  /// The user configured a placement: it is reloaded for free.
-  ///
-  /// - Throws: `failed` when it cannot be recorded.
-  package func edited(_ placement: Placement, _ context: MessageContext = .none) throws(BusError) {
-    try record(.edited(placement, context))
-  }
-
-  /// The user removed a placement: only its lines in the ledger are kept.
-  ///
-  /// - Throws: `failed` when it cannot be recorded.
-  package func removed(_ id: Int) throws(BusError) { try record(.removed(id)) }
-
-  /// Exactly these widgets are placed. Those that are known already are not reloaded.
-  ///
-  /// - Throws: `failed` when it cannot be recorded.
-  package func setAll(_ placements: [Placement]) throws(BusError) {
-    let placed = Set(placements.map(\.id))
-    for id in stateMachine.placements.keys.sorted() where !placed.contains(id) { try removed(id) }
-    for placement in placements where stateMachine.placements[placement.id]?.placement != placement {
-      try self.placed(placement)
-    }
-  }
 
   /// `timeline.reload`. The reload is pending, and persisted, when this returns.
   ///
@@ -78,30 +40,8 @@ extension TimelineService {
     try record(.reloadOne(id, because, context))
   }
 
-  /// Language, region, text size or another system setting changed: all placements are reloaded for free.
-  ///
-  /// - Parameter setting: placeholders are requested again if views read it.
-  /// - Throws: `failed` when it cannot be recorded.
-  package func systemChanged(_ setting: String, _ context: MessageContext = .none) throws(BusError) {
-    try record(.systemChanged(setting, context))
-  }
-
   /// The user opens an app by tapping a widget.
   package func openedFromWidget(_ app: Address) { handle(.openedFromWidget(app: app)) }
-
-  /// Exactly these apps have an audio or a navigation session or use the standard location service.
-  package func appsAreAtWork(_ apps: [Address: AppActivity]) { handle(.atWork(apps)) }
-
-  /// Timelines of exactly these extensions cannot be stored now: their pending reloads wait.
-  package func withheld(_ extensions: [Address: Withholding]) { handle(.withheld(extensions)) }
-
-  /// Exactly these placements are visible.
-  ///
-  /// - Parameter isStandBy: whether they are in StandBy, where the system reloads them by itself.
-  package func seen(_ ids: Set<Int>, isStandBy: Bool) { handle(.seen(ids, isStandBy: isStandBy)) }
-
-  /// The display entered or left the Always-On state.
-  package func luminance(isReduced: Bool) { handle(.luminance(isReduced: isReduced)) }
 
   /// The device moved far. The consequences are persisted when this returns.
   ///
@@ -150,11 +90,6 @@ extension TimelineService {
 
   /// Why the last reload of a placement failed; `nil` if it did not.
   package func lastFailure(_ id: Int) -> String? { stateMachine.placements[id]?.lastFailure?.reason }
-
-  /// The relevance of each placement according to the entries that were shown, and its end; `nil`: no end.
-  package var relevances: [Int: (score: Double, until: Date?)] {
-    stateMachine.placements.all.mapValues { ($0.relevance.score, $0.relevance.until) }
-  }
 
   /// The timeline of each placement, and why its last reload failed, as `ps` prints it.
   package func status() -> [TimelineStored] {

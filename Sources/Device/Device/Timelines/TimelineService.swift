@@ -35,7 +35,7 @@ package import Timekeeping
     }
   }
 
-  nonisolated var concerns: Set<DeviceConcern> { [.timelines] }
+  nonisolated let concerns: Set<DeviceConcern> = [.timelines]
   nonisolated let core: DeviceCore
   let store: TimelineStore
   let bus: any BusConnection

@@ -32,7 +32,6 @@ final class CommitSchedule: Sendable {
   }
 
   @DeviceActor private func fire() {
-    DeviceActor.settle()
     let commit = state.withLock { state in
       state.isPlanned = false
       state.last = .now()

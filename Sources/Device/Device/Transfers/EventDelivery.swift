@@ -12,7 +12,7 @@ import Timekeeping
 /// Each change of the state machine is in the database before its owner gets the events of it. An acknowledgement is on
 /// the disk before files are removed.
 @DeviceActor final class EventDelivery: DevicePart {
-  nonisolated var concerns: Set<DeviceConcern> { [.delivery] }
+  nonisolated let concerns: Set<DeviceConcern> = [.delivery]
   let context: TransferContext
   /// Owns the running attempts and the checks.
   let tasks: TaskOwner

@@ -59,7 +59,10 @@ extension TransferScheduler {
     context.record(key, .waiting, context.bytes(key), "waits for the owner's answer to a challenge")
     let isBounded = context.settings.challengeDeadline > 0
     let limit = isBounded ? context.settings.challengeDeadline : context.settings.completionDeadline
-    defer { context.need(.release(owner, because: key.challengeAssertion)) }
+    defer {
+      noteQuestions(of: owner)
+      context.need(.release(owner, because: key.challengeAssertion))
+    }
     while true {
       let launches = configurations[key.session]?.sessionSendsLaunchEvents ?? true
       let woken = try await challenged.wait(key) {

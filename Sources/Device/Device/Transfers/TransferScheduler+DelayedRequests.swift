@@ -12,7 +12,8 @@ import Timekeeping
 extension TransferScheduler {
   /// Passes on whether the owner must be asked about a task, or about a challenge.
   func noteQuestions(of owner: Address) {
-    context.core.handle(.questions(owner: owner, delayed[owner] != nil || challenged.contains(owner)))
+    let areOpen = delayed[owner] != nil || challenged.contains(owner)
+    if context.core.state.hasQuestions(for: owner) != areOpen { context.core.handle(.questions(owner: owner, areOpen)) }
   }
 
   /// The owner runs: asks it about its tasks and challenges. `woken`: it was launched or resumed a moment ago.

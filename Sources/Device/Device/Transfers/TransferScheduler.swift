@@ -13,7 +13,7 @@ import Timekeeping
 ///
 /// An end is in the database before it is reported and delivered. Tasks end in `EventDelivery` in the order of the database.
 @DeviceActor final class TransferScheduler: DevicePart {
-  nonisolated var concerns: Set<DeviceConcern> { [.loading] }
+  nonisolated let concerns: Set<DeviceConcern> = [.loading]
   let context: TransferContext
   /// Owns the attempts, the expiries and the questions before tasks begin.
   let tasks: TaskOwner
