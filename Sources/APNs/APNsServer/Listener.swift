@@ -24,8 +24,9 @@ final class Listener: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if let objection = registry.objection() {
-      unwrapInboundIn(data).close(promise: nil)
+      // Counted before the client sees it.
       registry.turnAway()
+      unwrapInboundIn(data).close(promise: nil)
       strained(objection, turnedAway: 1, context)
     } else {
       context.fireChannelRead(data)
