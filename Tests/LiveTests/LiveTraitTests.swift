@@ -16,6 +16,7 @@ import WidgetLabTesting
       let files = [
         "journal/00001": "journal", "logs/host.log": "log", "keys/host/key.json": "secret", "up.out": "output",
         "up.err": "errors", "widgetlab.yaml": "device: {name: phone}", "push/key.p8": "secret",
+        "cluster/journal/00001": "of a campaign", "cluster/keys/host/key.json": "secret",
       ]
       for (name, text) in files {
         let file = URL(fileURLWithPath: "\(cluster)/\(name)")
@@ -38,7 +39,8 @@ import WidgetLabTesting
     }
     let folder = places.failures + "/the-host-s-test"
     let names = try FileManager.default.contentsOfDirectory(atPath: folder)
-    #expect(names.sorted() == ["issues.txt", "journal", "logs", "up.err", "up.out", "widgetlab.yaml"])
+    #expect(names.sorted() == ["cluster", "issues.txt", "journal", "logs", "up.err", "up.out", "widgetlab.yaml"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/cluster") == ["journal"])
     #expect(try String(contentsOfFile: folder + "/issues.txt", encoding: .utf8) == "it was 2, and not 1\n")
     #expect(try FileManager.default.contentsOfDirectory(atPath: places.root) == ["failures"])
   }

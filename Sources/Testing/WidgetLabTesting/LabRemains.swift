@@ -109,10 +109,13 @@ package final class LabRemains: Sendable {
     for name in try FileManager.default.contentsOfDirectory(atPath: folder) where isCopied(name) {
       try FileManager.default.copyItem(atPath: "\(folder)/\(name)", toPath: "\(place)/\(name)")
     }
+    // That of a campaign, beside its report.
+    let cluster = folder + "/cluster"
+    if FileManager.default.fileExists(atPath: cluster) { try copy(from: cluster, to: place + "/cluster") }
   }
 
   private static func isCopied(_ name: String) -> Bool {
     ["journal", "logs", "widgetlab.yaml", "processes.json"].contains(name)
-      || [".out", ".err", ".log"].contains { name.hasSuffix($0) }
+      || [".out", ".err", ".log", ".tar"].contains { name.hasSuffix($0) }
   }
 }
