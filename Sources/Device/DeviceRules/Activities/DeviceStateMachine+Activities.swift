@@ -47,7 +47,11 @@ extension DeviceStateMachine {
 
   /// A notification for an activity, or one that starts one.
   mutating func receive(_ push: PushedNotification, _ now: Date) {
-    let result = changeActivities(MessageContext(correlation: push.uniqueID), now) { $0.receive(push, now: now) }
+    let result = changeActivities(MessageContext(correlation: push.uniqueID), now) { activities in
+      // At the start of a host, activities may have ended since the last one.
+      activities.advance(to: now)
+      return activities.receive(push, now: now)
+    }
     run(.notifications([.performed(push.uniqueID, result.step, result.detail)]), now)
     if let app = result.started { step.actions.append(.activities(.started(app: app))) }
   }

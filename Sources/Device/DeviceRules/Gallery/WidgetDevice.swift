@@ -20,6 +20,9 @@ package struct WidgetDevice: Sendable, Hashable {
     package init() {}
   }
 
+  /// An iPhone with iOS 26.
+  package static let phone = WidgetDevice(isPad: false, version: 26, width: 393, height: 852, scale: 3)
+
   package let isPad: Bool
   /// Such as 18.
   package let version: Int
@@ -33,9 +36,6 @@ package struct WidgetDevice: Sendable, Hashable {
   /// - Parameters:
   ///   - width: of the screen in portrait orientation, points.
   ///   - height: of the screen in portrait orientation, points.
-  /// An iPhone with iOS 26.
-  package static let phone = WidgetDevice(isPad: false, version: 26, width: 393, height: 852, scale: 3)
-
   package init(
     isPad: Bool, version: Int, width: Double, height: Double, scale: Double, options: Options = Options()
   ) {
