@@ -106,8 +106,8 @@ package struct DeviceStateMachine: Sendable {
       step.changed.insert(.notifications)
       let actions = events.flatMap { notifications.handle($0) }
       for action in actions { take(action) }
-    case .gallery(let event): handle(event, now)
-    case .activities(let event): handle(event, now)
+    case .gallery(let event): step.reply = Result { () throws(BusError) in try handle(event, now) }
+    case .activities(let event): step.reply = Result { () throws(BusError) in try handle(event, now) }
     case .asked(let request): step.asked.append(request)
     case .ownerProcess(let action): ask(forEvents: action)
     case .runs(let address, let generation): runs(address, generation, now)

@@ -52,7 +52,7 @@ package import Timekeeping
   private let tasks: TaskOwner
 
   /// - Parameters:
-  ///   - settings: those of the core.
+  ///   - settings: the settings that `core` begins with.
   ///   - clock: the device's clock, which persists its own setting.
   package nonisolated init(
     core: DeviceCore, settings: DeviceSettingsStateMachine, bus: any BusConnection, clock: AdjustableClock,

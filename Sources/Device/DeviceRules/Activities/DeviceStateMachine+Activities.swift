@@ -7,15 +7,8 @@ import Messages
 // Live Activities, and what follows from them for tokens and notifications.
 
 extension DeviceStateMachine {
-  mutating func handle(_ event: ActivityEvent, _ now: Date) {
-    do throws(BusError) {
-      step.reply = .success(try decide(event, now))
-    } catch {
-      step.reply = .failure(error)
-    }
-  }
-
-  private mutating func decide(_ event: ActivityEvent, _ now: Date) throws(BusError) -> DeviceReply {
+  /// - Throws: the refusal of a request, definite.
+  mutating func handle(_ event: ActivityEvent, _ now: Date) throws(BusError) -> DeviceReply {
     switch event {
     case .advance:
       try changeActivities(.none, now) { activities throws(BusError) in activities.advance(to: now) }

@@ -7,15 +7,8 @@ import Messages
 // The gallery and the screen, and what follows from them for other concerns.
 
 extension DeviceStateMachine {
-  mutating func handle(_ event: GalleryEvent, _ now: Date) {
-    do throws(BusError) {
-      step.reply = .success(try decide(event, now))
-    } catch {
-      step.reply = .failure(error)
-    }
-  }
-
-  private mutating func decide(_ event: GalleryEvent, _ now: Date) throws(BusError) -> DeviceReply {
+  /// - Throws: the refusal of a request, definite.
+  mutating func handle(_ event: GalleryEvent, _ now: Date) throws(BusError) -> DeviceReply {
     switch event {
     case .keep(let extensions, let apps):
       withhold(now)
