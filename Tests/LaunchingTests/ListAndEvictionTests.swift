@@ -72,6 +72,56 @@ private let first = LaunchFixture.first
     #expect(fixture.handle(.spawned(widget, instance)) == [.output(.awake(widget, instance, woken: true))])
   }
 
+  @Test func `an instance that ended with an agent whose reply arrived late is launched again`() {
+    var fixture = LaunchFixture()
+    _ = fixture.handle(.wanted(widget, Assertion("events a")))
+    let report = LaunchStateMachine.Event.agentReported(agent, incarnation: UUID(), children: [])
+    #expect(fixture.handle(report) == [])
+    // The agent that spawned it had sent the reply before it ended.
+    #expect(fixture.handle(.spawned(widget, first)) == [.list(agent: agent)])
+    #expect(fixture.handle(report) == [.pause(widget)])
+    #expect(fixture.handle(report) == [])
+    #expect(fixture.handle(.pauseEnded(widget)) == [.list(agent: agent)])
+    #expect(
+      fixture.handle(report) == [.output(.ended(widget, first, .lostWithAgent)), .spawn(widget, reason: "events a")])
+  }
+
+  @Test(arguments: [false, true])
+  func `a process that its agent does not have is not believed to run for ever`(isDying: Bool) {
+    var fixture = LaunchFixture()
+    fixture.launch()
+    if isDying { _ = fixture.handle(.evicted(widget, generation: 1, why: "memory")) }
+    #expect(fixture.process?.state == (isDying ? .dying : .running))
+    _ = fixture.handle(
+      .signalFailed(widget, generation: 1, signal: SIGKILL, BusError(.noSuchInstance, "no such instance")))
+    let report = LaunchStateMachine.Event.agentReported(agent, incarnation: fixture.incarnation, children: [])
+    #expect(fixture.handle(report) == [.pause(widget)])
+    // A list that has it proves that it runs.
+    let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: false)
+    _ = fixture.handle(.agentReported(agent, incarnation: fixture.incarnation, children: [child]))
+    #expect(fixture.handle(.pauseEnded(widget)) == [])
+    #expect(fixture.handle(report) == [.pause(widget)])
+    _ = fixture.handle(.pauseEnded(widget))
+    #expect(fixture.handle(report).first == .output(.ended(widget, first, .lostWithAgent)))
+  }
+
+  @Test func `an exit that arrives after a list without its instance keeps its cause`() {
+    var fixture = LaunchFixture()
+    fixture.launch()
+    _ = fixture.handle(.agentReported(agent, incarnation: fixture.incarnation, children: []))
+    let actions = fixture.handle(.exited(widget, first, .exited(code: 3)))
+    #expect(actions.first == .output(.ended(widget, first, .exited(code: 3))))
+    #expect(!fixture.handle(.pauseEnded(widget)).contains(.list(agent: agent)))
+  }
+
+  @Test func `a list of a former agent changes nothing`() {
+    var fixture = LaunchFixture()
+    _ = fixture.handle(.agentReported(agent, incarnation: UUID(), children: []))
+    fixture.launch()
+    #expect(fixture.handle(.agentReported(agent, incarnation: fixture.incarnation, children: [])) == [])
+    #expect(fixture.process?.state == .running)
+  }
+
   @Test(.rule("SETTING-04"))
   func `an eviction of all processes ends one that is being spawned, which is launched again`() {
     var fixture = LaunchFixture()

@@ -285,6 +285,7 @@ private let background = #"{"aps":{"content-available":1}}"#
     var first = NotificationFixture()
     first.handle(.received(notification(1, .background, background)))
     var second = NotificationFixture(open: first.stateMachine.open)
-    #expect(second.handle(.began([])) == ["offer 1, waking"])
+    #expect(second.handle(.began([])) == [])
+    #expect(second.handle(.resumed(.push(1))) == ["offer 1, waking"])
   }
 }

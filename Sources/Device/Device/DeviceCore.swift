@@ -29,7 +29,7 @@ extension DevicePart {
   private let broken: @Sendable (String) -> Void
   private var inbox: [DeviceEvent] = []
   private var isHandling = false
-  /// The reply to the last event that had one.
+  /// The reply to the event that was handled last, if it has one.
   private var reply: Result<DeviceReply, BusError>?
   /// Why nothing is handled or acknowledged any more: the state cannot be written, or the device ends.
   package private(set) var failure: BusError?
@@ -120,7 +120,10 @@ extension DevicePart {
     var next = 0
     while failure == nil, next < inbox.count {
       next += 1
-      take(state.handle(inbox[next - 1], now: clock.now))
+      let step = state.handle(inbox[next - 1], now: clock.now)
+      // The steps that follow are other events'.
+      if next == 1 { reply = step.reply }
+      take(step)
     }
     inbox = []
     isHandling = false
@@ -138,7 +141,7 @@ extension DevicePart {
   ///
   /// - Throws: the refusal; `failed` when it cannot be recorded, and `closed` when the device ends.
   package func ask(_ event: DeviceEvent) throws(BusError) -> DeviceReply {
-    reply = nil
+    guard !isHandling else { throw Self.noReply }
     try record(event)
     guard let reply = reply.take() else { throw Self.noReply }
     return try reply.get()
@@ -180,7 +183,6 @@ extension DevicePart {
     } catch {
       return fail("the state of the device cannot be written: \(error)")
     }
-    if let reply = step.reply { self.reply = reply }
     for observer in observers { observer(step) }
     for action in step.actions { perform(action) }
     for part in parts where !part.concerns.isDisjoint(with: step.changed) { part.settle() }

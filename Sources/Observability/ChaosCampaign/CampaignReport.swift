@@ -52,6 +52,8 @@ package struct CampaignReport: Sendable, Codable {
     package let seconds: Double
     /// From the end of the faults until nothing was left to do; `nil` when the limit was reached.
     package let quietAfter: Double?
+    /// What was left to do when the limit was reached.
+    package var left: [String]?
     package let envelopes: Int
     /// Whether it was interrupted, or ended early because a law was broken.
     package let wasInterrupted: Bool

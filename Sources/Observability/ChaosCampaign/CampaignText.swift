@@ -30,7 +30,9 @@ package enum CampaignText {
   static func quiet(_ runs: [CampaignReport.Run]) -> String {
     let late = runs.filter { $0.quietAfter == nil }
     guard late.isEmpty else {
-      return runs.count == 1 ? "not quiet at the end" : "\(late.count) of \(runs.count) runs not quiet at the end"
+      let left = late[0].left ?? []
+      guard runs.count > 1 else { return (["not quiet at the end"] + left).joined(separator: "; ") }
+      return "\(late.count) of \(runs.count) runs not quiet at the end"
     }
     return "quiet \(String.seconds(runs.compactMap(\.quietAfter).max() ?? 0)) after the last fault"
   }

@@ -135,15 +135,19 @@ struct FleetFixture: Sendable {
   /// Waits until the fleet's state is as wanted.
   func eventually(_ what: String, _ isReached: (FleetState) -> Bool) async throws {
     let deadline = ContinuousClock.now + LabTimeout.usual
-    var last: FleetState?
+    var last = "no state"
     while ContinuousClock.now < deadline {
-      if let state = try? await state() {
+      do {
+        let state = try await state()
         if isReached(state) { return }
-        last = state
+        last = "\(state)"
+      } catch {
+        last = "\(error)"
       }
       try await Task.sleep(for: .milliseconds(50))  // polls the fleet's state
     }
-    throw LabError("\(what): \(String(describing: last))")
+    let processes = try? String(contentsOfFile: folder + "/processes.json", encoding: .utf8)
+    throw LabError("\(what): \(last); \(processes ?? "no processes")")
   }
 
   /// The pid of a process of this instance.

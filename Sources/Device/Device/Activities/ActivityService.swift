@@ -225,7 +225,8 @@ package import Timekeeping
 
   func settle() {
     for app in waiting.keys where hasTokens(app) { resumeWaiting(app) }
-    alarm.set(core.failure == nil ? activities.next : nil, on: clock) { [weak self] in await self?.alarmFired($0) }
+    let next = core.failure == nil && archiveViews != nil ? activities.next : nil
+    alarm.set(next, on: clock) { [weak self] in await self?.alarmFired($0) }
     archiveWhatIsNew()
   }
 
@@ -291,8 +292,8 @@ package import Timekeeping
 
   private func set(_ views: ActivityViews?, _ kept: ActivityStateMachine.Kept, note: String?) {
     let text = views?[.lockScreen]?.view.lines ?? []
-    // The activity can be gone by now.
-    guard activities.activity(kept.number) != nil else { return }
+    // The device may end, and the activity can be gone by now.
+    guard core.failure == nil, activities.activity(kept.number) != nil else { return }
     if let views {
       let new = ActivityStore.Views(version: kept.version, views: views)
       do {

@@ -109,10 +109,10 @@ package import Timekeeping
     handle(.began)
     core.handle(
       .notifications(notifications.open.compactMap { open in reason(open.id).map { .discarded(open.id, $0) } }))
-    let open = notifications.open.map(\.id)
-    for id in open { underWay.begin(.notification(id)) }
-    core.handle(.notifications([.began(reloads)]))
-    for id in open { underWay.end(.notification(id)) }
+    handle([.began(reloads)], of: notifications.open.filter(\.reloads).map(\.id))
+    let others = notifications.open.filter { !$0.reloads }.map(\.id)
+    // One that is suspect alone, so that no other is set aside with it.
+    for ids in areSuspect ? others.map({ [$0] }) : [others] { handle(ids.map { .resumed($0) }, of: ids) }
     askForTokens()
     report()
   }
@@ -178,8 +178,6 @@ package import Timekeeping
         for id in Set(arrived.map(\.notification.uniqueID)).subtracting(inTime.map(\.uniqueID)) {
           underWay.end(.notification(id))
         }
-        // One that is suspect alone, so that no other is set aside with it.
-        let areSuspect = !underWay.suspects(.notification).isEmpty
         for notifications in areSuspect ? inTime.map({ [$0] }) : [inTime] { handle(notifications) }
       } catch {
         core.fail("the pushes cannot be written: \(error)")
@@ -237,6 +235,17 @@ package import Timekeeping
 
   // MARK: Handling events
 
+  /// Whether a notification may have ended the former host.
+  private var areSuspect: Bool { !underWay.suspects(.notification).isEmpty }
+
+  /// Handles events of notifications that are recorded as under way.
+  private func handle(_ events: [NotificationStateMachine.Event], of ids: [UUID]) {
+    for id in ids { underWay.begin(.notification(id)) }
+    defer { for id in ids { underWay.end(.notification(id)) } }
+    if !ids.isEmpty { FaultPoint.hostWithinNotification.reached() }
+    core.handle(.notifications(events))
+  }
+
   func handle(_ event: TokenStateMachine.Event) { core.handle(.tokens(event)) }
 
   /// Handles notifications that arrived, and writes their results in one transaction.
@@ -246,10 +255,7 @@ package import Timekeeping
     }
     taken = notifications.map(\.uniqueID)
     let handled = events.compactMap { event in if case .received(let one) = event { one.uniqueID } else { nil } }
-    for id in handled { underWay.begin(.notification(id)) }
-    defer { for id in handled { underWay.end(.notification(id)) } }
-    if !handled.isEmpty { FaultPoint.hostWithinNotification.reached() }
-    core.handle(.notifications(events))
+    handle(events, of: handled)
   }
 
   func save(_ step: DeviceStep) throws {

@@ -54,8 +54,6 @@ extension DeviceStateMachine {
       return .turned(reply)
     case .screen(let change, let context):
       try changeScreen(context, now) { screen throws(BusError) in try screen.handle(change) }
-      withhold(now)
-      passOnVisible(now)
       return .screen(screen.state)
     case .open(let app, let context):
       try changeScreen(context, now) { screen throws(BusError) in try screen.open(app) }
@@ -205,6 +203,7 @@ extension DeviceStateMachine {
     step.changed.insert(.screen)
     step.actions.append(.gallery(.screen(ScreenChanged(state: changed.state), context)))
     keepAwake(changed.state.activities, before.activities, now)
+    withhold(now)
     passOnVisible(now)
   }
 

@@ -3,13 +3,29 @@
 import Foundation
 import Messages
 
-// Reports of an agent about its children.
+// Replies and reports of an agent about its children.
 
 extension LaunchStateMachine {
+  mutating func spawned(_ address: Address, _ instance: ProcessInstance, _ now: Date) -> [Action] {
+    guard var process = processes[address] else { return [] }
+    let isListStale = process.isListStale
+    process.isListStale = false
+    // A reply that arrives after the instance's end: another spawn is in progress. Or the generation was given before, and
+    // the list has the instance.
+    if instance.generation == process.lastGeneration { return process.state == .launching ? list(for: address) : [] }
+    process.isAsking = false
+    processes[address] = process
+    believe(instance, at: address)
+    return adopt(address, instance, now) + decide(address, now) + (isListStale ? list(for: address) : [])
+  }
+
   mutating func reported(
     _ agent: Address, _ incarnation: UUID, _ children: [ChildProcess], _ now: Date
   ) -> [Action] {
+    // A list that an agent sent before it ended.
+    guard formerIncarnations[agent] != incarnation else { return [] }
     let isSame = incarnations[agent] == nil || incarnations[agent] == incarnation
+    if !isSame { formerIncarnations[agent] = incarnations[agent] }
     incarnations[agent] = incarnation
     reportedAgents.insert(agent)
     var actions: [Action] = []
@@ -54,10 +70,12 @@ extension LaunchStateMachine {
 
   private mutating func reportedPresent(_ address: Address, _ child: ChildProcess, _ now: Date) -> [Action] {
     let instance = ProcessInstance(generation: child.generation, pid: child.pid)
+    processes[address]?.missing = nil
     var actions: [Action] = []
     if let known = processes[address]?.instance, known.generation < instance.generation {
       // The exit of the older instance arrives as its own event, but the instance has ended in any case.
       processes[address]?.instance = nil
+      processes[address]?.lastGeneration = known.generation
       let over = ProcessState(
         address: address, generation: known.generation, state: State.absent.rawValue,
         why: "ended: its agent reports a newer instance")
@@ -84,10 +102,21 @@ extension LaunchStateMachine {
   private mutating func reportedAbsent(_ address: Address, _ isSameAgent: Bool, _ now: Date) -> [Action] {
     guard var process = processes[address] else { return [] }
     if let instance = process.instance {
-      // The same agent redelivers the exit. A new agent has no record of the children that ended with the old one.
-      return isSameAgent ? [] : exited(address, instance, .lostWithAgent, now)
+      // A new agent has no record of the children that ended with the old one. The same agent redelivers the exit; an
+      // instance that its lists still lack after a pause ended with an agent before it, whose reply arrived late.
+      guard isSameAgent else { return exited(address, instance, .lostWithAgent, now) }
+      guard process.missing != instance else {
+        return process.isPausing ? [] : exited(address, instance, .lostWithAgent, now)
+      }
+      processes[address]?.missing = instance
+      processes[address]?.isPausing = true
+      return [.pause(address)]
     }
-    guard process.state == .launching, !process.isAsking else { return [] }
+    guard process.state == .launching else { return [] }
+    if process.isAsking {
+      processes[address]?.isListStale = true
+      return []
+    }
     process.state = .absent
     process.why = "was not started"
     process.isPausing = true

@@ -20,6 +20,11 @@ extension LaunchStateMachine {
     package var lastGeneration: UInt32 = 0
     /// An instance that the agent has listed although it is not newer than one that ended. Not kept over a host restart.
     var listed: ProcessInstance?
+    /// The known instance that the last list of its agent lacks. Not kept over a host restart.
+    var missing: ProcessInstance?
+    /// A list arrived while the instance was being spawned: another agent may have spawned it. Not kept over a host
+    /// restart.
+    var isListStale = false
     /// The generation that sent `ready`, even when the agent has not reported the instance yet.
     package var readyGeneration: UInt32?
     /// The user force-quit the app. It is not launched until the user opens it, or touches a button, toggle or control

@@ -17,6 +17,8 @@ package struct LaunchStateMachine: Sendable {
   package internal(set) var processes: [Address: Process]
   let agents: [Address: Address]
   package internal(set) var incarnations: [Address: UUID]
+  /// The incarnation of each agent before the present one. Not kept over a host restart.
+  var formerIncarnations: [Address: UUID] = [:]
   /// Agents that have reported their children and have not been unreachable since.
   package internal(set) var reportedAgents: Set<Address> = []
   /// Processes that must not run now, and why.
@@ -90,14 +92,7 @@ package struct LaunchStateMachine: Sendable {
       preventedLaunches[address] = nil
       return decide(address, now)
     case .ready(let address, let generation): return ready(address, generation, now)
-    case .spawned(let address, let instance):
-      guard let process = processes[address] else { return [] }
-      // A reply that arrives after the instance's end: another spawn is in progress. Or the generation was given before,
-      // and the list has the instance.
-      if instance.generation == process.lastGeneration { return process.state == .launching ? list(for: address) : [] }
-      believe(instance, at: address)
-      processes[address]?.isAsking = false
-      return adopt(address, instance, now) + decide(address, now)
+    case .spawned(let address, let instance): return spawned(address, instance, now)
     case .spawnFailed(let address, let error): return spawnFailed(address, error, now)
     case .signalled(let address, let generation, let signal): return signalled(address, generation, signal, now)
     case .signalFailed(let address, let generation, let signal, let error):
@@ -112,7 +107,7 @@ package struct LaunchStateMachine: Sendable {
       return reported(agent, incarnation, children, now)
     case .pauseEnded(let address):
       processes[address]?.isPausing = false
-      return decide(address, now)
+      return (processes[address]?.missing == nil ? [] : list(for: address)) + decide(address, now)
     case .timerFired: return processes.keys.sorted { $0.text < $1.text }.flatMap { decide($0, now) }
     }
   }
@@ -156,6 +151,7 @@ package struct LaunchStateMachine: Sendable {
     case .absent where isWanted && !mustWait && agents[address].map(reportedAgents.contains) == true:
       process.isAsking = true
       process.state = .launching
+      process.isListStale = false
       process.whyToEndAtSpawn = nil
       process.why = reason(process)
       return [changed(address, process), .spawn(address, reason: process.why)]
@@ -232,10 +228,12 @@ package struct LaunchStateMachine: Sendable {
 
   /// The agent reports an instance that has not ended.
   mutating func adopt(_ address: Address, _ instance: ProcessInstance, _ now: Date) -> [Action] {
-    guard var process = processes[address], instance.generation > process.lastGeneration, process.instance != instance
+    guard var process = processes[address], instance.generation > process.lastGeneration, process.instance != instance,
+      instance.generation >= process.instance?.generation ?? 0
     else {
       return []
     }
+    process.missing = nil
     process.instance = instance
     process.state = .launching
     if process.assertions.isEmpty { process.why = "found running" }
@@ -256,6 +254,7 @@ package struct LaunchStateMachine: Sendable {
   ) -> [Action] {
     guard var process = processes[address], instance.generation > process.lastGeneration else { return [] }
     process.listed = nil
+    process.missing = nil
     let wasEvicted = process.state == .dying && process.instance?.generation == instance.generation
     let ending = wasEvicted && cause == .signalled(signal: SIGKILL) ? .evicted(why: process.why) : cause
     process.lastGeneration = instance.generation

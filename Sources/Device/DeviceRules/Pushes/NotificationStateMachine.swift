@@ -31,7 +31,7 @@ package struct NotificationStateMachine: Sendable {
     /// The key of the token to which it was sent.
     var key: TokenKey { notification.key }
     /// Whether it reloads widgets or a control. The others are for the app itself.
-    var reloads: Bool {
+    package var reloads: Bool {
       switch key.use {
       case .widgets, .control: true
       case .app, .liveActivity, .liveActivityStarts, .fleet: false
@@ -41,7 +41,10 @@ package struct NotificationStateMachine: Sendable {
 
   package enum Event: Sendable {
     /// The host starts; these are the results at placements so far.
+    /// After a host restart: continue the notifications that reload widgets, with the results that arrived last.
     case began([PlacementReloadReport])
+    /// After a host restart: continue a notification for an app.
+    case resumed(UUID)
     case received(PushedNotification)
     /// `placements` has changed.
     case placed
@@ -96,6 +99,7 @@ package struct NotificationStateMachine: Sendable {
   package mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .began(let reports): return began(reports)
+    case .resumed(let id): return offer(id)
     case .received(let notification): return received(notification)
     case .placed: return open.filter(\.reloads).flatMap { dropRemoved($0.id) }
     case .reported(let report): return reported(report)
@@ -277,7 +281,7 @@ package struct NotificationStateMachine: Sendable {
         }
       }
     }
-    return actions + open.filter { !$0.reloads }.flatMap { offer($0.id) }
+    return actions
   }
 
   private struct Known: Hashable {

@@ -228,9 +228,10 @@ package struct DeliveryStateMachine: Sendable {
     for id in ids({ $0.session == key && $0.isUnderWay && $0.last?.generation == generation }) {
       deliveries[id]?.isOpenedMeanwhile = true
     }
-    for id in ids({ $0.session == key && !$0.isUnderWay && $0.isHeld }) {
+    // Its owner runs and asks for them: neither an eviction nor an exit of an earlier instance delays them.
+    for id in ids({ $0.session == key && !$0.isUnderWay }) {
+      if deliveries[id]?.isHeld == true { deliveries[id]?.redeliveries = 0 }
       deliveries[id]?.isHeld = false
-      deliveries[id]?.redeliveries = 0
       deliveries[id]?.notBefore = nil
     }
     let proposed = propose(key, now)

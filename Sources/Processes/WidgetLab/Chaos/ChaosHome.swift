@@ -111,6 +111,7 @@ struct ChaosHome: Sendable {
         completionDeadline: 30
         limiterFirst: 0.2       # seconds; the device's limiter would delay tasks by minutes after some wakes
         limiterMax: 2
+        redeliverAfter: 1       # after an eviction
         advancePatience: 1\(server == nil ? "" : "\n  resumeAfter: 0.1\n  resumeAfterMax: 1")
       """
   }

@@ -347,6 +347,16 @@ actor ChaosRun {
     return status?.sessions.contains { target.cluster.apps.contains($0.owner) && $0.running > 0 } ?? false
   }
 
+  /// What a campaign that does not become quiet waits for, for a reader: sessions with tasks, and the processes.
+  func whatIsLeft() async -> [String] {
+    guard let status = try? await workload.ask(DeviceStatus(), within: .seconds(5)) else {
+      return ["the device does not reply"]
+    }
+    let sessions = status.sessions.filter { $0.running > 0 || $0.undelivered > 0 }
+    return sessions.map { "\($0.session) of \($0.owner): \($0.running) running, \($0.undelivered) not delivered" }
+      + status.processes.map { "\($0.address) generation \($0.generation): \($0.state), \($0.why)" }
+  }
+
   private func isWithoutTransfers() async -> Bool {
     let status = try? await workload.ask(DeviceStatus(), within: .seconds(5))
     return status?.sessions.allSatisfy { $0.running == 0 && $0.undelivered == 0 } ?? false

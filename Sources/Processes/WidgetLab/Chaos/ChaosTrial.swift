@@ -97,6 +97,7 @@ struct ChaosTrial {
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     let quiet = await run.settle(within: .seconds(options.within) + ChaosRun.patience)
     // Before the processes end, which begins new work.
+    let left = quiet == nil ? await run.whatIsLeft() : []
     let laws = await journal.verdicts().map(CampaignReport.LawResult.init)
     // A process of a broken build may never reply.
     let answers = await journal.breach == nil ? await answeredPushes(workload) : nil
@@ -113,11 +114,12 @@ struct ChaosTrial {
     let checks =
       try checks(target, observed, lost: await run.lost, hasLost: hasLost) + (hasLost ? [settled] : [])
       + (answers.map { [$0] } ?? []) + judged(target, observed, record, await run.traps)
-    let facts = CampaignReport.Run(
+    var facts = CampaignReport.Run(
       seed: seed,
       answer: CampaignReport.answer(
         laws, checks, isQuiet: isSettled, unknowable: await journal.unknowable), kills: record.kills,
       seconds: seconds, quietAfter: quiet, envelopes: await journal.envelopes, wasInterrupted: await run.wasInterrupted)
+    facts.left = left
     let report = CampaignReport(
       command: command, version: WidgetLabTool.version, machine: machine, date: began.formatted(.iso8601), run: facts,
       record: record, work: observed.work, laws: laws, checks: checks)
