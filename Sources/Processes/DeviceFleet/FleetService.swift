@@ -331,6 +331,7 @@ actor FleetService {
         // Another push server is responsible, or this one was not for a while.
         if error.code == .noSuchFleet {
           reportFrom = 0
+          try? await Task.sleep(for: .milliseconds(100))
           continue
         }
         logger.warning("the push server refuses the report of the devices' reach: \(error)")

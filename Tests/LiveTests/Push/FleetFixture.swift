@@ -2,6 +2,7 @@
 
 import Cluster
 import Foundation
+import Glibc
 import Messages
 import Testing
 import WidgetLabTesting
@@ -136,7 +137,7 @@ struct FleetFixture: Sendable {
   func eventually(_ what: String, _ isReached: (FleetState) -> Bool) async throws {
     let deadline = ContinuousClock.now + LabTimeout.usual
     var last = "no state"
-    while ContinuousClock.now < deadline {
+    while ContinuousClock.now < deadline, LabProcess(pid: up.pid).executable != nil {
       do {
         let state = try await state()
         if isReached(state) { return }
@@ -147,7 +148,19 @@ struct FleetFixture: Sendable {
       try await Task.sleep(for: .milliseconds(50))  // polls the fleet's state
     }
     let processes = try? String(contentsOfFile: folder + "/processes.json", encoding: .utf8)
-    throw LabError("\(what): \(last); \(processes ?? "no processes")")
+    let notes = try? String(contentsOfFile: folder + "/up.err", encoding: .utf8)
+    throw LabError("\(what): \(last); \(processes ?? "no processes"); \(notes ?? "no notes")")
+  }
+
+  /// Kills a process of this instance, and returns when it has been started again.
+  func kill(_ name: String) async throws {
+    try await eventually("\(name) runs") { _ in (try? pid(of: name)) != nil }
+    let killed = try #require(try pid(of: name))
+    try LabProcess(pid: killed).signal(SIGKILL)
+    try await eventually("\(name) is back") { _ in
+      let now = try? pid(of: name)
+      return now != nil && now != killed
+    }
   }
 
   /// The pid of a process of this instance.

@@ -79,12 +79,7 @@ import WidgetLabTesting
       for name in ["fleet-load", "push-server", "fleet-load", "push-server"] {
         let delivered = try await fleet.state().total.delivered
         try await fleet.eventually("deliveries go on") { $0.total.delivered > delivered || $0.total.delivered >= 500 }
-        let pid = try #require(try fleet.pid(of: name))
-        try LabProcess(pid: pid).signal(SIGKILL)
-        try await fleet.eventually("\(name) is back") { _ in
-          let now = try? fleet.pid(of: name)
-          return now != nil && now != pid
-        }
+        try await fleet.kill(name)
       }
       let sent = try await answers
       let (report, exit) = try await fleet.report()
@@ -95,6 +90,18 @@ import WidgetLabTesting
       #expect(report.accepted <= accepted + (sent["retried"] ?? 0))
       let laws = try await fleet.tool("check")
       #expect(laws.status != 1, "\(laws.output)")
+    }
+  }
+
+  @Test func `a process that is killed again and again after the fleet was ready does not end the fleet`() async throws
+  {
+    try await FleetFixture.run(1, profile: FleetFixture.still) { fleet, _ in
+      for _ in 1...4 { try await fleet.kill("fleet-load") }
+      _ = try await fleet.push { $0 == "voip" }
+      // The supervisor looks at its processes before it notes this.
+      try await fleet.eventually("the delivery is noted") { _ in
+        (try? String(contentsOfFile: fleet.folder + "/up.err", encoding: .utf8).contains("delivered 1,")) == true
+      }
     }
   }
 

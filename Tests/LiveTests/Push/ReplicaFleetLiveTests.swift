@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Glibc
 import Messages
 import PostgresTesting
 import Testing
@@ -39,13 +38,7 @@ import WidgetLabTesting
         let owner = try await server.query("SELECT replica FROM route WHERE replica IS NOT NULL").first
         // `push-server/2#…`
         let owned = owner?.split(separator: "#").first?.split(separator: "/").last.map(String.init)
-        let name = "push-server-" + (victim == "owner" ? owned ?? "3" : victim)
-        let pid = try #require(try fleet.pid(of: name))
-        try LabProcess(pid: pid).signal(SIGKILL)
-        try await fleet.eventually("\(name) is back") { _ in
-          let now = try? fleet.pid(of: name)
-          return now != nil && now != pid
-        }
+        try await fleet.kill("push-server-" + (victim == "owner" ? owned ?? "3" : victim))
       }
       let sent = try await answers
       let (report, exit) = try await fleet.report()

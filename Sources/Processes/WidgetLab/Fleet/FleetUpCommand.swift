@@ -133,7 +133,11 @@ struct FleetUpCommand: AsyncParsableCommand {
       try await untilSignal(signals) {
         let pushServer = try await lifecycle.startForFleet()
         try await supervisor.keep(process(cluster, search))
-        try await follow(cluster, pushServer, pids: { await supervisor.pids }) { await supervisor.startFailure }
+        try await follow(cluster, pushServer, pids: { await supervisor.pids }) {
+          await supervisor.startFailure
+        } ready: {
+          await supervisor.allReady()
+        }
       }
       try await writeReports(cluster)
     } catch {
@@ -212,7 +216,10 @@ struct FleetUpCommand: AsyncParsableCommand {
         let pushServer = try PushServerAnnouncement.read(in: cluster.instance)
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask {
-            try await follow(cluster, pushServer, pids: { ["fleet-\(name)": child.pid] }) { nil }
+            try await follow(cluster, pushServer, pids: { ["fleet-\(name)": child.pid] }) {
+              nil
+            } ready: {
+            }
           }
           group.addTask {
             for await ending in endings { throw Self.ended(ending, log) }
@@ -255,7 +262,7 @@ struct FleetUpCommand: AsyncParsableCommand {
   /// Prints the progress until the fleet is ready, the ready line, and then rates while something is delivered.
   private func follow(
     _ cluster: ClusterFacts, _ pushServer: PushServerAnnouncement?, pids: @Sendable () async -> [String: Int32],
-    failure: @Sendable () async -> CommandError?
+    failure: @Sendable () async -> CommandError?, ready: @Sendable () async -> Void
   ) async throws {
     let session = try await OperatorSession.open(cluster, within: ClusterLifecycle.patience)
     var isReady = false
@@ -268,6 +275,7 @@ struct FleetUpCommand: AsyncParsableCommand {
         if let state = try? await session.ask(FleetStatus(), ofFleet: name, within: .seconds(2)) {
           if !isReady, state.readyAfter != nil {
             isReady = true
+            await ready()
             pause = .seconds(5)
             try await printReady(state, cluster, pushServer, pids())
           } else if !isReady {
