@@ -274,7 +274,7 @@ let package = Package(
     module("Timekeeping", in: "Model", ["CPlatform", "OwnedTasks"]),
     module("DefaultsLog", in: "Model", ["Messages"]),
     module("CookieFiles", in: "Model", ["DefaultsLog", "HTTPRules"]),
-    module("Stores", in: "Model", ["CPlatform", "FaultPoints", "Messages", "Timekeeping", grdb]),
+    module("Stores", in: "Model", ["CPlatform", "FaultPoints", "Messages", "Timekeeping", grdb, grdbSQLite]),
     module("FleetTokenDerivation", in: "Model", ["Messages", crypto]),
 
     // SDK: the modules that an author's code imports. These targets use no server stack.

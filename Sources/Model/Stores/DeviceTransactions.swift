@@ -62,6 +62,7 @@ package final class DeviceTransactions: Sendable {
   package let database: any DatabaseWriter
   package let executor: ServiceExecutor
   private let clock: (any ControllableClock)?
+  private let checkpoints: Checkpoints?
   private let ride: DispatchTimeInterval
   private let broken: @Sendable (any Error) -> Void
   private let state = Mutex(State())
@@ -77,6 +78,7 @@ package final class DeviceTransactions: Sendable {
     self.database = database
     self.executor = executor
     self.clock = clock
+    checkpoints = (database as? DatabasePool).map { Checkpoints($0) }
     self.ride = ride
     self.broken = broken
   }
@@ -86,6 +88,7 @@ package final class DeviceTransactions: Sendable {
     self.database = database
     executor = DeviceActor.executor
     clock = nil
+    checkpoints = nil
     ride = .never
     broken = { _ in }
   }

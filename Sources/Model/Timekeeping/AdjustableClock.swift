@@ -41,7 +41,7 @@ package final class AdjustableClock: ControllableClock {
   private let patience: Duration
   private let executor: ServiceExecutor
   private let machine: @Sendable () -> Date
-  private let save: @Sendable (ClockSetting) throws -> Void
+  private let saving: Mutex<@Sendable (ClockSetting) throws -> Void>
   private let show: @Sendable (ClockSetting) -> Void
 
   /// - Parameters:
@@ -62,10 +62,13 @@ package final class AdjustableClock: ControllableClock {
     self.patience = patience
     self.executor = executor
     self.machine = machine
-    self.save = save
+    saving = Mutex(save)
     self.show = show
     show(setting)
   }
+
+  /// Replaces what persists a setting.
+  package func persist(with save: @escaping @Sendable (ClockSetting) throws -> Void) { saving.withLock { $0 = save } }
 
   package var now: Date { setting.date(machine()) }
   package var setting: ClockSetting { state.withLock { $0.setting } }
@@ -184,7 +187,7 @@ package final class AdjustableClock: ControllableClock {
   ///
   /// - Parameter stepped: called after each step, before sleepers are woken by it.
   /// - Throws: the error of `save`, or `CancellationError`. The clock then stays at the end of the previous step.
-  package func advance(by seconds: Double, stepped: () -> Void = {}) async throws {
+  package nonisolated(nonsending) func advance(by seconds: Double, stepped: () -> Void = {}) async throws {
     let end = setting.advanced(by: seconds)
     repeat {
       await waitForWork()
@@ -196,7 +199,7 @@ package final class AdjustableClock: ControllableClock {
   }
 
   private func set(_ setting: ClockSetting, _ changed: () -> Void = {}) throws {
-    try save(setting)
+    try saving.withLock(\.self)(setting)
     state.withLock { state in
       state.setting = setting
       state.timer = nil

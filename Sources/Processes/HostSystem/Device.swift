@@ -64,6 +64,11 @@ package import Timekeeping
     let transactions = DeviceTransactions(database, clock: clock) {
       broken("the state of the device cannot be written: \($0)")
     }
+    // With what the device has decided before. Shown to its processes after that.
+    clock.persist { [weak transactions] setting in
+      let value = try BodyCoding.data(setting)
+      try transactions?.writeNow { try DeviceStore.set(value, named: DeviceStore.clock, $0) }
+    }
     self.clock = clock
     self.transactions = transactions
     let bus = CommittedBus(bus, transactions)

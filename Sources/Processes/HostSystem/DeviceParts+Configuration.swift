@@ -24,7 +24,7 @@ extension AdjustableClock {
   convenience init(_ store: DeviceStore, _ page: ClockPage, patience: Duration) throws {
     self.init(
       try store.setting(ClockSetting.self, named: DeviceStore.clock) ?? .running(ahead: 0), patience: patience,
-      executor: DeviceActor.executor, save: { try store.set($0, named: DeviceStore.clock) }, show: page.show)
+      executor: DeviceActor.executor, show: page.show)
   }
 }
 

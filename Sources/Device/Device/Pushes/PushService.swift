@@ -34,7 +34,8 @@ package import Timekeeping
       store = try PushesStore(transactions)
       tokens = TokenStateMachine(
         products: products, hasWidgetPushes: hasWidgetPushes, state: try store.tokens() ?? TokenStateMachine.State())
-      notifications = NotificationStateMachine(device: device, open: try store.open())
+      notifications = NotificationStateMachine(
+        device: device, open: try store.open(), taken: try store.taken())
       reports = try store.reports()
       lastReport = try store.lastReport()
     }
@@ -169,19 +170,17 @@ package import Timekeeping
     self.arrived = []
     var late: Set<UUID> = []
     if core.failure == nil {
-      do {
-        var taken = try store.taken(among: arrived.map(\.notification.uniqueID))
-        let new = arrived.map(\.notification).filter { taken.insert($0.uniqueID).inserted }
-        late = Set(new.filter { $0.hasExpiredOnItsWay(by: machine.now) }.map(\.uniqueID))
-        let inTime = new.filter { !late.contains($0.uniqueID) }
-        // What is not handled is suspect no longer.
-        for id in Set(arrived.map(\.notification.uniqueID)).subtracting(inTime.map(\.uniqueID)) {
-          underWay.end(.notification(id))
-        }
-        for notifications in areSuspect ? inTime.map({ [$0] }) : [inTime] { handle(notifications) }
-      } catch {
-        core.fail("the pushes cannot be written: \(error)")
+      var ids: Set<UUID> = []
+      let new = arrived.map(\.notification).filter {
+        !notifications.taken.contains($0.uniqueID) && ids.insert($0.uniqueID).inserted
       }
+      late = Set(new.filter { $0.hasExpiredOnItsWay(by: machine.now) }.map(\.uniqueID))
+      let inTime = new.filter { !late.contains($0.uniqueID) }
+      // What is not handled is suspect no longer.
+      for id in Set(arrived.map(\.notification.uniqueID)).subtracting(inTime.map(\.uniqueID)) {
+        underWay.end(.notification(id))
+      }
+      for notifications in areSuspect ? inTime.map({ [$0] }) : [inTime] { handle(notifications) }
     }
     let expired = BusError(.expired, "its expiration passed before it arrived")
     for (notification, then) in arrived {

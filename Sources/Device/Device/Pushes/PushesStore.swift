@@ -17,9 +17,6 @@ struct StepReport: Sendable {
 
 /// Persists tokens, open notifications, the ids of taken notifications, and the reports to the push server.
 struct PushesStore: Sendable {
-  /// How many taken notifications are remembered: the push server does not redeliver older ones.
-  static let remembered: Int64 = 20_000
-
   let transactions: DeviceTransactions
   private var database: any DatabaseWriter { transactions.database }
 
@@ -67,12 +64,11 @@ struct PushesStore: Sendable {
     try database.read { try Int64.fetchOne($0, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'pushSteps'") ?? 0 }
   }
 
-  /// The ids of notifications that were taken before.
-  func taken(among ids: [UUID]) throws -> Set<UUID> {
-    transactions.commit()
-    return try database.read { db in
-      let exists = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM takenPushes WHERE uniqueID = ?)")
-      return Set(try ids.filter { try Bool.fetchOne(exists, arguments: [$0.uuidString]) ?? false })
+  /// The notifications that have arrived.
+  func taken() throws -> TakenNotifications {
+    try database.read { db in
+      TakenNotifications(
+        try String.fetchAll(db, sql: "SELECT uniqueID FROM takenPushes ORDER BY number").compactMap(UUID.init))
     }
   }
 
@@ -102,7 +98,7 @@ struct PushesStore: Sendable {
       for id in taken {
         try db.run("INSERT INTO takenPushes (uniqueID) VALUES (?)", [id.uuidString])
       }
-      let oldest = taken.isEmpty ? 0 : db.lastInsertedRowID - Self.remembered
+      let oldest = taken.isEmpty ? 0 : db.lastInsertedRowID - Int64(TakenNotifications.remembered)
       if oldest > 0 { try db.run("DELETE FROM takenPushes WHERE number <= ?", [oldest]) }
       for (id, push) in changed {
         try db.run(

@@ -40,10 +40,9 @@ package struct NotificationStateMachine: Sendable {
   }
 
   package enum Event: Sendable {
-    /// The host starts; these are the results at placements so far.
-    /// After a host restart: continue the notifications that reload widgets, with the results that arrived last.
+    /// The host starts: continue the notifications that reload widgets. These are the results at placements so far.
     case began([PlacementReloadReport])
-    /// After a host restart: continue a notification for an app.
+    /// The host starts: continue a notification for an app.
     case resumed(UUID)
     case received(PushedNotification)
     /// `placements` has changed.
@@ -78,14 +77,17 @@ package struct NotificationStateMachine: Sendable {
 
   private let device: String
   package private(set) var open: [Open]
+  /// The notifications that have arrived.
+  package private(set) var taken: TakenNotifications
   /// The kinds of the placements that a push reloads, by the key of its token and by placement number.
   package var placements: [TokenKey: [Int: String]] = [:]
   /// Notifications that the app receives as soon as it runs.
   private var expected: Set<UUID> = []
   private var asking: Set<UUID> = []
 
-  package init(device: String, open: [Open] = []) {
+  package init(device: String, open: [Open] = [], taken: TakenNotifications = TakenNotifications()) {
     self.device = device
+    self.taken = taken
     self.open = open
   }
 
@@ -109,7 +111,7 @@ package struct NotificationStateMachine: Sendable {
     case .shown(let id): return close(id, .handled, "shown")
     case .performed(let id, let step, let detail): return close(id, step, detail)
     case .discarded(let id, let reason): return close(id, .discarded, reason)
-    case .setAside(let id, let reason): return [.step(id, .discarded, reason)]
+    case .setAside(let id, let reason): return taken.insert(id) ? [.step(id, .discarded, reason)] : []
     case .awake(let address): return notify(address)
     case .instanceEnded(let address): return instanceEnded(address)
     case .answered(let id, let result): return answered(id, result)
@@ -122,7 +124,7 @@ package struct NotificationStateMachine: Sendable {
 
   private mutating func received(_ notification: PushedNotification) -> [Action] {
     let id = notification.uniqueID
-    guard self.notification(id) == nil else { return [] }
+    guard taken.insert(id) else { return [] }
     switch notification.subject.use {
     case .app, .liveActivity, .liveActivityStarts, .fleet:
       open.append(Open(notification: notification))
