@@ -148,17 +148,9 @@ struct ModelDay {
     }
   }
 
-  /// The earliest event: of the queue, or of a state machine that is due.
+  /// The earliest event: of the queue, or the next date of the device.
   private mutating func nextEvent() -> (date: Date, event: DeviceEvent)? {
-    let timers: [(Date?, DeviceEvent)] = [
-      (device.launching.nextInstant(after: now), .launching(.timerFired)),
-      (device.loading.nextInstant, .loading(.timerFired)),
-      (device.delivery.nextInstant(after: now), .delivery(.timerFired)),
-      (device.timelines.nextInstant, .timelines(.timerFired)), (device.nextTurn, .gallery(.turnStacks)),
-      (device.activities.next, .activities(.advance)),
-    ]
-    let due = timers.compactMap { date, event in date.map { (date: max($0, now), event: event) } }
-      .min { $0.date < $1.date }
+    let due = device.nextInstant.map { (date: max($0, now), event: DeviceEvent.timerFired) }
     guard let index = queue.indices.min(by: { queue[$0].date < queue[$1].date }) else { return due }
     if let due, due.date < queue[index].date { return due }
     return queue.remove(at: index)

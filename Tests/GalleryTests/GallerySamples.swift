@@ -89,8 +89,7 @@ extension GalleryService {
     let lone = await LoneDevice(
       DeviceStateMachine(timelines: timelines, gallery: stored.gallery, screen: stored.screen), clock: clock)
     let service = GalleryService(
-      stored, core: lone.core, bus: InMemoryBus().connection(.host("phone")), clock: clock,
-      launchOutcome: launchOutcome)
+      stored, core: lone.core, bus: InMemoryBus().connection(.host("phone")), launchOutcome: launchOutcome)
     lone.core.connect(service)
     return service
   }

@@ -329,6 +329,23 @@ private let bytes = figures(300_000)
     await server.stop()
   }
 
+  @Test @DeviceActor func `a cancellation is answered when the end because of which it has no effect is stored`()
+    async throws
+  {
+    let fixture = try await TransferFixture(.init(bytes: bytes))
+    let service = try await fixture.host(network: NetworkState(path: .off))
+    let owner = try await ModelOwner(fixture.bus)
+    try await owner.open()
+    try await owner.create(1, fixture.server.url)
+    let key = TaskKey(session: SessionKey(owner: widget, identifier: "figures"), identifier: 1)
+    let failure = TransferFailure(code: -1, message: "no")
+    service.scheduler.addEnd(of: key, nil, failure: failure)
+    #expect(try service.context.store.task(key)?.hasEnded == false)
+    _ = try await service.scheduler.stopAndEnd(key, with: failure, keepsPart: false)
+    #expect(try service.context.store.task(key)?.hasEnded == true)
+    await fixture.end(service)
+  }
+
   /// A host that ends after it stored a task has not replied, and the process repeats its request as long as it runs.
   @Test(.rule("TASK-18"))
   func `a repeated request creates no task that was acknowledged, but the next instance creates one`()

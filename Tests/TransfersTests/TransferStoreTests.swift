@@ -17,7 +17,7 @@ import Timekeeping
     let (store, session) = try store(tasks: [1, 2])
     let key = TaskKey(session: session, identifier: 1)
     let body = [UInt8](repeating: 7, count: length)
-    #expect(try store.save([end(of: key, body)]) == false)
+    try store.save([end(of: key, body)])
     // The second one knows nothing but the database.
     for store in [store, try TransferStore(store.database)] {
       #expect(try store.tasks(of: session).map(\.contentLength) == [Int64(length), nil])
@@ -43,7 +43,7 @@ import Timekeeping
     try store.setWishes(of: task)
     try expectSame()
     _ = try store.task(key)
-    _ = try store.save([end(of: key, [1, 2])])
+    try store.save([end(of: key, [1, 2])])
     try expectSame()
     try acknowledge(1, of: session, in: store)
     #expect(try store.task(key) == nil)
@@ -55,7 +55,7 @@ import Timekeeping
     let (store, session) = try store(tasks: Array(1...count))
     let body = [UInt8]("one".utf8)
     for identifier in [1, 2, count] {
-      _ = try store.save([end(of: TaskKey(session: session, identifier: identifier), body)])
+      try store.save([end(of: TaskKey(session: session, identifier: identifier), body)])
     }
     let tasks = try store.tasks(Array(1...count), of: session)
     #expect(tasks.map(\.key.identifier) == Array(1...count))
@@ -74,7 +74,7 @@ import Timekeeping
     #expect(throws: DatabaseError.self) { try store.save([end], creating: task(2, of: session)) }
     #expect(try store.tasks(of: session).map(\.hasEnded) == [false])
     try store.database.write { try $0.execute(sql: "DROP TRIGGER full") }
-    #expect(try store.save([end], creating: task(2, of: session)))
+    try store.save([end], creating: task(2, of: session))
     #expect(try store.tasks(of: session).map(\.hasEnded) == [true, false])
   }
 
@@ -117,16 +117,13 @@ import Timekeeping
       let store = try TransferStore(pool)
       try store.open(SessionKey(owner: widget, identifier: "figures"), SessionConfiguration(), generation: 1)
       let before = WholeFile.size(path + "-wal")
-      #expect(try store.save([]) == false)
+      try store.save([])
       let saved = WholeFile.size(path + "-wal")
       #expect(saved > before)
-      // Neither changes anything: the delivery is unknown, and the task is stored already.
-      let key = SessionKey(owner: widget, identifier: "figures")
-      #expect(try store.save([], creating: task(1, of: key)))
-      let created = WholeFile.size(path + "-wal")
+      // It changes nothing: the delivery is unknown.
       store.setCopies(["/a"], of: UUID())
-      #expect(try store.save([], creating: task(1, of: key)) == false)
-      #expect(WholeFile.size(path + "-wal") > created)
+      try store.save([])
+      #expect(WholeFile.size(path + "-wal") > saved)
     }
   }
 
@@ -208,7 +205,7 @@ import Timekeeping
     let store = try TransferStore(DatabaseQueue())
     let session = SessionKey(owner: widget, identifier: "figures")
     try store.open(session, SessionConfiguration(), generation: 1)
-    for identifier in tasks { _ = try store.save([], creating: task(identifier, of: session)) }
+    for identifier in tasks { try store.save([], creating: task(identifier, of: session)) }
     return (store, session)
   }
 
@@ -253,10 +250,17 @@ import Timekeeping
     }
     let session = SessionKey(owner: widget, identifier: "of one upload")
     try store.open(session, SessionConfiguration(), generation: 1)
-    #expect(try store.save([], creating: task(1, of: session)))
+    let key = TaskKey(session: session, identifier: 1)
+    func isNew(by creator: UInt32) throws -> Bool {
+      try store.stateMachine(TransferSettings()).isNew(key, by: creator)
+    }
+    #expect(try isNew(by: 1))
+    try store.save([], creating: task(1, of: session))
+    #expect(try isNew(by: 1) == false && isNew(by: 2) == false)
     try acknowledge(1, of: session, in: store)
     #expect(try acknowledged() == 1)
-    #expect(try store.save([], creating: task(1, of: session)) == false)
+    #expect(try isNew(by: 1) == false && isNew(by: 2))
+    #expect(try store.stateMachine(TransferSettings()).sessions[session]?.nextTaskIdentifier == 2)
     let other = SessionKey(owner: widget, identifier: "of another")
     try store.open(other, SessionConfiguration(), generation: 1)
     #expect(try acknowledged() == 1)

@@ -12,7 +12,7 @@ package import Timekeeping
   nonisolated var concerns: Set<DeviceConcern> { get }
   /// Writes what the last step changed, with the device's next transaction. Nothing is sent before it is committed.
   func save(_ step: DeviceStep) throws
-  /// After the actions of a step that changed something of it: timers, and callers that wait.
+  /// After the actions of a step that changed something of it: resumes callers that wait.
   func settle()
 }
 
@@ -34,6 +34,9 @@ extension DevicePart {
   /// Why nothing is handled or acknowledged any more: the state cannot be written, or the device ends.
   package private(set) var failure: BusError?
   private var isBroken = false
+  /// Whether dates are reached.
+  private var hasBegun = false
+  private var alarm = StateMachineAlarm()
   private var parts: [any DevicePart] = []
   private weak var launcher: LaunchService?
   private weak var apps: AppLifecycleService?
@@ -77,7 +80,7 @@ extension DevicePart {
 
   package func connect(_ transfers: TransferService) {
     self.transfers = transfers
-    parts += [transfers.delivery, transfers.scheduler]
+    parts.append(transfers.delivery)
   }
 
   package func connect(_ timelines: TimelineService) {
@@ -110,6 +113,12 @@ extension DevicePart {
 
   package func observe(_ observer: @escaping @DeviceActor (DeviceStep) -> Void) { observers.append(observer) }
 
+  /// All services have resumed: from now on the device's dates are reached.
+  package func begin() {
+    hasBegun = true
+    setAlarm()
+  }
+
   // MARK: Events
 
   /// Handles an event, and what follows from it. After a failure it is not handled.
@@ -127,6 +136,16 @@ extension DevicePart {
     }
     inbox = []
     isHandling = false
+    setAlarm()
+  }
+
+  private func setAlarm() {
+    let next = hasBegun && failure == nil ? state.nextInstant : nil
+    alarm.set(next, on: clock) { [weak self] in await self?.alarmFired($0) }
+  }
+
+  private func alarmFired(_ instant: Date) {
+    if alarm.takeFired(instant) { handle(.timerFired) }
   }
 
   /// Handles an event that its sender discards after the acknowledgement.
@@ -153,6 +172,7 @@ extension DevicePart {
   /// From now on nothing is handled.
   package func stop() {
     if failure == nil { failure = BusError(.closed, "the device is shutting down", isDefinite: false) }
+    alarm.cancel()
   }
 
   /// The state cannot be written: the host must exit.

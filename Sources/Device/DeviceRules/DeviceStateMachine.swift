@@ -23,7 +23,10 @@ package struct DeviceStateMachine: Sendable {
   package var activities: ActivityStateMachine
   let facts: DeviceFacts
   /// When the stacks are looked at again.
-  package internal(set) var nextTurn: Date?
+  var nextTurn: Date?
+  /// The next dates of concerns that look for them among all that they have, after their last change.
+  private var nextLaunching: Date?
+  private var nextDelivery: Date?
   /// Owners with tasks or challenges about which they are to be asked.
   private var questioned: Set<Address> = []
   /// Products whose launches are prevented, and that may still run.
@@ -70,12 +73,38 @@ package struct DeviceStateMachine: Sendable {
       resolve(step.asked[next], now)
       next += 1
     }
+    // A date that has been reached stays until it is handled: launching does not name it again.
+    if step.changed.contains(.launching), nextLaunching.map({ $0 > now }) ?? true {
+      nextLaunching = launching.nextInstant(after: now)
+    }
+    if step.changed.contains(.delivery) { nextDelivery = delivery.nextInstant(after: now) }
     defer {
       step = DeviceStep()
       spawns = []
     }
     step.actions += spawns
     return step
+  }
+
+  // MARK: Dates
+
+  /// The next date at which `timerFired` is due.
+  package var nextInstant: Date? {
+    [nextLaunching, loading.nextInstant, nextDelivery, timelines.nextInstant, nextTurn, activities.next]
+      .compactMap(\.self).min()
+  }
+
+  private mutating func timerFired(_ now: Date) {
+    func isDue(_ instant: Date?) -> Bool { instant.map { $0 <= now } ?? false }
+    if isDue(nextLaunching) {
+      nextLaunching = nil
+      launch(.timerFired, now)
+    }
+    if isDue(loading.nextInstant) { run(.loading(.timerFired), now) }
+    if isDue(nextDelivery) { take(deliver(.timerFired, now)) }
+    if isDue(timelines.nextInstant) { run(.timelines(.timerFired), now) }
+    if isDue(nextTurn) { turnStacks(mayTurn: true, now) }
+    if isDue(activities.next) { advanceActivities(now) }
   }
 
   // MARK: One concern
@@ -128,6 +157,7 @@ package struct DeviceStateMachine: Sendable {
     case .launchesAllowed(let products):
       preventing.subtract(products)
       for product in products { launch(.launchesAllowed(product), now) }
+    case .timerFired: timerFired(now)
     }
   }
 

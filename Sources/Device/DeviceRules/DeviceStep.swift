@@ -38,6 +38,8 @@ package enum DeviceEvent: Sendable {
   /// These products must not run, and are not launched before `launchesAllowed`.
   case launchesPrevented([Address], why: String)
   case launchesAllowed([Address])
+  /// The date of `nextInstant` has been reached.
+  case timerFired
 }
 
 /// What follows on the outside, in order. Of the actions of a state machine, `output` and `process` are resolved within the
@@ -93,7 +95,7 @@ package enum GalleryEvent: Sendable {
   case screen(ChangeScreen.Change, MessageContext)
   /// An app comes to the foreground of the screen.
   case open(app: String, MessageContext)
-  /// The relevance of a widget changed, or the date of `nextTurn` has been reached.
+  /// The relevance of a widget changed.
   case turnStacks
 }
 
@@ -109,7 +111,7 @@ package enum GalleryAction: Sendable {
 
 /// What happens to Live Activities.
 package enum ActivityEvent: Sendable {
-  /// The host starts, or the date of `ActivityStateMachine.next` has been reached.
+  /// The host starts.
   case advance
   case request(RequestActivity, app: String, because: ActivityMoved.Cause, MessageContext)
   /// - Parameter app: the app whose activity it must be; `nil`: of any.

@@ -187,7 +187,7 @@ package final class AdjustableClock: ControllableClock {
   ///
   /// - Parameter stepped: called after each step, before sleepers are woken by it.
   /// - Throws: the error of `save`, or `CancellationError`. The clock then stays at the end of the previous step.
-  package nonisolated(nonsending) func advance(by seconds: Double, stepped: () -> Void = {}) async throws {
+  package func advance(by seconds: Double, stepped: () -> Void = {}) async throws {
     let end = setting.advanced(by: seconds)
     repeat {
       await waitForWork()

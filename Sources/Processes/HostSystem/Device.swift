@@ -89,7 +89,7 @@ package import Timekeeping
     self.broken = broken
     let launcher = LaunchService(stored.launching, core: core, bus: bus, clock: clock)
     self.launcher = launcher
-    let gallery = GalleryService(stored.gallery, core: core, bus: bus, clock: clock) {
+    let gallery = GalleryService(stored.gallery, core: core, bus: bus) {
       await launcher.launchOutcome(of: $0, within: $1)
     }
     self.gallery = gallery
@@ -142,6 +142,7 @@ package import Timekeeping
     }
     timelines.begin()
     core.handle(.gallery(.turnStacks))
+    core.begin()
   }
 
   /// The bus is connected: asks the agents for their processes.

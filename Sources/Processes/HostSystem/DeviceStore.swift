@@ -38,11 +38,6 @@ struct DeviceStore: Sendable {
     return try data.map { try Value(stored: $0) }
   }
 
-  func set(_ value: some Encodable, named name: String) throws {
-    let value = try BodyCoding.data(value)
-    try database.write { try Self.set(value, named: name, $0) }
-  }
-
   /// - Parameter value: encoded.
   static func set(_ value: Data, named name: String, _ db: Database) throws {
     try db.run("INSERT OR REPLACE INTO deviceSettings (name, value) VALUES (?, ?)", [name, value])

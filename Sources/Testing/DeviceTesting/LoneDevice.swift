@@ -29,7 +29,9 @@ package final class LoneDevice: Sendable {
     (self.processes, self.launches, self.apps, self.pushes) = (processes, launches, apps, pushes)
     (self.network, self.failures) = (network, failures)
     Self.all.withLock { $0[ObjectIdentifier(core)] = self }
-    await core.observe { step in
+    await core.observe { [core] step in
+      // Its service is connected.
+      core.begin()
       for request in step.asked {
         switch request {
         case .process(let action): process.yield(action)

@@ -152,6 +152,21 @@ struct FleetFixture: Sendable {
     throw LabError("\(what): \(last); \(processes ?? "no processes"); \(notes ?? "no notes")")
   }
 
+  /// Returns when something more is delivered, or when all pushes were answered: what was superseded while a process was away
+  /// is never delivered.
+  func deliveriesGoOn() async throws {
+    let delivered = try await state().total.delivered
+    try await eventually("deliveries go on") { $0.total.delivered > delivered || hasPushed }
+  }
+
+  private var hasPushed: Bool {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.contains { name in
+      name.hasPrefix("push-") && name.hasSuffix(".out")
+        && (try? String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)) != ""
+    }
+  }
+
   /// Kills a process of this instance, and returns when it has been started again.
   func kill(_ name: String) async throws {
     try await eventually("\(name) runs") { _ in (try? pid(of: name)) != nil }

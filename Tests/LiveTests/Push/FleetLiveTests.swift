@@ -77,8 +77,7 @@ import WidgetLabTesting
     try await FleetFixture.run(40, profile: FleetFixture.still) { fleet, _ in
       async let answers = fleet.push(rounds: 5) { $0 == "app" || $0 == "voip" || $0 == "mdm" }
       for name in ["fleet-load", "push-server", "fleet-load", "push-server"] {
-        let delivered = try await fleet.state().total.delivered
-        try await fleet.eventually("deliveries go on") { $0.total.delivered > delivered || $0.total.delivered >= 500 }
+        try await fleet.deliveriesGoOn()
         try await fleet.kill(name)
       }
       let sent = try await answers

@@ -52,7 +52,6 @@ package import Timekeeping
   private var followers: [Address: AppActivities] = [:]
   private var waiting: [String: [UUID: CheckedContinuation<Void, Never>]] = [:]
   private var archiving: Set<Int> = []
-  private var alarm = StateMachineAlarm()
   private let tasks: TaskOwner
 
   /// - Parameters:
@@ -84,12 +83,10 @@ package import Timekeeping
     core.handle(.activities(.advance))
   }
 
-  /// Cancels the alarm and the requests that are under way; the next instance repeats them.
+  /// Cancels the requests that are under way; the next instance repeats them.
   package func leave() async {
     core.stop()
     for app in waiting.keys { resumeWaiting(app) }
-    let pending = alarm.take()
-    await pending?.end()
     await tasks.end()
   }
 
@@ -225,13 +222,7 @@ package import Timekeeping
 
   func settle() {
     for app in waiting.keys where hasTokens(app) { resumeWaiting(app) }
-    let next = core.failure == nil && archiveViews != nil ? activities.next : nil
-    alarm.set(next, on: clock) { [weak self] in await self?.alarmFired($0) }
     archiveWhatIsNew()
-  }
-
-  private func alarmFired(_ instant: Date) {
-    if alarm.takeFired(instant) { core.handle(.activities(.advance)) }
   }
 
   private func tellFollowers(_ context: MessageContext) {

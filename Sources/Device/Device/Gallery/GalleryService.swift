@@ -37,12 +37,9 @@ package import Timekeeping
   nonisolated let core: DeviceCore
   private let store: GalleryStore
   private let bus: any BusConnection
-  private let clock: any ControllableClock
   /// As the device and the database have it, for any thread.
   private nonisolated let stored: Mutex<GalleryStateMachine>
   private var storedScreen: DeviceScreen
-  /// When the stacks are checked again.
-  private var stackAlarm = StateMachineAlarm()
   /// Extensions that were replaced and did not run since. A new host asks the extensions at a reload of all widgets.
   var outdated: Set<Address> = []
   /// Callers that wait for the widgets of an extension that never ran.
@@ -51,18 +48,15 @@ package import Timekeeping
   let launchOutcome: @Sendable (Address, Duration) async -> BusError?
   nonisolated let tasks: TaskOwner
 
-  /// - Parameters:
-  ///   - clock: the device's clock.
-  ///   - launchOutcome: waits for the outcome of a launch for a time, and returns why it failed.
+  /// - Parameter launchOutcome: waits for the outcome of a launch for a time, and returns why it failed.
   package nonisolated init(
-    _ stored: Stored, core: DeviceCore, bus: any BusConnection, clock: any ControllableClock,
+    _ stored: Stored, core: DeviceCore, bus: any BusConnection,
     launchOutcome: @escaping @Sendable (Address, Duration) async -> BusError?
   ) {
     tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
     self.core = core
     self.store = stored.store
     self.bus = bus
-    self.clock = clock
     self.stored = Mutex(stored.gallery)
     storedScreen = stored.screen.state
     self.launchOutcome = launchOutcome
@@ -71,13 +65,11 @@ package import Timekeeping
   /// A copy of the current state. Any thread.
   package nonisolated var stateMachine: GalleryStateMachine { stored.withLock { $0 } }
 
-  /// Cancels the alarm, and resumes the callers that wait for widgets. Nothing of the service runs when this returns.
+  /// Resumes the callers that wait for widgets. Nothing of the service runs when this returns.
   /// Later calls fail with an indefinite `closed`.
   package func leave() async {
     core.stop()
     for address in learning.keys { stopLearning(address) }
-    let alarm = stackAlarm.take()
-    await alarm?.end()
     await tasks.end()
   }
 
@@ -104,14 +96,6 @@ package import Timekeeping
       outdated.remove(address)
       stopLearning(address)
     }
-  }
-
-  func settle() {
-    stackAlarm.set(core.state.nextTurn, on: clock) { [weak self] in await self?.alarmFired($0) }
-  }
-
-  private func alarmFired(_ instant: Date) {
-    if stackAlarm.takeFired(instant) { core.handle(.gallery(.turnStacks)) }
   }
 
   // MARK: Requests

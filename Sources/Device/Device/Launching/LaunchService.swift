@@ -48,7 +48,6 @@ package import Timekeeping
   private var stored: LaunchStateMachine
   private let bus: any BusConnection
   private let clock: any ControllableClock
-  private var alarm = StateMachineAlarm()
   /// Processes that change their state. An advance of the device's clock waits for them.
   private var underWay: [Address: ClockWork] = [:]
   /// Continuations that are resumed with the outcome of a launch.
@@ -87,9 +86,7 @@ package import Timekeeping
   /// next host receives it again. Must be the last call.
   package func leave() async {
     core.stop()
-    let lastAlarm = alarm.take()
     resumeLaunchWaiters()
-    await lastAlarm?.end()
     await tasks.end()
     for work in underWay.values { clock.endWork(work) }
     underWay = [:]
@@ -210,7 +207,6 @@ package import Timekeeping
 
   func settle() {
     noteUnderWay()
-    setTimer()
     resumeLaunchWaiters()
   }
 
@@ -325,14 +321,6 @@ package import Timekeeping
       }
     }
     return nil
-  }
-
-  private func setTimer() {
-    alarm.set(stateMachine.nextInstant(after: clock.now), on: clock) { [weak self] in await self?.timerFired($0) }
-  }
-
-  private func timerFired(_ instant: Date) {
-    if alarm.takeFired(instant) { handle(.timerFired) }
   }
 }
 

@@ -59,7 +59,6 @@ package import Timekeeping
   var given: (asked: TimelineStateMachine.ProviderRequest, facts: TimelineFacts)?
   /// The timelines and images that are handled now.
   let underWay: UnderWay
-  private var alarm = StateMachineAlarm()
   /// Set while an extension is asked, or is about to be: the clock does not advance then.
   private var work: ClockWork?
   let tasks: TaskOwner
@@ -103,8 +102,6 @@ package import Timekeeping
     let ended = core.failure ?? BusError(.closed, "the timeline service has ended", isDefinite: false)
     for serial in Array(waiting.keys) { finishSnapshot(serial, .failure(ended)) }
     resumeWaiters()
-    let lastAlarm = alarm.take()
-    await lastAlarm?.end()
     await tasks.end()
     holdClock(false)
   }
@@ -136,7 +133,6 @@ package import Timekeeping
   }
 
   func settle() {
-    setTimer()
     holdClock(core.failure == nil && stateMachine.isBusy)
     resumeWaiters()
   }
@@ -179,14 +175,6 @@ package import Timekeeping
   }
 
   // MARK: Time
-
-  private func setTimer() {
-    alarm.set(stateMachine.nextInstant, on: clock) { [weak self] in await self?.timerFired($0) }
-  }
-
-  private func timerFired(_ instant: Date) {
-    if alarm.takeFired(instant) { handle(.timerFired) }
-  }
 
   private func holdClock(_ isBusy: Bool) {
     if isBusy {

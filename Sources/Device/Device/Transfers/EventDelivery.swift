@@ -20,7 +20,6 @@ import Timekeeping
   /// The folder of an owner.
   nonisolated let container: @Sendable (Address) -> String?
   private var stored: StoredDeliveries
-  private var alarm = StateMachineAlarm()
   /// The last attempt of each delivery.
   var running: [UUID: Task<Void, Never>] = [:]
   /// For each delivery whose time is over, the check whether it may still be acknowledged.
@@ -51,7 +50,6 @@ import Timekeeping
 
   /// Cancels the attempts and checks, and returns when the last one has ended.
   func leave() async {
-    alarm.cancel()
     await tasks.end()
     _ = writePostponed()
   }
@@ -62,12 +60,6 @@ import Timekeeping
 
   /// Writes or postpones the new state. While a file's row is in the database, the file must exist.
   func save(_ step: DeviceStep) throws { try context.core.changeDelivery { try context.store.save(&$0, &stored) } }
-
-  func settle() {
-    alarm.set(stateMachine.nextInstant(after: context.clock.now), on: context.clock) { [weak self] in
-      await self?.alarmFired($0)
-    }
-  }
 
   /// Writes what waits for a transaction.
   ///
@@ -99,10 +91,6 @@ import Timekeeping
     }
   }
 
-  private func alarmFired(_ instant: Date) {
-    if alarm.takeFired(instant) { handle(.timerFired) }
-  }
-
   func perform(_ action: DeliveryStateMachine.Action) {
     switch action {
     case .process: break
@@ -131,7 +119,7 @@ import Timekeeping
   func taskList(of key: SessionKey) throws -> OpenSession.Reply {
     let listed = try context.store.tasks(of: key).filter { context.settings.listsEndedTasks || !$0.hasEnded }
     let tasks = listed.map { $0.snapshot(bytes: context.bytes(of: $0)) }
-    let next = try context.store.nextTaskIdentifier(of: key)
+    let next = stateMachine.sessions[key]?.nextTaskIdentifier ?? 1
     let list = lists[key.owner] ?? UUID()
     lists[key.owner] = list
     let file = try files.overflow(OpenSession.Reply(nextTaskIdentifier: next, tasks: []), tasks, for: key.owner, list)

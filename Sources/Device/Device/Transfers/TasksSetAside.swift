@@ -59,7 +59,7 @@ extension TransferScheduler {
         let end = TaskEnd(
           key: task.key, result: nil, failure: failure, attempts: task.attempts, bytesSent: task.bytesSent,
           bytes: bytes, instant: task.ended ?? context.clock.now)
-        _ = try context.store.save([end])
+        try context.store.save([end])
         // Its end was recorded already; the notice of the work that is set aside names it.
         unlink(context.path(task.key))
         forget([task.key])

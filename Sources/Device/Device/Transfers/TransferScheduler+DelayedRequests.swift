@@ -47,7 +47,7 @@ extension TransferScheduler {
     let owner = key.session.owner
     var reply = BeginDelayedRequest.Reply(disposition: .continueLoading)
     do {
-      guard let task = try context.store.task(key), !task.hasEnded else { return }
+      guard stateMachine.transfers[key] != nil, let task = try context.store.task(key) else { return }
       let question = BeginDelayedRequest(
         session: key.session.identifier, task: task.snapshot(bytes: context.bytes(key)))
       reply = try await context.bus.request(
@@ -64,7 +64,7 @@ extension TransferScheduler {
 
   private func apply(_ reply: BeginDelayedRequest.Reply, to key: TaskKey) async {
     do {
-      guard var task = try context.store.task(key), !task.hasEnded else { return }
+      guard stateMachine.transfers[key] != nil, var task = try context.store.task(key) else { return }
       if reply.disposition == .cancel {
         try await stopAndEnd(key, with: TransferFailure(code: -999, message: "cancelled"), keepsPart: false)
         return

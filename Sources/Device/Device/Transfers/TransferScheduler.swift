@@ -12,8 +12,7 @@ import Timekeeping
 /// Loads the tasks of sessions, as `LoadingStateMachine` decides, and records their ends.
 ///
 /// An end is in the database before it is reported and delivered. Tasks end in `EventDelivery` in the order of the database.
-@DeviceActor final class TransferScheduler: DevicePart {
-  nonisolated let concerns: Set<DeviceConcern> = [.loading]
+@DeviceActor final class TransferScheduler {
   let context: TransferContext
   /// Owns the attempts, the expiries and the questions before tasks begin.
   let tasks: TaskOwner
@@ -23,7 +22,6 @@ import Timekeeping
   /// The parts that resume data refers to.
   private let parts: PartFiles
   private(set) var configurations: [SessionKey: SessionConfiguration]
-  private var alarm = StateMachineAlarm()
   /// The attempts in progress.
   private var attempts: [TaskKey: Task<Void, Never>] = [:]
   /// Ends that are not in the database yet, in order. The state machine has handled them.
@@ -68,7 +66,6 @@ import Timekeeping
 
   /// Stops the attempts where they are and cancels the questions to owners. Returns when nothing runs any more.
   func leave() async {
-    alarm.cancel()
     await tasks.end()
     commit()
     await counter.leave()
@@ -78,14 +75,6 @@ import Timekeeping
   // MARK: The state machine
 
   func handle(_ event: LoadingStateMachine.Event) { context.core.handle(.loading(event)) }
-
-  func settle() {
-    alarm.set(stateMachine.nextInstant, on: context.clock) { [weak self] in await self?.alarmFired($0) }
-  }
-
-  private func alarmFired(_ instant: Date) {
-    if alarm.takeFired(instant) { handle(.timerFired) }
-  }
 
   func perform(_ action: LoadingStateMachine.Action) {
     switch action {
@@ -128,12 +117,13 @@ import Timekeeping
       throw BusError(.noSuchSession, "\(owner) has not created the session \(request.session)")
     }
     let key = TaskKey(session: session, identifier: request.taskIdentifier)
+    guard delivery.stateMachine.isNew(key, by: from.sourceGeneration) else { return }
     let resume = request.resumeData.map(ResumeData.init(data:))
     let task = StoredTask(
       request, resuming: resume ?? nil, key: key, generation: from.sourceGeneration, created: context.clock.now,
       isInBackground: !stateMachine.isInFront(owner))
-    guard try commit(creating: task) else { return }
-    delivery.handle(.created(key))
+    try commit(creating: task)
+    delivery.handle(.created(key, by: from.sourceGeneration))
     switch resume {
     // Data that is not ours. The task fails like others: the error is delivered to the delegate (documented).
     case .some(nil):
@@ -154,8 +144,8 @@ import Timekeeping
   func change(_ request: ChangeTransfer, from owner: Address) throws {
     let key = TaskKey(
       session: SessionKey(owner: owner, identifier: request.session), identifier: request.taskIdentifier)
-    commit()
-    guard var task = try context.store.task(key), !task.hasEnded else { return }
+    // The end of a task is on the disk before a request is answered that has no effect because of it.
+    guard stateMachine.transfers[key] != nil, var task = try context.store.task(key) else { return commit() }
     task.isSuspended = request.isSuspended ?? task.isSuspended
     if let description = request.description { task.description = description.text }
     task.priority = request.priority ?? task.priority
@@ -181,8 +171,10 @@ import Timekeeping
       attempt.cancel()
       await attempt.value
     }
-    commit()
-    guard let task = try context.store.task(key), !task.hasEnded else { return nil }
+    guard stateMachine.transfers[key] != nil, let task = try context.store.task(key) else {
+      commit()
+      return nil
+    }
     let resumeData = keepsPart ? resumeData(of: task) : nil
     addEnd(of: key, nil, failure: failure.with(resumeData: resumeData))
     commit()
@@ -220,7 +212,7 @@ import Timekeeping
   /// Writes what waits for the disk, the ends of tasks and acknowledgements, and delivers the ends.
   func commit() {
     do {
-      if !ends.isEmpty || delivery.waitsForCommit { _ = try commit(creating: nil) }
+      if !ends.isEmpty || delivery.waitsForCommit { try commit(creating: nil) }
     } catch {
       return context.broken(error)
     }
@@ -232,16 +224,14 @@ import Timekeeping
   /// Writes what waits for the disk, and stores a new task in the same transaction. The ends are delivered by the next
   /// `commit()`, which was requested.
   ///
-  /// - Returns: `false` when the new task was already stored, or `nil`.
   /// - Throws: database errors. What waits is kept.
-  private func commit(creating task: StoredTask?) throws -> Bool {
-    let isNew = try context.store.save(ends, creating: task)
+  private func commit(creating task: StoredTask?) throws {
+    try context.store.save(ends, creating: task)
     undelivered += ends.map(\.key)
     let recorded = ends
     ends = []
     for end in recorded { report(end) }
     delivery.committed()
-    return isNew
   }
 
   private func report(_ end: TaskEnd) {
@@ -276,7 +266,8 @@ import Timekeeping
   private func attempt(_ key: TaskKey) async -> AttemptEnd {
     let bytes = context.bytes(key)
     do {
-      guard let task = try context.store.task(key), !task.hasEnded, let configuration = configurations[key.session]
+      guard stateMachine.transfers[key] != nil, let task = try context.store.task(key),
+        let configuration = configurations[key.session]
       else { return .nothing }
       let result = try await sendRequest(of: task, configuration)
       try Task.checkCancellation()

@@ -40,12 +40,21 @@ extension TransferStore {
       for row in try Row.fetchAll(db, sql: "SELECT * FROM sessions") {
         guard let owner = Address(row["owner"]) else { continue }
         let configuration: SessionConfiguration = try row.decoded("configuration")
-        sessions[SessionKey(owner: owner, identifier: row["identifier"])] = DeliveryStateMachine.Session(
+        var session = DeliveryStateMachine.Session(
           sendsLaunchEvents: configuration.sessionSendsLaunchEvents, openIn: row["openIn"], isQuit: row["quit"])
+        session.nextTaskIdentifier = row["nextTaskIdentifier"]
+        sessions[SessionKey(owner: owner, identifier: row["identifier"])] = session
+      }
+      for row in try Row.fetchAll(db, sql: "SELECT * FROM acknowledgedTasks") {
+        guard let owner = Address(row["owner"]) else { continue }
+        sessions[SessionKey(owner: owner, identifier: row["session"])]?.acknowledged[row["task"]] = row["creator"]
       }
     }
-    for (key, hasEnded, _) in try taskKeys() where !delivered.contains(key) {
-      if hasEnded {
+    for task in try taskKeys() {
+      let key = task.key
+      sessions[key.session]?.creators[key.identifier] = task.creator ?? 0
+      guard !delivered.contains(key) else { continue }
+      if task.hasEnded {
         sessions[key.session]?.ended.append(key.identifier)
       } else {
         sessions[key.session]?.running.insert(key.identifier)

@@ -170,44 +170,35 @@ extension TransferStore {
   /// Stores the ends of tasks in order, and a new task, in one transaction. When this returns, the disk has everything that
   /// was written before, too.
   ///
-  /// - Returns: `false` when the new task was already stored, or `nil`.
-  func save(_ ends: [TaskEnd], creating task: StoredTask? = nil) throws -> Bool {
-    let isNew = try write { db in
+  func save(_ ends: [TaskEnd], creating task: StoredTask? = nil) throws {
+    try write { db in
       for end in ends { try TransferStore.setEnded(end, db) }
-      let isNew = try task.map { try TransferStore.insert($0, db) } ?? false
+      if let task { try TransferStore.insert(task, db) }
       // SQLite waits for the disk only after a change, and what was postponed may have changed nothing.
-      if ends.isEmpty, !isNew { try db.run("UPDATE syncs SET count = count + 1 WHERE id = 1") }
-      return isNew
+      if ends.isEmpty, task == nil { try db.run("UPDATE syncs SET count = count + 1 WHERE id = 1") }
     }
     for end in ends { recent.end(end) }
-    if isNew, let task { recent.add(task) }
-    return isNew
+    if let task { recent.add(task) }
   }
 
-  /// - Returns: `false` when the task was already stored, also when it was acknowledged since: its creator may repeat the
-  ///   request as long as it has no reply.
-  private static func insert(_ task: StoredTask, _ db: Database) throws -> Bool {
+  private static func insert(_ task: StoredTask, _ db: Database) throws {
     let key = task.key
     let names = [key.session.owner.text, key.session.identifier]
     try db.run(
       """
-      INSERT OR IGNORE INTO tasks (owner, session, task, type, request, description, file, created, background,
+      INSERT INTO tasks (owner, session, task, type, request, description, file, created, background,
         priority, earliestBegin, asks, expectsToSend, expectsToReceive, creator)
-      SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
-      WHERE NOT EXISTS (
-        SELECT 1 FROM acknowledgedTasks WHERE owner = ? AND session = ? AND task = ? AND creator = ?)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         names[0], names[1], key.identifier, task.type.rawValue, try BodyCoding.data(task.request),
         task.description, task.file, task.created.timeIntervalSince1970, task.isInBackground, task.priority,
         task.earliestBeginDate?.timeIntervalSince1970, task.asksBeforeBegin, task.bytesClientExpectsToSend,
-        task.bytesClientExpectsToReceive, task.generation, names[0], names[1], key.identifier, task.generation,
+        task.bytesClientExpectsToReceive, task.generation,
       ])
-    guard db.changesCount > 0 else { return false }
     try db.run(
       "UPDATE sessions SET nextTaskIdentifier = max(nextTaskIdentifier, ?) WHERE owner = ? AND identifier = ?",
       [key.identifier + 1, names[0], names[1]])
-    return true
   }
 
   /// The tasks of a session that were resumed and not acknowledged, in the order of their identifiers.
@@ -228,21 +219,22 @@ extension TransferStore {
     }
   }
 
-  /// The keys of all tasks, and the lengths of the bodies that the database has, in bytes. Tasks that have ended are in the
-  /// order in which they ended.
-  func taskKeys() throws -> [(key: TaskKey, hasEnded: Bool, contentLength: Int64?)] {
+  /// The keys of all tasks, the generations that created them, and the lengths of the bodies that the database has, in bytes.
+  /// Tasks that have ended are in the order in which they ended.
+  func taskKeys() throws -> [(key: TaskKey, creator: UInt32?, hasEnded: Bool, contentLength: Int64?)] {
     try database.read { db in
       try Row.fetchAll(
         db,
         sql: """
-          SELECT owner, session, task, endedOrder, length(content) AS contentLength FROM tasks ORDER BY endedOrder, task
+          SELECT owner, session, task, creator, endedOrder, length(content) AS contentLength FROM tasks
+          ORDER BY endedOrder, task
           """
       )
       .compactMap { row in
         guard let owner = Address(row["owner"]) else { return nil }
         let session = SessionKey(owner: owner, identifier: row["session"])
         let key = TaskKey(session: session, identifier: row["task"])
-        return (key, (row["endedOrder"] as Int?) != nil, row["contentLength"])
+        return (key, row["creator"], (row["endedOrder"] as Int?) != nil, row["contentLength"])
       }
     }
   }

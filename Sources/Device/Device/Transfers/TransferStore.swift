@@ -126,14 +126,6 @@ struct TransferStore: Sendable {
     }
   }
 
-  func nextTaskIdentifier(of key: SessionKey) throws -> Int {
-    try database.read { db in
-      try Int.fetchOne(
-        db, sql: "SELECT nextTaskIdentifier FROM sessions WHERE owner = ? AND identifier = ?",
-        arguments: [key.owner.text, key.identifier])
-    } ?? 1
-  }
-
   // MARK: Limiters
 
   func limiters() throws -> [String: LoadingStateMachine.Limiter] {

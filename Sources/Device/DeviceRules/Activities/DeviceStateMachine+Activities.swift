@@ -10,8 +10,7 @@ extension DeviceStateMachine {
   /// - Throws: the refusal of a request, definite.
   mutating func handle(_ event: ActivityEvent, _ now: Date) throws(BusError) -> DeviceReply {
     switch event {
-    case .advance:
-      try changeActivities(.none, now) { activities throws(BusError) in activities.advance(to: now) }
+    case .advance: advanceActivities(now)
     case .request(let request, let app, let cause, let context):
       try changeActivities(context, now) { activities throws(BusError) in
         try activities.request(request, app: app, because: cause, now: now)
@@ -37,6 +36,8 @@ extension DeviceStateMachine {
     }
     return .done
   }
+
+  mutating func advanceActivities(_ now: Date) { changeActivities(.none, now) { $0.advance(to: now) } }
 
   /// A notification for an activity, or one that starts one.
   mutating func receive(_ push: PushedNotification, _ now: Date) {

@@ -23,9 +23,9 @@ extension LaunchStateMachine {
     _ agent: Address, _ incarnation: UUID, _ children: [ChildProcess], _ now: Date
   ) -> [Action] {
     // A list that an agent sent before it ended.
-    guard formerIncarnations[agent] != incarnation else { return [] }
+    guard formerIncarnations[agent]?.contains(incarnation) != true else { return [] }
     let isSame = incarnations[agent] == nil || incarnations[agent] == incarnation
-    if !isSame { formerIncarnations[agent] = incarnations[agent] }
+    if !isSame, let former = incarnations[agent] { formerIncarnations[agent, default: []].insert(former) }
     incarnations[agent] = incarnation
     reportedAgents.insert(agent)
     var actions: [Action] = []
@@ -76,6 +76,7 @@ extension LaunchStateMachine {
       // The exit of the older instance arrives as its own event, but the instance has ended in any case.
       processes[address]?.instance = nil
       processes[address]?.lastGeneration = known.generation
+      processes[address]?.lastEnding = .lostWithAgent
       let over = ProcessState(
         address: address, generation: known.generation, state: State.absent.rawValue,
         why: "ended: its agent reports a newer instance")

@@ -17,8 +17,8 @@ package struct LaunchStateMachine: Sendable {
   package internal(set) var processes: [Address: Process]
   let agents: [Address: Address]
   package internal(set) var incarnations: [Address: UUID]
-  /// The incarnation of each agent before the present one. Not kept over a host restart.
-  var formerIncarnations: [Address: UUID] = [:]
+  /// The incarnations of each agent before the present one. Not kept over a host restart.
+  var formerIncarnations: [Address: Set<UUID>] = [:]
   /// Agents that have reported their children and have not been unreachable since.
   package internal(set) var reportedAgents: Set<Address> = []
   /// Processes that must not run now, and why.

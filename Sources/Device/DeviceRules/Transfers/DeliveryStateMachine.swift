@@ -12,29 +12,6 @@ package import Messages
 /// delivery keeps its id until it is acknowledged, over exits of the owner and of the host. A delivery that no running
 /// instance has received also takes the tasks that end later.
 package struct DeliveryStateMachine: Sendable {
-  package struct Session: Sendable, Equatable {
-    package var sendsLaunchEvents: Bool
-    /// The generation of the owner that has the session open.
-    package var openIn: UInt32?
-    /// The user force-quit the app: it is not launched for pending events until the session is opened again.
-    package var isQuit = false
-    package var running: Set<Int> = []
-    /// Tasks of `running` that have ended, which is not in the database yet.
-    package internal(set) var ending: Set<Int> = []
-    /// Tasks that have ended and are in no delivery yet, in the order in which they ended.
-    package var ended: [Int] = []
-
-    package init(
-      sendsLaunchEvents: Bool, openIn: UInt32? = nil, isQuit: Bool = false, running: Set<Int> = [], ended: [Int] = []
-    ) {
-      self.sendsLaunchEvents = sendsLaunchEvents
-      self.openIn = openIn
-      self.isQuit = isQuit
-      self.running = running
-      self.ended = ended
-    }
-  }
-
   /// One delivery attempt to one instance.
   package struct Attempt: Sendable, Equatable {
     package let generation: UInt32
@@ -90,7 +67,8 @@ package struct DeliveryStateMachine: Sendable {
     case closed(SessionKey, generation: UInt32)
     /// The user force-quit the app of the session: the owner is not launched for the events.
     case quit(SessionKey)
-    case created(TaskKey)
+    /// A task was stored.
+    case created(TaskKey, by: UInt32 = 0)
     /// The task has ended. `ended` follows when the database has its end.
     case ending(TaskKey)
     /// Finished, failed or cancelled, in this order.
@@ -181,8 +159,11 @@ package struct DeliveryStateMachine: Sendable {
     case .quit(let key):
       sessions[key]?.isQuit = true
       return []
-    case .created(let task):
+    case .created(let task, let creator):
       sessions[task.session]?.running.insert(task.identifier)
+      sessions[task.session]?.creators[task.identifier] = creator
+      let next = max(sessions[task.session]?.nextTaskIdentifier ?? 1, task.identifier + 1)
+      sessions[task.session]?.nextTaskIdentifier = next
       return []
     case .ending(let task): return ending(task)
     case .ended(let tasks): return ended(tasks, now)
@@ -222,6 +203,11 @@ package struct DeliveryStateMachine: Sendable {
     session.openIn = generation
     session.isQuit = false
     sessions[key] = session
+    // Only a process that runs repeats its requests.
+    for other in sessions.keys where other.owner == key.owner {
+      let acknowledged = sessions[other]?.acknowledged ?? [:]
+      if !acknowledged.isEmpty { sessions[other]?.acknowledged = acknowledged.filter { $0.value >= generation } }
+    }
     // The sender runs.
     awakeInstances[key.owner] = generation
     suspendedInstances[key.owner] = nil
@@ -377,6 +363,10 @@ package struct DeliveryStateMachine: Sendable {
     guard var delivery = deliveries.removeValue(forKey: id) else { return [] }
     let key = delivery.session
     let sent = Set(tasks ?? delivery.tasks)
+    for task in delivery.tasks where sent.contains(task) {
+      let creator = sessions[key]?.creators.removeValue(forKey: task)
+      if let creator, creator > 0 { sessions[key]?.acknowledged[task] = creator }
+    }
     let rest = delivery.tasks.filter { !sent.contains($0) }
     guard rest.isEmpty else {
       // The instance ended while its acknowledgement was on the way, and its deliveries were united: the events that it
