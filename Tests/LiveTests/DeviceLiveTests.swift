@@ -11,9 +11,11 @@ import WidgetLabTesting
 @Suite(.live, .timeLimit(.live)) struct `User actions on a device` {
   @Test(.rule("CLOCK-01"))
   func `a held clock survives a host kill and can be advanced past the deadline of a completion`() async throws {
-    try await LiveFixture.run("clock") { fixture in
+    try await LiveFixture.run("clock", heldAt: 0.3) { fixture in
       try fixture.hold("file-before")
       try await fixture.cluster.run("reload", LiveFixture.kind)
+      try await fixture.progress(of: LiveFixture.widgetExtension, .started)
+      try await fixture.endWhileSuspended()
       try await fixture.reached("file-before")
       try await fixture.cluster.run("clock", "hold")
       let held = try await clock(fixture)
@@ -104,6 +106,7 @@ import WidgetLabTesting
     try await LiveFixture.run("update") { fixture in
       let old = try await fixture.whileStalled {
         try await fixture.begin()
+        try await fixture.answered()
         let old = try [LiveFixture.app, LiveFixture.widgetExtension].map { try container(of: $0, fixture) }
         try Data("kept".utf8).write(to: URL(fileURLWithPath: old[1] + "/Documents/note"))
         // Events before the update would be delivered with the old path.
@@ -127,6 +130,7 @@ import WidgetLabTesting
     try await LiveFixture.run("update, host killed") { fixture in
       let old = try await fixture.whileStalled {
         try await fixture.begin()
+        try await fixture.answered()
         let old = try container(of: LiveFixture.widgetExtension, fixture)
         // While the agent is stopped no process exits.
         let agent = LabProcess(pid: try #require(fixture.cluster.pid(of: "agent-1")))

@@ -162,9 +162,11 @@ import WidgetLabTesting
 
   @Test(.rule("DELIVERY-13"))
   func `a running owner receives each task's events as the task ends, without a handler call`() async throws {
-    let urls = ["/figures?size=1000&seed=quick", "/figures?size=196608&bytesPerSecond=131072&seed=slow"]
+    let urls = ["/figures?size=1000&seed=quick", "/figures?size=196608&holdAt=65536&seed=slow"]
     try await HandlersFixture.run("running owner", extensionForm: "task", urls: urls, suspendAfter: 60) { fixture in
       try await fixture.begin()
+      try await fixture.acknowledged(1)
+      try await fixture.cluster.post("/figures/release", json: "{}")
       try await fixture.acknowledged(2)
       let entries = try await fixture.journal.all()
       let first = try #require(entries.first { $0.reading(DelegateCalled.self)?.method == "didCompleteWithError" })

@@ -34,7 +34,7 @@ import WidgetLabTesting
   func `a request in getTimeline ends with its process, and the provider begins it again in the next process`()
     async throws
   {
-    let path = Self.path("&bytesPerSecond=50000")
+    let path = Self.path("&bytesPerSecond=20000")
     try await LiveFixture.run("inline killed", environment: Self.environment(path)) { fixture in
       try await fixture.cluster.run("reload", LiveFixture.kind)
       let launched = try await fixture.journal.waitFor("the extension is launched") {

@@ -77,27 +77,22 @@ import WidgetLabTesting
   }
 
   @Test func `the suspend command stops an extension, and the host still resumes it for its events`() async throws {
-    try await LiveFixture.run("suspended") { fixture in
+    try await LiveFixture.run("suspended", heldAt: 0.3) { fixture in
       try await fixture.begin()
-      // While the provider is stopped the download does not end, so the host does not wake the extension.
-      let provider = LabProcess(pid: try #require(fixture.cluster.pid(of: "provider")))
-      try provider.signal(SIGSTOP)
-      defer { kill(provider.pid, SIGCONT) }
-      // The host must not suspend the extension between the command and the check either.
-      try await fixture.journal.waitFor("the host has suspended the extension") {
-        let state = $0.reading(ProcessState.self)
-        return state?.address == LiveFixture.widgetExtension && state?.state == "suspended"
+      // The download does not end, so the host does not wake the extension.
+      try await fixture.whileHeld {
+        // The host must not suspend the extension between the command and the check either.
+        _ = try await fixture.state("suspended", of: LiveFixture.widgetExtension)
+        try await fixture.cluster.run("suspend", "extension")
+        let started = try await fixture.journal.waitFor("the extension is launched") {
+          $0.reading(ProcessStarted.self)?.address == LiveFixture.widgetExtension
+        }
+        let process = LabProcess(pid: try #require(started.reading(ProcessStarted.self)?.pid))
+        #expect(process.isStopped)
+        try await fixture.cluster.run("resume", "extension")
+        #expect(process.isAlive && !process.isStopped)
+        try await fixture.cluster.run("suspend", "extension")
       }
-      try await fixture.cluster.run("suspend", "extension")
-      let started = try await fixture.journal.waitFor("the extension is launched") {
-        $0.reading(ProcessStarted.self)?.address == LiveFixture.widgetExtension
-      }
-      let process = LabProcess(pid: try #require(started.reading(ProcessStarted.self)?.pid))
-      #expect(process.isStopped)
-      try await fixture.cluster.run("resume", "extension")
-      #expect(process.isAlive && !process.isStopped)
-      try await fixture.cluster.run("suspend", "extension")
-      try provider.signal(SIGCONT)
       try await fixture.expectWholeScenario(newInstance: false)
     }
   }

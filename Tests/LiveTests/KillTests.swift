@@ -141,6 +141,7 @@ import WidgetLabTesting
       // No download ends, so the app cannot have its events when it is killed.
       try await fixture.whileStalled {
         try await fixture.begin()
+        _ = try await fixture.state("suspended", of: LiveFixture.widgetExtension)
         try await fixture.kill("app")
       }
       let launch = try await fixture.journal.waitFor("a second process of the app") {

@@ -35,6 +35,9 @@ import WidgetLabTesting
   @Test func `the demo says at its end what the downloads wait for`() async throws {
     try await LiveFixture.run("demo waits", settings: ["widgetTransfersAreDiscretionary: true"]) { fixture in
       try await fixture.cluster.run("network", "cellular")
+      // The time of the demo is not that of a launch.
+      try await fixture.cluster.run("reload", LiveFixture.kind)
+      try await fixture.progress(of: LiveFixture.widgetExtension, .waiting)
       let answer = try await fixture.cluster.attempt([
         "demo", "--attach", "--kill", "none", "--widget", LiveFixture.kind, "--timeout", "5",
       ])

@@ -9,7 +9,7 @@ import WidgetLabTesting
 /// Less common kills during a background download. `WIDGETLAB_REPEAT=20` runs each test twenty times.
 @Suite(.live, .timeLimit(.live)) struct `Background downloads across less common kills` {
   @Test func `a background download completes after its extension is killed during its first launch`() async throws {
-    try await LiveFixture.run("killed in the first launch") { fixture in
+    try await LiveFixture.run("killed in the first launch", heldAt: 0.3) { fixture in
       try fixture.hold("launched")
       try await fixture.ask()
       try await fixture.reached("launched")
@@ -21,6 +21,7 @@ import WidgetLabTesting
       let why = try #require(absent.reading(ProcessState.self)?.why)
       #expect(why == "signal SIGKILL before it was ready; backing off for 1 s")
       try await fixture.begun()
+      try await fixture.endWhileSuspended()
       try await fixture.expectWholeScenario(newInstance: true)
     }
   }
@@ -135,18 +136,20 @@ import WidgetLabTesting
   func `an extension that exceeds its memory limit is evicted, and its background download completes`() async throws {
     // An extension that is evicted before it returns its timeline is relaunched for the timeline, and then not for its
     // events.
-    try await LiveFixture.run("evicted", suspendAfter: 30) { fixture in
+    try await LiveFixture.run("evicted", suspendAfter: 30, heldAt: 0.3) { fixture in
       try fixture.closeGate(at: "notified")
       try fixture.set(.grow, at: "notified", "64")
       try await fixture.begin()
-      try await fixture.journal.waitFor("the timeline is stored") { $0.kind == "timeline.stored" }
-      try await fixture.openGate(at: "notified")
-      let exceeded = try await fixture.exceeded(1)
-      try fixture.clear(.grow, at: "notified")
-      let found = try #require(exceeded.reading(MemoryExceeded.self))
+      let (found, dying) = try await fixture.whileHeld {
+        try await fixture.answered()
+        try await fixture.openGate(at: "notified")
+        let exceeded = try await fixture.exceeded(1)
+        try fixture.clear(.grow, at: "notified")
+        let found = try #require(exceeded.reading(MemoryExceeded.self))
+        return (found, try await fixture.state("dying", of: LiveFixture.widgetExtension, after: exceeded.sequence))
+      }
       #expect(found.limit == 30 << 20)
       #expect(found.memory > 30 << 20 && found.memory < 256 << 20)
-      let dying = try await fixture.state("dying", of: LiveFixture.widgetExtension, after: exceeded.sequence)
       #expect(dying.reading(ProcessState.self)?.why == found.description)
       let end = try await fixture.ended(1)
       #expect(end.reading(ProcessExited.self)?.ending == .signalled(signal: SIGKILL))
@@ -159,29 +162,31 @@ import WidgetLabTesting
 
   @Test(.disabled(if: LiveFixture.isSanitized, "a sanitized extension has no memory limit"))
   func `an extension that exceeds its memory limit while no host runs is evicted by the next host`() async throws {
-    try await LiveFixture.run("evicted without a host", suspendAfter: 30) { fixture in
+    try await LiveFixture.run("evicted without a host", suspendAfter: 30, heldAt: 0.3) { fixture in
       try fixture.closeGate(at: "notified")
       try fixture.set(.grow, at: "notified", "64")
       try await fixture.begin()
-      try await fixture.journal.waitFor("the timeline is stored") { $0.kind == "timeline.stored" }
-      try await fixture.reached("notified")
-      let host = LabProcess(pid: try #require(fixture.cluster.pid(of: "host")))
-      // While `up` is stopped no other host is started.
-      try fixture.cluster.up.signal(SIGSTOP)
-      let exceeded: LabEnvelope
-      do {
-        try host.signal(SIGKILL)
-        try await host.ended()
-        try await fixture.openGate(at: "notified")
-        exceeded = try await fixture.exceeded(1)
-        try fixture.clear(.grow, at: "notified")
-      } catch {
+      try await fixture.whileHeld {
+        try await fixture.answered()
+        try await fixture.reached("notified")
+        let host = LabProcess(pid: try #require(fixture.cluster.pid(of: "host")))
+        // While `up` is stopped no other host is started.
+        try fixture.cluster.up.signal(SIGSTOP)
+        let exceeded: LabEnvelope
+        do {
+          try host.signal(SIGKILL)
+          try await host.ended()
+          try await fixture.openGate(at: "notified")
+          exceeded = try await fixture.exceeded(1)
+          try fixture.clear(.grow, at: "notified")
+        } catch {
+          try fixture.cluster.up.signal(SIGCONT)
+          throw error
+        }
+        #expect(try await fixture.extensionProcess().isAlive, "only the host evicts")
         try fixture.cluster.up.signal(SIGCONT)
-        throw error
+        try await fixture.state("dying", of: LiveFixture.widgetExtension, after: exceeded.sequence)
       }
-      #expect(try await fixture.extensionProcess().isAlive, "only the host evicts")
-      try fixture.cluster.up.signal(SIGCONT)
-      try await fixture.state("dying", of: LiveFixture.widgetExtension, after: exceeded.sequence)
       try await fixture.expectWholeScenario(newInstance: true)
       let reports = try await fixture.journal.all().filter { $0.kind == MemoryExceeded.kind.name }
       #expect(Set(reports.map(\.id)).count == 1 && reports.count > 1, "it is sent again until it is acknowledged")
@@ -196,7 +201,7 @@ import WidgetLabTesting
     async throws
   {
     let settings = ["crashBackoffFirst: 0.2", "memoryInterval: 0.05"]
-    try await LiveFixture.run("evicted at each launch", settings: settings) { fixture in
+    try await LiveFixture.run("evicted at each launch", settings: settings, heldAt: 0.3) { fixture in
       try fixture.set(.grow, at: "launched", "64")
       try fixture.hold("launched")
       try await fixture.ask()
@@ -204,6 +209,7 @@ import WidgetLabTesting
       try fixture.release("launched")
       try fixture.clear(.grow, at: "launched")
       try await fixture.begun()
+      try await fixture.endWhileSuspended()
       try await fixture.expectWholeScenario(newInstance: true)
       try await fixture.expectDoublingPauses(after: 1...4, first: 0.2, failure: "evicted: memory")
     }

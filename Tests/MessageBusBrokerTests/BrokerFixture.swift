@@ -14,6 +14,8 @@ import ZeroMQ
 final class BrokerFixture: Sendable {
   let instance = InstanceFolder(
     FileManager.default.temporaryDirectory.appending(path: "bus-\(UUID().uuidString)").path)
+  /// A loopback address of this fixture alone: no other test takes a port between two brokers.
+  private let address = (1...3).reduce("127") { text, _ in "\(text).\(UInt8.random(in: 1...254))" }
   let hostPair: CurveKeyPair
   let agentPair: CurveKeyPair
   let operatorPair: CurveKeyPair
@@ -49,6 +51,8 @@ final class BrokerFixture: Sendable {
 
   func broker(_ change: (inout BrokerSettings) -> Void = { _ in }) throws -> Broker {
     var settings = BrokerSettings(instance: instance)
+    settings.listen = Endpoint(host: address, port: nil)
+    settings.tap = settings.listen
     change(&settings)
     return try Broker(settings)
   }

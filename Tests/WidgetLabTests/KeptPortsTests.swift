@@ -81,6 +81,30 @@ import Testing
     #expect(try await lifecycle.keptPort(of: "unknown") == nil)
   }
 
+  @Test func `a server listens again and again at a reserved port, and no other program can have it`() throws {
+    let reserved = ReservedPorts()
+    let port = try #require(reserved.reserve())
+    func bound(reuse: Int32) -> Bool {
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+      defer { close(descriptor) }
+      var reuse = reuse
+      setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<Int32>.size))
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = port.bigEndian
+      address.sin_addr.s_addr = inet_addr("127.0.0.1")
+      let result = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+      return result == 0 && Glibc.listen(descriptor, 1) == 0
+    }
+    #expect(bound(reuse: 1) && bound(reuse: 1))
+    #expect(!bound(reuse: 0))
+    withExtendedLifetime(reserved) {}
+  }
+
   @Test func `a damaged file has no ports`() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try instance.create()

@@ -12,14 +12,16 @@ package final class RawLine: Sendable {
   /// - Parameter endpoint: such as `tcp://127.0.0.1:7701`.
   /// - Throws: `LabError` with the kernel's reason.
   package init(_ endpoint: String) throws {
-    guard let port = endpoint.split(separator: ":").last.flatMap({ UInt16($0) }) else {
+    guard let port = endpoint.split(separator: ":").last.flatMap({ UInt16($0) }),
+      let host = endpoint.split(separator: "/").last?.split(separator: ":").first
+    else {
       throw LabError("\(endpoint) has no port")
     }
     let end = ContinuousClock.now + .seconds(60)
     while true {
       do throws(Refusal) {
         // Set last: a class that throws after its properties are set is deinitialised, and would close the file twice.
-        self.descriptor = try Self.connected(to: port)
+        self.descriptor = try Self.connected(to: String(host), port)
         return
       } catch {
         guard [ECONNREFUSED, ECONNRESET].contains(error.code), ContinuousClock.now < end else {
@@ -32,13 +34,13 @@ package final class RawLine: Sendable {
 
   private struct Refusal: Error { let code: Int32 }
 
-  private static func connected(to port: UInt16) throws(Refusal) -> Int32 {
+  private static func connected(to host: String, _ port: UInt16) throws(Refusal) -> Int32 {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw Refusal(code: errno) }
     // Binds another source address, so that the connection does not occupy a port that a restarted broker of another
     // test needs.
     guard withAddress("127.0.0.2", port: 0, { bind(descriptor, $0, $1) }) == 0,
-      withAddress("127.0.0.1", port: port, { connect(descriptor, $0, $1) }) == 0
+      withAddress(host, port: port, { connect(descriptor, $0, $1) }) == 0
     else {
       let code = errno
       close(descriptor)

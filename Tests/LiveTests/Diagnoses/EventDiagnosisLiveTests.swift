@@ -17,6 +17,7 @@ import WidgetLabTesting
       try await fixture.beginAndSleep()
       fixture.release()
       try await fixture.right.acknowledged()
+      try await fixture.wrong.handlerCalled()
       try await fixture.advance(TrapFixture.overTheDeadline)
       let earned = try await fixture.cluster.expect("completion-never-called", of: fixture.wrong, notOf: fixture.right)
       #expect(earned.subject == "session com.example.Wrong.Widget.session")
@@ -37,6 +38,7 @@ import WidgetLabTesting
       try await fixture.beginAndSleep()
       fixture.release()
       try await fixture.right.acknowledged()
+      try await fixture.wrong.handlerCalled()
       try await fixture.advance(TrapFixture.overTheDeadline)
       try await fixture.cluster.expect("completion-of-one-handler-missing", of: fixture.wrong, notOf: fixture.right)
     }

@@ -89,8 +89,9 @@ struct MistakeFixture: Sendable {
   /// Opens both apps; returns when both have printed `in front`.
   func openApps() async throws {
     for author in [wrong, right].map(app) {
+      let before = try await cluster.journal.all().last?.sequence ?? 0
       try await cluster.run("app", "open", author.owner.bundleIdentifier ?? "")
-      try await author.prints("in front")
+      try await author.prints("in front", after: before)
     }
   }
 }

@@ -34,9 +34,12 @@ import WidgetLabTesting
       try await fixture.reload()
       try await fixture.wrong.shows("from the cache")
       try await fixture.right.shows("news")
-      // The wrong provider may have been suspended before its second completion: it has nothing more to do after the
-      // first. The next request resumes it.
-      try await fixture.reload()
+      // The wrong provider may be suspended before its second completion: it has nothing more to do after the first. The
+      // next request resumes it.
+      try await fixture.cluster.eventually("the second completion is reported") {
+        try await fixture.reload()
+        return try await fixture.cluster.diagnoses().contains { $0.code == "get-timeline-completes-twice" }
+      }
       try await fixture.cluster.expect("get-timeline-completes-twice", of: fixture.wrong, notOf: fixture.right)
     }
   }

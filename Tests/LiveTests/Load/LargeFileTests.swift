@@ -13,7 +13,9 @@ import WidgetLabTesting
   private static let bounds = ["host": 16.0, "extension": 8.0]
 
   @Test func `a large file downloads whole in constant memory and reports its progress`() async throws {
-    try await BulkFixture.run("large file", count: 1, path: "/figures?size=\(Self.size)", suspendAfter: 120) {
+    try await BulkFixture.run(
+      "large file", count: 1, path: "/figures?size=\(Self.size)&holdAt=\(Self.size / 2)", suspendAfter: 120
+    ) {
       try await play($0)
     }
   }
@@ -30,6 +32,7 @@ import WidgetLabTesting
     try await fixture.cluster.eventually("a part of the file is shown") {
       try await fixture.cluster.run("sessions").contains("[#")
     }
+    try await fixture.cluster.post("/figures/release", json: "{}")
     let finished = try await fixture.journal.waitFor("the file is loaded", within: .seconds(300)) {
       $0.reading(TransferProgress.self)?.step == .finished
     }

@@ -69,7 +69,9 @@ extension Feature {
     Feature(name: "an offline device", during: ["device offline"], after: ["device online"], topics: ["network"]),
     Feature(name: "a moved device", during: ["device location 47.4,8.5"]),
     Feature(name: "a held clock", before: ["clock hold"], after: ["clock run"], topics: ["clock"]),
-    Feature(name: "a fast clock", during: ["clock rate 60"], topics: ["clock"]),
+    Feature(
+      name: "a fast clock", keys: ["settings.completionDeadline": "18000"], during: ["clock rate 60"],
+      topics: ["clock"]),
     Feature(name: "an advanced clock", during: ["clock advance 1h"], topics: ["clock"]),
     Feature(name: "a clock that is set back", during: ["clock set 2025-03-01"], topics: ["clock"]),
     Feature(name: "UserDefaults", during: ["defaults write \(LiveFixture.group) limit -int 400"]),

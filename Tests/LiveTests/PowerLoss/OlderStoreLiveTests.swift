@@ -33,6 +33,10 @@ import WidgetLabTesting
         for copy in [".first", ".second"] { try? FileManager.default.removeItem(atPath: folder + copy) }
       }
       try await download(cluster)
+      // An older journal without the acknowledgement of a task that the host does not have is a loss to the law.
+      try await cluster.journal.waitFor("the events of the upload of the token are acknowledged") {
+        $0.reading(SessionAcknowledged.self)?.session == "com.example.CaffeineTracker.Widget.subscription"
+      }
       await cluster.stop()
       try copy(folder, to: folder + ".first")
       try await LabCluster.with("later", in: folder) { later in

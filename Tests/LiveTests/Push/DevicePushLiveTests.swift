@@ -251,7 +251,8 @@ import WidgetLabTesting
   ) async throws {
     try await PushesFixture.run("handler's time", isHeld: true, suspendAfter: Double(suspendAfter)) { fixture in
       try await fixture.begin()
-      try await fixture.pass(suspendAfter + 1)
+      // The host may handle the return of the handlers after the clock was advanced.
+      for _ in 1...3 { try await fixture.pass(suspendAfter + 1) }
       try await fixture.suspended()
       try await fixture.cluster.run("token", "rotate", "--use", "widgets")
       _ = try await fixture.received(2)

@@ -43,7 +43,7 @@ import WidgetLabTesting
 
   @Test(.rule("APNS-48", "APNS-49"), arguments: ["priority5Interval", "backgroundInterval"])
   func `pushes of low priority wait for their interval, and the newest is delivered`(interval: String) async throws {
-    try await LonePushServer.run("opportunities", settings: ["\(interval): 10"]) { lone in
+    try await LonePushServer.run("opportunities", settings: ["\(interval): 20"]) { lone in
       let (received, continuation) = AsyncStream.makeStream(of: PushedNotification.self)
       let device = try await lone.device { notification, _ in continuation.yield(notification) }
       try await device.deliver(DeviceReach(isOnline: true, isAwake: true), to: .pushServer)

@@ -29,7 +29,8 @@ struct WatchedBuild: Sendable {
       Output.print("changed: \(Self.names(of: changed))")
       do {
         let began = ContinuousClock.now
-        let built = try await build()
+        var built = try await build()
+        if built.isBuilt, built.forgetsObjects(of: changed) { built = try await build() }
         guard built.isBuilt else {
           Output.printError("\(built.summary): the widgets stay as they are")
           continue

@@ -12,6 +12,7 @@ struct ClusterLifecycle {
   /// Finds the executables.
   let search: ExecutableSearch
   let supervisor: Supervisor
+  private let reserved = ReservedPorts()
   /// Whether the console is started too.
   var hasConsole = false
 
@@ -81,8 +82,10 @@ struct ClusterLifecycle {
     guard let configured = cluster.configuration.pushServer else { return nil }
     for address in cluster.pushServers {
       let name = ClusterFacts.standingName(of: address)
-      let development = configured.developmentPort == 0 ? try await keptPort(of: "\(name) development") : nil
-      let production = configured.productionPort == 0 ? try await keptPort(of: "\(name) production") : nil
+      let development =
+        configured.developmentPort == 0 ? reserved.reserve(try await keptPort(of: "\(name) development")) : nil
+      let production =
+        configured.productionPort == 0 ? reserved.reserve(try await keptPort(of: "\(name) production")) : nil
       try await supervisor.keep(pushServer(configured, address, development, production))
     }
     let name = cluster.pushServers.first.map(ClusterFacts.standingName) ?? "push-server"
@@ -130,10 +133,11 @@ struct ClusterLifecycle {
   /// A restarted broker listens on the same endpoints, since connected peers know no others.
   var bus: SupervisedProcess {
     let (instance, bound, configuration) = (cluster.instance, bound, cluster.configurationPath)
+    let places = ["--listen", "--tap"].flatMap { option in
+      reserved.reserve().map { [option, "tcp://127.0.0.1:\($0)"] } ?? []
+    }
     return SupervisedProcess(name: "message-bus", executable: standing("message-bus")) {
-      let earlier = try? BusAnnouncement.read(in: instance)
-      let places = earlier.map { ["--listen", $0.endpoint, "--tap", $0.tap] } ?? []
-      return ["--instance", instance.path, "--config", configuration] + places + bound
+      ["--instance", instance.path, "--config", configuration] + places + bound
     }
   }
 

@@ -4,6 +4,7 @@ import Cluster
 import Foundation
 import Glibc
 import Messages
+import Synchronization
 
 /// The ports at which the servers of an instance first listened, in `ports.json`. Stored downloads and the configuration of
 /// backends contain them, so each later start uses them again.
@@ -28,21 +29,43 @@ struct KeptPorts: Codable, Equatable {
   }
 
   /// Whether a server can listen at a port of this machine.
-  static func isFree(_ port: UInt16) -> Bool {
+  static func isFree(_ port: UInt16) -> Bool { ReservedPorts().reserve(port) != nil }
+}
+
+/// Ports of this machine that no other program gets while their server is killed and started again.
+///
+/// A socket that is bound and does not listen keeps each of them. A server can listen at it all the same if both set
+/// `SO_REUSEADDR` (`man 7 socket`), as ZeroMQ and the push server do. It is no free port for the kernel.
+final class ReservedPorts: Sendable {
+  private let sockets = Mutex<[Int32]>([])
+
+  deinit {
+    for descriptor in sockets.withLock(\.self) { close(descriptor) }
+  }
+
+  /// - Parameter port: `nil` for any free one.
+  /// - Returns: `nil` when another program listens at it, or there is no socket.
+  func reserve(_ port: UInt16? = nil) -> UInt16? {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { return true }
-    defer { close(descriptor) }
+    guard descriptor >= 0 else { return nil }
     var reuse: Int32 = 1
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<Int32>.size))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
+    address.sin_port = (port ?? 0).bigEndian
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    return withUnsafePointer(to: &address) { pointer in
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
       }
     }
+    guard isBound else {
+      close(descriptor)
+      return nil
+    }
+    sockets.withLock { $0.append(descriptor) }
+    return UInt16(bigEndian: address.sin_port)
   }
 }
 
