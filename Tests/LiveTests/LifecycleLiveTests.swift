@@ -159,8 +159,14 @@ struct LifecycleFixture: Sendable {
   /// The extension's row of `ps`.
   func ps() async throws -> PsRow {
     struct Report: Decodable { let processes: [PsRow] }
-    let report = try JSONDecoder().decode(Report.self, from: Data(try await cluster.run("ps", "--json").utf8))
-    return try #require(report.processes.first { $0.process == LiveFixture.widgetExtension.short })
+    var row: PsRow?
+    // A host that is busy for two seconds is not in it.
+    try await cluster.eventually("ps has the extension") {
+      let report = try JSONDecoder().decode(Report.self, from: Data(try await cluster.run("ps", "--json").utf8))
+      row = report.processes.first { $0.process == LiveFixture.widgetExtension.short }
+      return row != nil
+    }
+    return try #require(row)
   }
 
   struct PsRow: Decodable {

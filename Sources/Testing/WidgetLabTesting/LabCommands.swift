@@ -126,6 +126,12 @@ extension LabCluster {
 }
 
 extension LabCluster {
+  /// Returns when a standing process that was killed is ready again. A command waits 10 s for it, and a busy machine may need
+  /// longer.
+  public func isBack(_ name: String) async throws {
+    try await run("wait", "--for", "\(name)=ready", "--timeout", "300")
+  }
+
   /// Evaluates `isSo` repeatedly until it is true.
   ///
   /// - Parameter what: a description of the condition, for the error.

@@ -72,6 +72,7 @@ import WidgetLabTesting
       let host = LabProcess(pid: try #require(fixture.cluster.pid(of: "host")))
       try host.signal(9)
       try await host.ended()
+      try await fixture.cluster.isBack("host")
       #expect(try await fixture.screen("homeScreen").map(\.number) == [1, 3])
       #expect(try await fixture.add("TextName").placement.id == 4)
     }

@@ -31,6 +31,7 @@ import WidgetLabTesting
       let host = LabProcess(pid: try #require(fixture.cluster.pid(of: "host")))
       try host.signal(SIGKILL)
       try await host.ended()
+      try await fixture.cluster.isBack("host")
       try await fixture.cluster.run("look", "homeScreen")
       try await fixture.journal.waitFor("its timeline is stored", after: before) {
         $0.reading(TimelineStored.self).map { $0.because == .location && $0.placement == 1 } ?? false

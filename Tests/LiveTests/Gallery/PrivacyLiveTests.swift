@@ -26,6 +26,7 @@ import WidgetLabTesting
       let dark = try await fixture.entry(of: 1, at: "homeScreen").texts.first
       #expect(dark == (hidesSensitiveContent ? "balance hidden dark" : "balance 12 dark"))
       try await fixture.cluster.run("kill", "host")
+      try await fixture.cluster.isBack("host")
       #expect(try await fixture.entry(of: 1, at: "homeScreen").texts.first == dark, "the forms are stored")
       try await fixture.cluster.run("lock", "--restart")
       let placeholder = try #require(try await fixture.screen("homeScreen").first)

@@ -39,6 +39,7 @@ import WidgetLabTesting
       let host = LabProcess(pid: try #require(fixture.cluster.pid(of: "host")))
       try host.signal(9)
       try await host.ended()
+      try await fixture.cluster.isBack("host")
       #expect(try await fixture.refusal("app", "open").contains("locked"))
       #expect(try await fixture.refusal("look", "homeScreen").contains("locked"))
       #expect(try await fixture.cluster.run("look", "lockScreen") == "locked, lockScreen is visible\n")

@@ -27,6 +27,7 @@ import WidgetLabTesting
       let host = LabProcess(pid: try #require(fixture.cluster.pid(of: "host")))
       try host.signal(SIGKILL)
       try await host.ended()
+      try await fixture.cluster.isBack("host")
       #expect(try await fixture.entry(of: 2, at: "homeScreen").covers == Array(3...10) + [1])
       // Covered widgets are not visible.
       #expect(
@@ -66,6 +67,7 @@ import WidgetLabTesting
       let host = LabProcess(pid: try #require(fixture.cluster.pid(of: "host")))
       try host.signal(SIGKILL)
       try await host.ended()
+      try await fixture.cluster.isBack("host")
       try await fixture.cluster.run("clock", "advance", "110m")
       let turned = try await fixture.journal.all().compactMap { found -> String? in
         guard let turn = found.reading(StackTurned.self), turn.because == .relevance else { return nil }

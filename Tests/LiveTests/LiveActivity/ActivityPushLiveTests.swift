@@ -91,6 +91,7 @@ import WidgetLabTesting
         let after = try await fixture.journal.all().last?.sequence ?? 0
         if victim != "extension" {
           try await fixture.cluster.run("kill", victim)
+          if victim != "app" { try await fixture.cluster.isBack(victim) }
         } else {
           // It may be suspended, or be gone.
           _ = try await fixture.cluster.attempt(["kill", victim])
@@ -104,6 +105,7 @@ import WidgetLabTesting
         #expect(all.count == 1 && all.first?.token == token, "after the kill of \(victim): \(all)")
       }
       try await fixture.cluster.run("kill", "host")
+      try await fixture.cluster.isBack("host")
       try await fixture.cluster.run("clock", "advance", "8h")
       try await fixture.moved(.ended, because: .system)
       // The app was killed: its next instance sees the activity that has ended.
