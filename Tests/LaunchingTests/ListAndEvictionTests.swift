@@ -87,7 +87,7 @@ private let first = LaunchFixture.first
   }
 
   @Test(arguments: [false, true])
-  func `a process that its agent does not have is not believed to run for ever`(isDying: Bool) {
+  func `a process that two lists of its agent lack has ended`(isDying: Bool) {
     var fixture = LaunchFixture()
     fixture.launch()
     if isDying { _ = fixture.handle(.evicted(widget, generation: 1, why: "memory")) }

@@ -331,6 +331,7 @@ actor FleetService {
         // Another push server is responsible, or this one was not for a while.
         if error.code == .noSuchFleet {
           reportFrom = 0
+          // It refuses again until it has read the fleet: reports without a pause would fill the bus.
           try? await Task.sleep(for: .milliseconds(100))
           continue
         }

@@ -33,7 +33,8 @@ struct PackageBuild {
 
   /// Removes the objects of changed Swift files that this build passed over, and what the compiler's driver remembers of their
   /// target, so that the next build compiles them. Seen once, with Swift 6.3.1: a file that was saved 0.1 s after the end of
-  /// a build was not compiled by the next one, nor by any until it was saved again.
+  /// a build was not compiled by the next one, nor by any until it was saved again. A target that this build does not
+  /// contain, such as one of tests, is compiled again by the next build that does.
   ///
   /// - Parameter changed: the paths of files that were saved before this build.
   /// - Returns: whether there are any.
