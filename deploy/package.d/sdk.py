@@ -23,6 +23,8 @@ from runpath import keep_own
 
 # The target whose settings an author's executable has.
 SAMPLE = "WidgetExtension"
+# Two builds differ in a hash of the compiler's input, and so in that of the linker's output. Nothing reads them.
+HASHES = ["--remove-section=.swift_modhash", "--remove-section=.note.gnu.build-id"]
 
 
 def output(*command):
@@ -140,7 +142,7 @@ def make_library(manifest, build, sdk):
             target = f"{scratch}/{name}.o"
             run("ld.lld", "-r", "-o", target, *objects, "--whole-archive", *inner)
             # What is hidden in a C module replaces nothing in shared libraries: its names stay in its object.
-            run("llvm-objcopy", "--strip-debug", *(["--localize-hidden"] if inner else []), target)
+            run("llvm-objcopy", "--strip-debug", HASHES[0], *(["--localize-hidden"] if inner else []), target)
             merged.append(target)
         run("llvm-ar", "rcsD", f"{sdk}/lib/libWidgetLabSDK.a", *merged)
     # The headers of such a library are beside the modules: nothing else is needed to compile.
@@ -182,7 +184,7 @@ def write_flags(manifest, build, sdk):
     plugins = []
     os.makedirs(f"{sdk}/plugins")
     for name in build.used:
-        run("strip", "-o", f"{sdk}/plugins/{name}", f"{build.folder}/{name}-tool")
+        run("strip", *HASHES, "-o", f"{sdk}/plugins/{name}", f"{build.folder}/{name}-tool")
         keep_own(f"{sdk}/plugins/{name}")  # the script that starts it names the toolchain's folder
         plugins += ["-Xfrontend", "-load-plugin-executable", "-Xfrontend", f"@FLAGS@/plugins/{name}#{name}"]
     # Of a module that is found by -I, sourcekit-lsp opens no interface.
