@@ -587,7 +587,7 @@ let package = Package(
       "LaunchingTests",
       [
         "BusTesting", "ClockTesting", "Device", "DeviceRules", "DeviceTesting", "FidelityRules", "MessageBus",
-        "Messages", "Stores", "Timekeeping", "ZeroMQ", grdb,
+        "Messages", "OwnedTasks", "Stores", "Timekeeping", "ZeroMQ", grdb,
       ]),
     tests(
       "TransfersTests",
@@ -632,7 +632,7 @@ let package = Package(
       "ConditionsTests",
       [
         "Archive", "BusTesting", "Device", "DeviceRules", "DeviceTesting", "FidelityRules", "MessageBus", "Messages",
-        "Timekeeping",
+        "Stores", "Timekeeping", grdb,
       ]),
     tests(
       "GalleryTests",

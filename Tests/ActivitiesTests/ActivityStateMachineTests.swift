@@ -17,7 +17,9 @@ import Testing
 
   private static func machine(_ limits: ActivityLimits = ActivityLimits()) -> ActivityStateMachine {
     var machine = ActivityStateMachine(
-      apps: [ActivityApp(bundle: app, extensions: ["\(app).Widget"])], limits: limits)
+      apps: [
+        InstalledApp(address: .app("iphone", app), extensions: [.widgetExtension("iphone", "\(app).Widget")])
+      ], limits: limits)
     machine.declare("\(app).Widget", [ActivityDeclaration(attributesType: "Ride")])
     return machine
   }
@@ -161,7 +163,7 @@ import Testing
     machine.allow(Self.app, true, now: Self.start)
     try machine.request(Self.request("b"), app: Self.app, because: .app, now: Self.start)
     let plain = ActivityStateMachine(
-      apps: [ActivityApp(bundle: Self.app, extensions: [], supportsActivities: false)])
+      apps: [InstalledApp(address: .app("iphone", Self.app), extensions: [], supportsActivities: false)])
     #expect(!plain.activities(of: Self.app).areEnabled)
   }
 

@@ -16,20 +16,18 @@ import Timekeeping
 private let app = Address.app("iphone", "com.example.App")
 
 /// The containers of a device, and the moves that were recorded and completed.
-private final class ModelContainers: Sendable {
+private final class ModelContainers: ContainerMoves {
   struct Full: Error {}
 
   let log = Mutex<[String]>([])
   let fails = Mutex(false)
+  let moving: [String] = []
 
-  var moves: AppLifecycleService.ContainerMoves {
-    AppLifecycleService.ContainerMoves(
-      pending: { [] },
-      begin: { bundles in self.log.withLock { $0 += bundles.map { "begin \($0)" } } },
-      complete: { bundles in
-        if self.fails.withLock({ $0 }) { throw Full() }
-        self.log.withLock { $0 += bundles.map { "complete \($0)" } }
-      })
+  func beginMove(of bundles: [String]) { log.withLock { $0 += bundles.map { "begin \($0)" } } }
+
+  func endMove(of bundles: [String]) throws {
+    if fails.withLock({ $0 }) { throw Full() }
+    log.withLock { $0 += bundles.map { "complete \($0)" } }
   }
 }
 
@@ -47,8 +45,12 @@ private final class ModelContainers: Sendable {
     process.instance = instance
     let launching = LaunchStateMachine(
       agents: [app: .agent("iphone", 1)], processes: [app: process], suspendAfter: 1)
-    let device = await LoneDevice(DeviceStateMachine(launching: launching, apps: apps), clock: ManualClock())
-    let service = AppLifecycleService(core: device.core, containers: containers.moves, bus: connection)
+    let state = DeviceStateMachine {
+      $0.launching = launching
+      $0.apps = apps
+    }
+    let device = await LoneDevice(state, clock: ManualClock())
+    let service = AppLifecycleService(core: device.core, containers: containers, bus: connection)
     await device.core.connect(service)
     return service
   }
@@ -59,13 +61,13 @@ private final class ModelContainers: Sendable {
   {
     containers.fails.withLock { $0 = fails }
     let service = try await service()
-    var outputs = LoneDevice.of(service.core).apps.makeAsyncIterator()
+    let requests = LoneDevice.of(service.core).requests
     let update = Task { try await service.update("com.example.App") }
-    #expect(await outputs.next() == .preventLaunches([app], why: "updated"))
+    #expect(await requests.first { _ in true } == .preventLaunches([app], why: "updated"))
     #expect(containers.log.withLock { $0 } == ["begin com.example.App"])
     await service.core.handle(.launching(.exited(app, instance, .signalled(signal: 9))))
     await service.core.handle(.launching(.agentReported(.agent("iphone", 1), incarnation: UUID(), children: [])))
-    #expect(await outputs.next() == .allowLaunches([app]))
+    #expect(await requests.first { $0 == .allowLaunches([app]) } != nil)
     let result = await update.result
     if fails {
       #expect(throws: BusError.self) { try result.get() }
@@ -77,12 +79,12 @@ private final class ModelContainers: Sendable {
 
   @Test func `a service that leaves ends its notifications, and callers of an update get closed`() async throws {
     let service = try await service()
-    var outputs = LoneDevice.of(service.core).apps.makeAsyncIterator()
-    await service.open(app)
+    await service.core.handle(.apps(.opened(app)))
     // No app is connected: the notification is under way until it connects.
     await service.core.handle(.apps(.awake(app)))
     let update = Task { try await service.update("com.example.App") }
-    #expect(await outputs.next() == .preventLaunches([app], why: "updated"))
+    let prevent = DeviceRequest.preventLaunches([app], why: "updated")
+    #expect(await LoneDevice.of(service.core).requests.first { $0 == prevent } != nil)
     await service.leave()
     await #expect { try await update.value } throws: { ($0 as? BusError)?.code == .closed }
   }

@@ -17,9 +17,9 @@ private let other = Address.app("iphone", "com.example.Other")
     InstalledApp(address: app, extensions: [widget]), InstalledApp(address: other, extensions: []),
   ])
 
-  private let want = Action.process(.want(app, because: .foreground))
-  private let prevent = Action.output(.preventLaunches([app, widget], why: "updated"))
-  private let allow = Action.output(.allowLaunches([app, widget]))
+  private let want = Action.asks(.process(.want(app, because: .foreground)))
+  private let prevent = Action.asks(.preventLaunches([app, widget], why: "updated"))
+  private let allow = Action.asks(.allowLaunches([app, widget]))
 
   @Test mutating func `an app that is opened is launched, and notified when it runs`() {
     #expect(stateMachine.handle(.opened(app)) == [want])
@@ -29,7 +29,7 @@ private let other = Address.app("iphone", "com.example.Other")
 
   @Test mutating func `an app that leaves the foreground is notified and released`() {
     _ = stateMachine.handle(.opened(app))
-    let release = Action.process(.release(app, because: .foreground))
+    let release = Action.asks(.process(.release(app, because: .foreground)))
     #expect(stateMachine.handle(.leftForeground(app)) == [.notify(app, isActive: false), release])
     #expect(stateMachine.handle(.awake(app)) == [])
   }
@@ -40,7 +40,7 @@ private let other = Address.app("iphone", "com.example.Other")
     #expect(stateMachine.handle(.awake(app)) == [])
     #expect(
       stateMachine.handle(.instanceEnded(app, isQuit: true)) == [
-        .stopNotifying(app), .output(.cancelTransfers(app)),
+        .stopNotifying(app), .asks(.cancelTransfers(app)),
       ])
     #expect(stateMachine.handle(.instanceEnded(app, isQuit: false)) == [.stopNotifying(app)])
   }
@@ -66,7 +66,7 @@ private let other = Address.app("iphone", "com.example.Other")
   @Test mutating func `a host restart completes updates and force quits that it interrupted`() {
     let actions = stateMachine.handle(.began(moving: ["com.example.App.Widget"], quit: [other]))
     #expect(
-      actions == [.output(.preventLaunches([widget], why: "updated")), .output(.cancelTransfers(other))])
+      actions == [.asks(.preventLaunches([widget], why: "updated")), .asks(.cancelTransfers(other))])
     #expect(stateMachine.handle(.launchesPrevented(widget)) == [.move(app: app, [widget])])
   }
 

@@ -5,8 +5,10 @@ import BusTesting
 import DeviceTesting
 import FidelityRules
 import Foundation
+import GRDB
 import MessageBus
 import Messages
+import Stores
 import Testing
 import Timekeeping
 
@@ -14,38 +16,44 @@ import Timekeeping
 @testable import DeviceRules
 
 @Suite(.timeLimit(.minutes(1))) struct `Conditions service` {
-  private struct Full: Error {}
-
   private let bus = InMemoryBus()
   private let clock = AdjustableClock(.held(Date(timeIntervalSince1970: 1_000_000_000)))
+  private let database: DatabaseQueue
 
-  private func service(
-    saveNetwork: @escaping @Sendable (NetworkState) throws -> Void = { _ in },
-    saveSettings: @escaping @Sendable (DeviceSettingsStateMachine.Stored) throws -> Void = { _ in }
-  ) async throws -> DeviceConditionsService {
+  init() throws { database = try DatabaseQueue() }
+
+  private func service() async throws -> DeviceConditionsService {
     let connection = bus.connection(.host("iphone"))
     _ = try await connection.start()
-    let settings = DeviceSettingsStateMachine(DeviceSettings())
-    let device = await LoneDevice(DeviceStateMachine(settings: settings), clock: clock)
+    _ = try DeviceStore(database)
+    let device = await LoneDevice(DeviceStateMachine(), clock: clock)
     let service = DeviceConditionsService(
-      core: device.core, settings: settings, bus: connection, clock: clock,
-      storage: DeviceConditionsService.Storage(
-        saveNetwork: saveNetwork, savePower: { _ in }, saveSettings: saveSettings))
+      core: device.core, bus: connection, clock: clock, transactions: DeviceTransactions(immediate: database))
     await device.core.connect(service)
     return service
   }
 
+  /// From now on nothing can be stored.
+  private func fill() async throws {
+    try await database.write { db in
+      try db.execute(sql: "CREATE TRIGGER full BEFORE INSERT ON deviceSettings BEGIN SELECT RAISE(ABORT, 'full'); END")
+    }
+  }
+
   @Test func `a network state that cannot be stored does not take effect`() async throws {
-    let service = try await service { _ in throw Full() }
-    await #expect(throws: Full.self) { try await service.set(NetworkState(path: .off)) }
+    let service = try await service()
+    try await fill()
+    await #expect(throws: DatabaseError.self) { try await service.set(NetworkState(path: .off)) }
     #expect(await service.network == NetworkState())
     await service.leave()
   }
 
   @Test(.rule("SETTING-01")) func `a setting that cannot be stored does not take effect`() async throws {
-    let service = try await service(saveSettings: { _ in throw Full() })
-    await #expect(throws: Full.self) { try await service.change(.set(.textSize, "xLarge")) }
-    #expect(service.settings == DeviceSettings() && service.changedSettings.isEmpty)
+    let service = try await service()
+    try await fill()
+    await #expect(throws: DatabaseError.self) { try await service.change(.set(.textSize, "xLarge")) }
+    let settings = await service.core.state.settings
+    #expect(settings.settings == DeviceSettings() && settings.changed.isEmpty)
     await service.leave()
   }
 

@@ -23,7 +23,7 @@ private let off = NetworkState(path: .off)
     #expect(stateMachine.handle(.runs(app, generation: 1)) == [])
     #expect(
       stateMachine.handle(.networkSet(slow)) == [
-        .record(slow), .output(.networkChanged(slow)), reach(), .send(slow, to: app),
+        .record(slow), .asks(.networkChanged(slow)), reach(), .send(slow, to: app),
       ])
     #expect(stateMachine.handle(.ended(app, generation: 1)) == [])
     #expect(stateMachine.handle(.runs(app, generation: 2)) == [.send(slow, to: app)])
@@ -32,7 +32,7 @@ private let off = NetworkState(path: .off)
   @Test mutating func `a suspended process receives the network state when it is resumed`() {
     _ = stateMachine.handle(.runs(app, generation: 1))
     _ = stateMachine.handle(.suspended(app, generation: 1))
-    #expect(stateMachine.handle(.networkSet(off)) == [.record(off), .output(.networkChanged(off)), reach(false)])
+    #expect(stateMachine.handle(.networkSet(off)) == [.record(off), .asks(.networkChanged(off)), reach(false)])
     #expect(stateMachine.handle(.runs(app, generation: 1)) == [.send(off, to: app)])
   }
 

@@ -32,7 +32,7 @@ private let widget = Address.widgetExtension("iphone", "com.example.App.Widget")
     #expect(
       try change(.set(.textSize, value)) == [
         .record(settings, .textSize),
-        .output(.settingChanged(SettingChange(name: .textSize, revision: 1), settings)),
+        .asks(.settingChanged(SettingChange(name: .textSize, revision: 1), settings)),
       ])
     #expect(stateMachine.changed == [.textSize])
     #expect(try change(.set(.textSize, value)).isEmpty)
@@ -43,7 +43,7 @@ private let widget = Address.widgetExtension("iphone", "com.example.App.Widget")
     _ = try change(.set(.locale, "ar"))
     #expect(stateMachine.settings.locale == "ar" && stateMachine.settings.isRightToLeft)
     let reset = SettingChange(name: .locale, revision: 2)
-    #expect(try change(.reset(.locale)).last == .output(.settingChanged(reset, stateMachine.settings)))
+    #expect(try change(.reset(.locale)).last == .asks(.settingChanged(reset, stateMachine.settings)))
     #expect(stateMachine.settings.locale == "de_DE" && stateMachine.changed.isEmpty)
     #expect(try change(.reset(.locale)).isEmpty)
   }
@@ -72,7 +72,7 @@ private let widget = Address.widgetExtension("iphone", "com.example.App.Widget")
     #expect(stateMachine.handle(.announced(size)).isEmpty)
     var next = DeviceSettingsStateMachine(DeviceSettings(), stored: stored)
     #expect(next.settings.textSize == .xLarge && next.settings.increasesContrast)
-    #expect(next.handle(.began(running: [:])) == [.output(.settingChanged(contrast, next.settings))])
+    #expect(next.handle(.began(running: [:])) == [.asks(.settingChanged(contrast, next.settings))])
   }
 
   @Test(.rule("SETTING-02")) mutating func `a second change of a setting is not announced by the first one`() throws {

@@ -26,17 +26,19 @@ struct ModelDay {
   init(isReversed: Bool = false) {
     let products = [Self.app] + Self.widgets
     let pushProducts = products.map { PushProduct(address: $0, app: "com.example.Coffee", environment: .development) }
-    device = DeviceStateMachine(
-      launching: LaunchStateMachine(
-        agents: Dictionary(uniqueKeysWithValues: products.map { ($0, Self.agent) }), suspendAfter: 5),
-      apps: AppLifecycleStateMachine(apps: [InstalledApp(address: Self.app, extensions: Self.widgets)]),
-      loading: LoadingStateMachine(settings: TransferSettings(), families: AppFamilies(apps: ["com.example.Coffee"])),
-      timelines: TimelineStateMachine(extensions: Self.widgets, apps: [Self.app]),
-      tokens: TokenStateMachine(products: pushProducts), notifications: NotificationStateMachine(device: "iphone"),
-      gallery: GalleryStateMachine(device: .phone, apps: ["com.example.Coffee"]),
-      activities: ActivityStateMachine(apps: [
-        ActivityApp(bundle: "com.example.Coffee", extensions: Self.widgets.compactMap(\.bundleIdentifier))
-      ]), facts: Self.facts)
+    let apps = [InstalledApp(address: Self.app, extensions: Self.widgets)]
+    device = DeviceStateMachine()
+    device.launching = LaunchStateMachine(
+      agents: Dictionary(uniqueKeysWithValues: products.map { ($0, Self.agent) }), suspendAfter: 5)
+    device.apps = AppLifecycleStateMachine(apps: apps)
+    device.loading = LoadingStateMachine(
+      settings: TransferSettings(), families: AppFamilies(apps: ["com.example.Coffee"]))
+    device.timelines = TimelineStateMachine(extensions: Self.widgets, apps: [Self.app])
+    device.tokens = TokenStateMachine(products: pushProducts)
+    device.notifications = NotificationStateMachine(device: "iphone")
+    device.gallery = GalleryStateMachine(device: .phone, apps: ["com.example.Coffee"])
+    device.activities = ActivityStateMachine(apps: apps)
+    device.facts = Self.facts
     begin()
     for hour in 0..<24 { add(Double(hour) * 3600, hourly(hour, isReversed)) }
   }
@@ -100,7 +102,7 @@ struct ModelDay {
     case 13, 14, 15:
       let widgets = isReversed ? Self.widgets.reversed() : Self.widgets
       events = widgets.map { .asked(.process(.want($0, because: "test"))) }
-      add(Double(hour) * 3600 + 60, widgets.map { .launching(.evicted($0, generation: nil, why: "killed")) })
+      add(Double(hour) * 3600 + 60, widgets.map { .launching(.process(.evict($0, why: "killed"))) })
       add(Double(hour) * 3600 + 120, widgets.map { .asked(.process(.release($0, because: "test"))) })
     case 16: events += [.launching(.quit(Self.app)), .quit(app: Self.app, [session(of: widget)])]
     case 17: events.append(.launching(.allEvicted(why: "the device restarts")))
@@ -191,7 +193,7 @@ struct ModelDay {
         widget.pushHandler = "Handler"
         later(
           0.1, .gallery(.learned(address, [widget], .none)),
-          .loading(.opened(session(of: address), LoadingStateMachine.SessionPolicy(SessionConfiguration()))),
+          .loading(.opened(session(of: address), SessionConfiguration())),
           .delivery(.opened(session(of: address), sendsLaunchEvents: true, generation: generation)))
       }
       later(0.1, .launching(.ready(address, generation: generation)))
@@ -201,7 +203,7 @@ struct ModelDay {
     case .signal(let address, let generation, let signal):
       later(0.02, .launching(.signalled(address, generation: generation, signal: signal)))
     case .pause(let address): later(1, .launching(.pauseEnded(address)))
-    case .list, .output, .changed: break
+    case .list, .asks, .changed: break
     }
   }
 

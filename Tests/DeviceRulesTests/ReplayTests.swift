@@ -73,8 +73,9 @@ import Testing
     for placement in placements[..<2] { _ = timelines.handle(.placed(placement, .none), now: now) }
     var gallery = GalleryStateMachine.State()
     gallery.placements = Array(placements[1...])
-    var device = DeviceStateMachine(
-      timelines: timelines, gallery: GalleryStateMachine(device: .phone, state: gallery))
+    var device = DeviceStateMachine()
+    device.timelines = timelines
+    device.gallery = GalleryStateMachine(device: .phone, state: gallery)
     for _ in 1...2 {
       _ = device.handle(.gallery(.began), now: now)
       let reloads = device.timelines.placements.all.mapValues { $0.pendingReload?.reload }

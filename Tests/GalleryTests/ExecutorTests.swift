@@ -29,10 +29,10 @@ extension GalleryService {
 
   @Test func `an ended gallery service changes nothing`() async throws {
     let service = try await GalleryService.alone(DatabaseQueue(), clock: ManualClock())
-    try await service.open(GallerySamples.app)
+    _ = try await service.open(GallerySamples.app)
     await service.leave()
     let error = await #expect(throws: BusError.self) { try await service.change(.lock) }
     #expect(error?.code == .closed)
-    #expect(await service.state.isLocked == false)
+    #expect(await service.screen.isLocked == false)
   }
 }

@@ -86,8 +86,12 @@ extension GalleryService {
     let stored = try Stored(
       DeviceTransactions(immediate: database), device: device, apps: [GallerySamples.app],
       placesEachKind: placesEachKind)
-    let lone = await LoneDevice(
-      DeviceStateMachine(timelines: timelines, gallery: stored.gallery, screen: stored.screen), clock: clock)
+    let state = DeviceStateMachine {
+      $0.timelines = timelines
+      $0.gallery = stored.gallery
+      $0.screen = stored.screen
+    }
+    let lone = await LoneDevice(state, clock: clock)
     let service = GalleryService(
       stored, core: lone.core, bus: InMemoryBus().connection(.host("phone")), launchOutcome: launchOutcome)
     lone.core.connect(service)
@@ -98,10 +102,27 @@ extension GalleryService {
 
   func launched(_ app: String) {
     let instance = ProcessInstance(generation: 1, pid: 1)
-    core.handle(.asked(.launch(.awake(.app("phone", app), instance, woken: true))))
+    core.handle(.asked(.awake(.app("phone", app), instance, woken: true)))
   }
 
+  var stateMachine: GalleryStateMachine { core.state.gallery }
+  var screen: DeviceScreen { core.state.screen.state }
+
   func learned(_ bundle: String, _ widgets: [WidgetDeclaration]) throws(BusError) -> [Placement] {
-    try learned(.widgetExtension("phone", bundle), widgets)
+    try core.ask(.gallery(.learned(.widgetExtension("phone", bundle), widgets, .none)))
+  }
+
+  func add(_ request: AddPlacement) throws(BusError) -> PlacementReport {
+    try core.ask(.gallery(.add(request, offer: nil, .none)))
+  }
+
+  func turn(_ request: TurnStack) throws(BusError) -> TurnStack.Reply {
+    try core.ask(.gallery(.turn(to: request.placement, .none)))
+  }
+
+  func open(_ app: String) throws(BusError) -> DeviceScreen { try core.ask(.gallery(.open(app: app, .none))) }
+
+  func change(_ change: ChangeScreen.Change) throws(BusError) -> DeviceScreen {
+    try core.ask(.gallery(.screen(change, .none)))
   }
 }

@@ -38,7 +38,7 @@ private let widget = Address.widgetExtension("phone", GallerySamples.bundle)
     var timelines = TimelineStateMachine(extensions: [])
     let placement = Placement(
       id: 1, bundle: GallerySamples.bundle, kind: "Weather", family: .systemSmall, location: .homeScreen)
-    var placed = PlacementState(placement, BudgetAccount(BudgetPolicy(), now: clock.now))
+    var placed = PlacementState(placement: placement, account: BudgetAccount(BudgetPolicy(), now: clock.now))
     placed.relevance.show(ArchivedEntry.Relevance(score: 2, duration: 0), of: clock.now)
     timelines.restore(placed, [])
     let service = try await service(timelines)
@@ -46,7 +46,7 @@ private let widget = Address.widgetExtension("phone", GallerySamples.bundle)
     _ = try await service.learned(GallerySamples.bundle, [GallerySamples.widget()])
     for base in [nil, 1] as [Int?] {
       let request = AddPlacement(widgetKind: "Weather", family: nil, location: .homeScreen, stack: base)
-      _ = try await service.add(request, .none)
+      _ = try await service.add(request)
     }
     return service
   }
@@ -59,10 +59,10 @@ private let widget = Address.widgetExtension("phone", GallerySamples.bundle)
       for case .gallery(.turned(let turn, _)) in step.actions { continuation.yield(turn.top) }
     }
     await service.core.handle(.gallery(.turnStacks))
-    #expect(service.stateMachine.stack(of: 1)?.top == 2)
+    #expect(await service.stateMachine.stack(of: 1)?.top == 2)
     clock.advance(by: 1800)
     #expect(await turns.first { _ in true } == 1)
-    #expect(service.stateMachine.stack(of: 1)?.top == 1)
+    #expect(await service.stateMachine.stack(of: 1)?.top == 1)
     await service.leave()
   }
 
@@ -71,8 +71,8 @@ private let widget = Address.widgetExtension("phone", GallerySamples.bundle)
     let service = try await stack()
     clock.advance(by: 1800)
     await service.core.handle(.gallery(.turnStacks))
-    _ = try await service.turn(TurnStack(placement: 2), .none)
-    #expect(service.stateMachine.stack(of: 1)?.top == 2)
+    let _: TurnStack.Reply = try await service.core.ask(.gallery(.turn(to: 2, .none)))
+    #expect(await service.stateMachine.stack(of: 1)?.top == 2)
     await service.leave()
   }
 
@@ -107,7 +107,7 @@ private let widget = Address.widgetExtension("phone", GallerySamples.bundle)
     var actions = service.device.processes.makeAsyncIterator()
     let learned = Task { await service.learn([widget]) }
     #expect(await actions.next() == .want(widget, because: "gallery"))
-    _ = try await service.learned(widget, [GallerySamples.widget()])
+    _ = try await service.learned(GallerySamples.bundle, [GallerySamples.widget()])
     #expect(await learned.value == [])
     #expect(await actions.next() == .release(widget, because: "gallery"))
     #expect(await service.learn([widget]) == [])

@@ -124,14 +124,15 @@ import Timekeeping
     #expect(try await first.learned(GallerySamples.bundle, [widget]).map(\.id) == [1])
     let request = AddPlacement(
       widgetKind: "Weather", family: nil, location: .homeScreen, configuration: ["city": "Paris"])
-    _ = try await first.add(request, .none)
-    try await first.remove(RemovePlacement(placement: 2), .none)
-    _ = try await first.edit(EditPlacement(placement: 1, configuration: ["days": "4"]), .none)
+    _ = try await first.add(request)
+    let _: Done = try await first.core.ask(.gallery(.remove(2, .none)))
+    let edit = EditPlacement(placement: 1, configuration: ["days": "4"])
+    let _: PlacementReport = try await first.core.ask(.gallery(.edit(edit, offer: nil, .none)))
     _ = try await first.change(.lock)
     let second = try await service(database)
-    #expect(second.stateMachine.state == first.stateMachine.state)
-    #expect(await second.state.isLocked)
-    #expect(try await second.add(request, .none).placement.id == 3)
+    #expect(await second.stateMachine.state == first.stateMachine.state)
+    #expect(await second.screen.isLocked)
+    #expect(try await second.add(request).placement.id == 3)
     #expect(try await second.learned(GallerySamples.bundle, [widget]).isEmpty)
   }
 
@@ -141,19 +142,20 @@ import Timekeeping
     await service.core.observe { step in
       for case .gallery(.screen(let notice, _)) in step.actions { continuation.yield(notice.state) }
     }
-    try await service.open("a")
+    _ = try await service.open("a")
     _ = try await service.change(.lock)
     var seen = screens.makeAsyncIterator()
     #expect(await seen.next() == DeviceScreen(seen: nil, frontApp: "a"))
     #expect(await seen.next() == DeviceScreen(isLocked: true, seen: nil))
   }
 
-  @Test func `the gallery service reports a failed database write and keeps its state`() async throws {
+  @Test func `the gallery service reports a failed database write, and changes nothing after it`() async throws {
     let database = try DatabaseQueue()
     let service = try await service(database)
     try await database.write { try $0.execute(sql: "DROP TABLE declarations") }
     await #expect(throws: BusError.self) { try await service.learned(GallerySamples.bundle, [GallerySamples.widget()]) }
-    #expect(service.stateMachine.state.declarations.isEmpty)
+    await #expect(throws: BusError.self) { try await service.change(.lock) }
+    #expect(await service.screen == DeviceScreen())
     #expect(await service.device.failures.first { _ in true } != nil)
   }
 }

@@ -15,7 +15,7 @@ import Timekeeping
 @testable import DeviceRules
 
 @Suite(.timeLimit(.minutes(1))) struct `Widget stacks` {
-  private typealias Relevance = GalleryStateMachine.Relevance
+  private typealias Relevance = CurrentRelevance
   private let noon = Date(timeIntervalSince1970: 1_000_000_000)
 
   /// Returns a gallery with widgets 1 to `count` in one stack, created at noon, the last one on top.
@@ -143,13 +143,14 @@ import Timekeeping
     _ = try await first.learned(GallerySamples.bundle, [GallerySamples.widget()])
     for base in [nil, 1, 1] as [Int?] {
       let request = AddPlacement(widgetKind: "Weather", family: nil, location: .homeScreen, stack: base)
-      _ = try await first.add(request, .none)
+      _ = try await first.add(request)
     }
     clock.advance(by: 60)
-    _ = try await first.turn(TurnStack(placement: 2), .none)
+    _ = try await first.turn(TurnStack(placement: 2))
     let second = try await service()
-    #expect(second.stateMachine.state == first.stateMachine.state)
-    #expect(second.stateMachine.stack(of: 1)?.top == 2)
-    #expect(second.stateMachine.stack(of: 1)?.turned == noon + 60)
+    let restored = await second.stateMachine
+    #expect(await restored.state == first.stateMachine.state)
+    #expect(restored.stack(of: 1)?.top == 2)
+    #expect(restored.stack(of: 1)?.turned == noon + 60)
   }
 }

@@ -91,23 +91,16 @@ import Testing
     at location: WidgetLocationName = .homeScreen, on device: WidgetDevice = GallerySamples.phone(),
     _ screen: DeviceScreen = DeviceScreen(), isProtected: Bool = false, isBacked: Bool = true,
     shown: ShownWidget = ShownWidget(
-      light: .text("light"), dark: .text("dark"), date: .distantPast, placeholder: .text("a"),
-      darkPlaceholder: .text("ab"))
+      entry: ArchivedEntry(date: .distantPast, view: .text("light"), darkView: .text("dark")),
+      placeholder: ArchivedEntry(date: .distantPast, view: .text("a"), darkView: .text("ab")))
   ) -> ShowScreen.Tile {
     let gallery = GallerySamples.gallery(device, [widget])
     let placement = Placement(
       id: 1, bundle: GallerySamples.bundle, kind: widget.kind, family: family, location: location)
     var shown = shown
     if isBacked {
-      shown.light = shown.light?.backed
-      shown.dark = shown.dark?.backed
+      shown.entry = shown.entry?.backed
       shown.placeholder = shown.placeholder?.backed
-      shown.darkPlaceholder = shown.darkPlaceholder?.backed
-      func backed(_ form: ArchivedEntry.Form) -> ArchivedEntry.Form {
-        ArchivedEntry.Form(view: form.view.backed, darkView: form.darkView?.backed)
-      }
-      shown.hidden = shown.hidden.map(backed)
-      shown.invalidated = shown.invalidated.map(backed)
     }
     return gallery.tile(of: placement, shown, on: screen, isProtected: isProtected, now: .distantPast)
   }
@@ -146,10 +139,11 @@ import Testing
   @Test(.rule("GALLERY-40"), arguments: [(false, ["light", "touched"]), (true, ["dark", "touched dark"])])
   func `a tile shows the form for an invalidated view after a tap`(isDark: Bool, lines: [String]) {
     let screen = DeviceScreen(colorScheme: isDark ? .dark : .light)
-    var shown = ShownWidget(
-      light: .text("light"), dark: .text("dark"),
-      hidden: ArchivedEntry.Form(view: .text("hidden")),
-      invalidated: ArchivedEntry.Form(view: .text("touched"), darkView: .text("touched dark")), date: .distantPast)
+    let entry = ArchivedEntry(
+      date: .distantPast, view: .text("light"), darkView: .text("dark"),
+      privateForm: ArchivedEntry.Form(view: .text("hidden")),
+      invalidatedForm: ArchivedEntry.Form(view: .text("touched"), darkView: .text("touched dark")))
+    var shown = ShownWidget(entry: entry)
     let before = tile(GallerySamples.widget(), .systemSmall, screen, shown: shown)
     shown.touched = 1
     let after = tile(GallerySamples.widget(), .systemSmall, screen, shown: shown)
@@ -191,13 +185,15 @@ import Testing
     #expect(tile(GallerySamples.widget(), .systemSmall, locked, isProtected: true).view.lines == ["▒"])
     let dark = DeviceScreen(isLocked: true, colorScheme: .dark)
     #expect(tile(GallerySamples.widget(), .systemSmall, dark, isProtected: true).view.lines == ["▒▒"])
-    let failed = ShownWidget(light: .text("light"))
+    let failed = ShownWidget(entry: ArchivedEntry(date: .distantPast, view: .text("light")))
     #expect(tile(GallerySamples.widget(), .systemSmall, locked, isProtected: true, shown: failed).content == .skeleton)
   }
 
   @Test func `a tile on a locked device redacts privacy-sensitive content`() {
     let secret = ViewArchive("Text", ["text": "secret"], modifiers: [.init("privacySensitive")])
-    let shown = ShownWidget(light: .group([secret, .text("open")]), placeholder: .text("sample"))
+    let shown = ShownWidget(
+      entry: ArchivedEntry(date: .distantPast, view: .group([secret, .text("open")])),
+      placeholder: ArchivedEntry(date: .distantPast, view: .text("sample")))
     let locked = DeviceScreen(isLocked: true)
     #expect(tile(GallerySamples.widget(), .systemSmall, locked, shown: shown).view.lines == ["▒▒▒▒▒▒", "open"])
     #expect(tile(GallerySamples.widget(), .systemSmall, shown: shown).view.lines == ["secret", "open"])
@@ -214,7 +210,9 @@ import Testing
   @Test(.rule("VIEW-13"), arguments: [true, false])
   func `a locked device shows the private form of a view, if the user hides sensitive content`(isHidden: Bool) {
     let hidden = ArchivedEntry.Form(view: .text("hidden"), darkView: .text("dark hidden"))
-    let shown = ShownWidget(light: .text("light"), dark: .text("dark"), hidden: hidden)
+    let shown = ShownWidget(
+      entry: ArchivedEntry(
+        date: .distantPast, view: .text("light"), darkView: .text("dark"), privateForm: hidden))
     var options = WidgetDevice.Options()
     options.hidesSensitiveContent = isHidden
     let device = GallerySamples.phone(18, options)
@@ -232,6 +230,16 @@ import Testing
       id: 1, bundle: GallerySamples.bundle, kind: "Old", family: .systemSmall, location: .homeScreen)
     let tile = gallery.tile(of: placement, ShownWidget(), on: DeviceScreen(), isProtected: false, now: .distantPast)
     #expect(tile.note?.contains("Old") == true)
+  }
+}
+
+extension ArchivedEntry {
+  /// With a background for the widget in all its views.
+  fileprivate var backed: ArchivedEntry {
+    func backed(_ form: Form) -> Form { Form(view: form.view.backed, darkView: form.darkView?.backed) }
+    return ArchivedEntry(
+      date: date, view: view.backed, darkView: darkView?.backed, privateForm: privateForm.map(backed),
+      invalidatedForm: invalidatedForm.map(backed))
   }
 }
 

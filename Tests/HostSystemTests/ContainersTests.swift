@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cluster
+import Device
 import FidelityRules
 import Foundation
 import GRDB

@@ -3,7 +3,6 @@
 import Archive
 import BusTesting
 import Cluster
-import Device
 import DeviceRules
 import FidelityRules
 import Foundation
@@ -16,6 +15,7 @@ import Testing
 import Timekeeping
 import ZeroMQ
 
+@testable import Device
 @testable import HostSystem
 
 private let app = Address.app("iphone", "com.example.App")
@@ -139,8 +139,8 @@ private final class DeviceFixture: Sendable {
       try device.open("com.example.App", .none)
       try device.launcher.exited(ProcessExited(address: app, generation: 1, pid: 7, ending: .exited(code: 1)))
       try device.open("com.example.App", .none)
-      #expect(device.gallery.state.frontApp == "com.example.App")
-      #expect(device.launcher.isInFront(app))
+      #expect(device.core.state.screen.state.frontApp == "com.example.App")
+      #expect(device.core.state.launching.isInFront(app))
     }.value
     await fixture.end(device)
   }
@@ -230,6 +230,28 @@ private final class DeviceFixture: Sendable {
   }
 }
 
+@Suite(.timeLimit(.minutes(1))) struct `The screen of a device` {
+  @Test func `views of a Live Activity that are too large for a screen are left out with a note`() async throws {
+    let fixture = try await DeviceFixture()
+    var activities = ActivityStateMachine(apps: [InstalledApp(address: app, extensions: [])])
+    let request = RequestActivity(
+      id: "a", attributesType: "Ride", attributes: "{}", content: ActivityContentRecord(state: "{}"))
+    try activities.request(request, app: "com.example.App", because: .app, now: Date())
+    activities.archived(1, version: 1, note: nil, text: [])
+    let store = try ActivityStore(DeviceTransactions(immediate: fixture.database))
+    try store.save(activities.state)
+    let form = ArchivedEntry.Form(view: .text(String(repeating: "x", count: 100_000)))
+    let views = ActivityViews(items: [ActivityViews.Item(.lockScreen, form)])
+    try store.save(ActivityStore.Views(version: 1, views: views), of: 1)
+    let device = try await fixture.host()
+    let reply = try await fixture.ask(ShowScreen(location: .lockScreen))
+    let shown = try #require(reply.activities?.first)
+    #expect(shown.place == .lockScreen && shown.views == nil)
+    #expect(shown.note == "its views are too large to show here")
+    await fixture.end(device)
+  }
+}
+
 extension Device {
   /// Returns whether the device runs on the thread of the loop.
   fileprivate func works(on loop: Loop) -> Bool { loop.isCurrent }
@@ -253,7 +275,7 @@ extension Device {
     let fixture = try await DeviceFixture()
     let device = try await fixture.host()
     try await fixture.ask(OpenApp(bundle: "com.example.App"))
-    #expect(await device.launcher.isInFront(app))
+    #expect(await device.core.state.launching.isInFront(app))
     await fixture.end(device)
   }
 

@@ -24,7 +24,7 @@ private let first = LaunchFixture.first
       let instance = ProcessInstance(generation: UInt32(index + 1), pid: 5)
       _ = fixture.handle(.spawned(widget, instance))
       _ = fixture.handle(.ready(widget, generation: instance.generation))
-      let ended = LaunchStateMachine.Action.output(.ended(widget, instance, ending))
+      let ended = LaunchStateMachine.Action.asks(.ended(widget, instance, ending))
       let spawn = LaunchStateMachine.Action.spawn(widget, reason: "timeline")
       #expect(fixture.handle(.exited(widget, instance, ending)) == (pause == 0 ? [ended, spawn] : [ended]))
       guard pause > 0 else { continue }
@@ -57,7 +57,7 @@ private let first = LaunchFixture.first
     #expect(actions == [.changed(dying), .signal(widget, generation: 1, signal: SIGKILL)])
     #expect(fixture.handle(.exceededMemory(widget, first, why: "too much")) == [])
     let end = fixture.handle(.exited(widget, first, .signalled(signal: SIGKILL)))
-    #expect(end == [.output(.ended(widget, first, .evicted(why: "too much")))])
+    #expect(end == [.asks(.ended(widget, first, .evicted(why: "too much")))])
     #expect(fixture.process?.why == "evicted: too much; backing off for 1 s")
     #expect(fixture.stateMachine.nextInstant(after: fixture.now) == fixture.now + 1)
     fixture.now += 1

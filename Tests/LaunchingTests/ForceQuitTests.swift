@@ -37,8 +37,8 @@ private struct ForceQuitFixture {
 
 @Suite struct `User actions on an app` {
   private let kill = LaunchStateMachine.Action.signal(app, generation: 1, signal: SIGKILL)
-  private let crashed = LaunchStateMachine.Action.output(.ended(app, first, .signalled(signal: SIGKILL)))
-  private func ended(_ why: String) -> LaunchStateMachine.Action { .output(.ended(app, first, .evicted(why: why))) }
+  private let crashed = LaunchStateMachine.Action.asks(.ended(app, first, .signalled(signal: SIGKILL)))
+  private func ended(_ why: String) -> LaunchStateMachine.Action { .asks(.ended(app, first, .evicted(why: why))) }
   private let exit = LaunchStateMachine.Event.exited(app, first, .signalled(signal: SIGKILL))
 
   @Test(.rule("PROCESS-15")) func `a force-quit app is killed and not launched for its events`() {

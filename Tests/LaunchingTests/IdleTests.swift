@@ -24,7 +24,7 @@ private let first = LaunchFixture.first
     #expect(fixture.handle(.timerFired) == [.signal(widget, generation: 1, signal: SIGKILL)])
     #expect(fixture.process?.state == .dying)
     let why = "idle for \(Int(endIdleAfter)) s"
-    let ended = LaunchStateMachine.Action.output(.ended(widget, first, .evicted(why: why)))
+    let ended = LaunchStateMachine.Action.asks(.ended(widget, first, .evicted(why: why)))
     #expect(fixture.handle(.exited(widget, first, .signalled(signal: SIGKILL))) == [ended])
     #expect(fixture.process?.why == "evicted: \(why)")
     #expect(fixture.handle(.wanted(widget, "events a")) == [.spawn(widget, reason: "events a")])

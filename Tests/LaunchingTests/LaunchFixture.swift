@@ -45,3 +45,21 @@ struct LaunchFixture {
 
   var process: LaunchStateMachine.Process? { stateMachine.processes[Self.widget] }
 }
+
+extension LaunchStateMachine.Event {
+  static func wanted(_ address: Address, _ assertion: Assertion, mayWake: Bool = true) -> Self {
+    .process(.want(address, because: assertion, mayWake: mayWake))
+  }
+
+  static func released(_ address: Address, _ assertion: Assertion) -> Self {
+    .process(.release(address, because: assertion))
+  }
+
+  static func halted(_ address: Address, _ assertion: Assertion) -> Self {
+    .process(.halt(address, because: assertion))
+  }
+
+  static func evicted(_ address: Address, generation: UInt32?, why: String) -> Self {
+    .process(.evict(address, generation: generation, why: why))
+  }
+}

@@ -8,6 +8,7 @@ import Foundation
 import GRDB
 import MessageBus
 import Messages
+import OwnedTasks
 import Stores
 import Testing
 import Timekeeping
@@ -21,7 +22,7 @@ private let widget = Address.widgetExtension("iphone", "com.example.Widget")
 /// A host process: its launch service and the outputs of that service.
 private struct Host {
   let launcher: LaunchService
-  var outputs: AsyncStream<LaunchOutput>.Iterator
+  var outputs: AsyncStream<DeviceRequest>.Iterator
 }
 
 /// A launch service with a model agent, an in-memory bus and a clock that the test advances.
@@ -40,24 +41,33 @@ private struct LaunchServiceFixture {
   /// Starts a host process.
   func host() async throws -> Host {
     let connection = bus.connection(.host("iphone"))
-    let program = Program(
-      address: widget, agent: agent.address, executable: "widget-extension", container: { "/nowhere" }, groups: [:],
-      environment: { _ in ["A": "b"] })
+    let program = Program(address: widget, agent: agent.address) { _, reason in
+      SpawnProcess(
+        address: widget, executable: "widget-extension", environment: ["A": "b"], container: "/nowhere", groups: [:],
+        reason: reason)
+    }
     let stored = try LaunchService.Stored([program], DeviceTransactions(immediate: database), suspendAfter: 1)
-    let device = await LoneDevice(DeviceStateMachine(launching: stored.stateMachine), clock: clock)
+    let device = await LoneDevice(DeviceStateMachine { $0.launching = stored.stateMachine }, clock: clock)
     let launcher = LaunchService(stored, core: device.core, bus: connection, clock: clock)
     await device.core.connect(launcher)
-    connection.onEvent(AgentStarted.self) { event, from in try await launcher.started(event, agent: from.source) }
+    connection.onEvent(AgentStarted.self) { event, from in
+      try await launcher.record(.agentReported(from.source, incarnation: event.incarnation, children: event.children))
+    }
     connection.onEvent(ProcessExited.self) { event, _ in try await launcher.exited(event) }
-    connection.onEvent(MemoryExceeded.self) { event, _ in try await launcher.exceededMemory(event) }
-    connection.onEvent(LocksHeld.self) { event, _ in try await launcher.heldLocks(event) }
+    connection.onEvent(MemoryExceeded.self) { event, _ in
+      let instance = ProcessInstance(generation: event.generation, pid: event.pid)
+      try await launcher.record(.exceededMemory(event.address, instance, why: event.description))
+    }
+    connection.onEvent(LocksHeld.self) { event, _ in
+      try await launcher.record(.process(.evict(event.address, generation: event.generation, why: event.description)))
+    }
     connection.onRequest(ProcessReady.self) { _, from in
-      try await launcher.ready(from.source, generation: from.sourceGeneration)
+      try await launcher.record(.ready(from.source, generation: from.sourceGeneration))
       return Done()
     }
     _ = try await connection.start()
     await launcher.begin()
-    return Host(launcher: launcher, outputs: device.launches.makeAsyncIterator())
+    return Host(launcher: launcher, outputs: device.requests.makeAsyncIterator())
   }
 
   /// Waits until the host has recorded a state of the widget extension.
@@ -72,6 +82,8 @@ private struct LaunchServiceFixture {
 }
 
 extension LaunchService {
+  fileprivate func record(_ event: LaunchStateMachine.Event) throws(BusError) { try core.record(.launching(event)) }
+
   /// Returns whether the service runs on the thread of the loop.
   fileprivate func works(on loop: Loop) -> Bool { loop.isCurrent }
 
@@ -102,7 +114,7 @@ extension LaunchService {
     // The next request relaunches the process, although the clock is held and the pause after the failure continues.
     await fixture.agent.setCrashes(0)
     #expect(await host.launcher.launchOutcome(of: widget, within: .seconds(50)) == nil)
-    #expect(await host.launcher.awakeInstance(of: widget) != nil)
+    #expect(await host.launcher.stateMachine.runningInstance(of: widget) != nil)
   }
 
   @Test func `a process that is not being launched has no outcome to wait for`() async throws {
@@ -125,7 +137,7 @@ extension LaunchService {
     let fixture = try await LaunchServiceFixture()
     var host = try await fixture.host()
     await host.launcher.core.handle(.asked(.process(.want(widget, because: "events a", mayWake: false))))
-    #expect(await host.launcher.awakeInstance(of: widget) == nil)
+    #expect(await host.launcher.stateMachine.runningInstance(of: widget) == nil)
     await host.launcher.core.handle(.asked(.process(.want(widget, because: "timeline"))))
     let instance = ProcessInstance(generation: 1, pid: 1001)
     #expect(await host.outputs.next() == .awake(widget, instance, woken: true))
@@ -133,7 +145,7 @@ extension LaunchService {
     await host.launcher.core.handle(.asked(.process(.evict(widget, why: "the test ends"))))
     #expect(await host.outputs.next() == .ended(widget, instance, .evicted(why: "the test ends")))
     await host.launcher.leave()
-    #expect(await host.launcher.runningTasks == 0)
+    #expect(host.launcher.tasks.count == 0)
   }
 
   @Test func `a process is launched, stopped when it is no longer wanted, and continued`() async throws {
@@ -162,7 +174,7 @@ extension LaunchService {
     await host.launcher.wantWhileSuspending(fixture.clock, because: "events a")
     #expect(await host.outputs.next() == .suspended(widget, instance))
     // An output of a `SIGCONT` would be the next one.
-    await host.launcher.evictAll(why: "the test ends")
+    await host.launcher.core.handle(.launching(.allEvicted(why: "the test ends")))
     #expect(await host.outputs.next() == .ended(widget, instance, .evicted(why: "the test ends")))
     #expect(await fixture.agent.violations == [])
   }
@@ -177,8 +189,8 @@ extension LaunchService {
     let outcome = Task { await launcher.launchOutcome(of: widget, within: .seconds(3600)) }
     await launcher.leave()
     #expect(await outcome.value == nil)
-    #expect(await launcher.runningTasks == 0)
-    await #expect(throws: BusError.self) { try await launcher.ready(widget, generation: 1) }
+    #expect(launcher.tasks.count == 0)
+    await #expect(throws: BusError.self) { try await launcher.record(.ready(widget, generation: 1)) }
   }
 
   @Test func `a crash at launch is retried after the pause`() async throws {
@@ -284,10 +296,10 @@ extension LaunchService {
     await host.launcher.want(widget, because: Assertion("timeline"))
     _ = await host.outputs.next()
     let launcher = host.launcher
-    let (received, continuation) = AsyncStream.makeStream(of: (output: LaunchOutput, tasks: Int).self)
+    let (received, continuation) = AsyncStream.makeStream(of: (output: DeviceRequest, tasks: Int).self)
     // The request to spawn is a task of the service.
     await launcher.core.observe { step in
-      for case .launch(let output) in step.asked { continuation.yield((output, launcher.runningTasks)) }
+      for output in step.asked { continuation.yield((output, launcher.tasks.count)) }
     }
     await fixture.agent.end(widget, .signalled(signal: SIGKILL))
     var iterator = received.makeAsyncIterator()

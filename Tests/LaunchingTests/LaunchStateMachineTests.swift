@@ -28,7 +28,7 @@ private let origin = LaunchFixture.origin
     #expect(fixture.handle(want) == [])
     #expect(fixture.process?.state == .absent)
     fixture.launch()
-    #expect(fixture.handle(want) == [.output(.awake(widget, first, woken: false, because: "events a"))])
+    #expect(fixture.handle(want) == [.asks(.awake(widget, first, woken: false, because: "events a"))])
     _ = fixture.handle(.released(widget, "events a"))
     fixture.sleepAndSuspend()
     #expect(fixture.handle(want) == [])
@@ -43,7 +43,7 @@ private let origin = LaunchFixture.origin
     #expect(fixture.handle(.timerFired) == [.signal(widget, generation: 1, signal: SIGSTOP)])
     #expect(fixture.handle(.wanted(widget, "events a", mayWake: false)) == [])
     let actions = fixture.handle(.signalled(widget, generation: 1, signal: SIGSTOP))
-    #expect(actions == [.output(.suspended(widget, first))])
+    #expect(actions == [.asks(.suspended(widget, first))])
   }
 
   @Test func `an assertion without a launch ends with the process instance`() {
@@ -52,7 +52,7 @@ private let origin = LaunchFixture.origin
     _ = fixture.handle(.wanted(widget, "events a", mayWake: false))
     _ = fixture.handle(.released(widget, "timeline"))
     let ending = Ending.signalled(signal: SIGKILL)
-    #expect(fixture.handle(.exited(widget, first, ending)) == [.output(.ended(widget, first, ending))])
+    #expect(fixture.handle(.exited(widget, first, ending)) == [.asks(.ended(widget, first, ending))])
     #expect(fixture.process?.state == .absent)
   }
 
@@ -77,21 +77,21 @@ private let origin = LaunchFixture.origin
     var fixture = LaunchFixture()
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     #expect(fixture.handle(.spawned(widget, first)) == [])
-    #expect(fixture.handle(.ready(widget, generation: 1)) == [.output(.awake(widget, first, woken: true))])
+    #expect(fixture.handle(.ready(widget, generation: 1)) == [.asks(.awake(widget, first, woken: true))])
   }
 
   @Test func `a ready message can arrive before the reply to the spawn`() {
     var fixture = LaunchFixture()
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     #expect(fixture.handle(.ready(widget, generation: 1)) == [])
-    #expect(fixture.handle(.spawned(widget, first)) == [.output(.awake(widget, first, woken: true))])
+    #expect(fixture.handle(.spawned(widget, first)) == [.asks(.awake(widget, first, woken: true))])
   }
 
   @Test func `an exit that arrives before the reply to the spawn ends that process instance`() {
     var fixture = LaunchFixture()
     _ = fixture.handle(.wanted(widget, Assertion("timeline")))
     let actions = fixture.handle(.exited(widget, first, .exited(code: 1)))
-    #expect(actions == [.output(.ended(widget, first, .exited(code: 1)))])
+    #expect(actions == [.asks(.ended(widget, first, .exited(code: 1)))])
     #expect(fixture.handle(.spawned(widget, first)) == [])
     #expect(fixture.process?.instance == nil)
   }
@@ -100,7 +100,7 @@ private let origin = LaunchFixture.origin
     var fixture = LaunchFixture()
     fixture.launch()
     let actions = fixture.handle(.wanted(widget, "events a"))
-    #expect(actions == [.output(.awake(widget, first, woken: false, because: "events a"))])
+    #expect(actions == [.asks(.awake(widget, first, woken: false, because: "events a"))])
   }
 
   @Test(.rule("PROCESS-01"), arguments: [1.0, 7])
@@ -115,7 +115,7 @@ private let origin = LaunchFixture.origin
     #expect(fixture.process?.state == .suspended)
     #expect(fixture.handle(.wanted(widget, Assertion("events a"))) == [.signal(widget, generation: 1, signal: SIGCONT)])
     let actions = fixture.handle(.signalled(widget, generation: 1, signal: SIGCONT))
-    #expect(actions == [.output(.awake(widget, first, woken: true))])
+    #expect(actions == [.asks(.awake(widget, first, woken: true))])
   }
 
   @Test func `a process that is wanted while it is being stopped is continued before it receives work`() {
@@ -126,7 +126,7 @@ private let origin = LaunchFixture.origin
     _ = fixture.handle(.timerFired)
     #expect(fixture.handle(.wanted(widget, Assertion("events a"))) == [])
     let actions = fixture.handle(.signalled(widget, generation: 1, signal: SIGSTOP))
-    #expect(actions == [.output(.suspended(widget, first)), .signal(widget, generation: 1, signal: SIGCONT)])
+    #expect(actions == [.asks(.suspended(widget, first)), .signal(widget, generation: 1, signal: SIGCONT)])
   }
 
   @Test func `a stop without a reply counts as performed, because a child list cannot rule it out`() {
@@ -138,7 +138,7 @@ private let origin = LaunchFixture.origin
     let silence = BusError(.deadline, "no answer", isDefinite: false)
     #expect(
       fixture.handle(.signalFailed(widget, generation: 1, signal: SIGSTOP, silence))
-        == [.output(.suspended(widget, first))])
+        == [.asks(.suspended(widget, first))])
     #expect(fixture.process?.state == .suspended)
     #expect(
       fixture.handle(.wanted(widget, Assertion("timeline"))) == [.signal(widget, generation: 1, signal: SIGCONT)])
@@ -161,7 +161,7 @@ private let origin = LaunchFixture.origin
     let actions = fixture.handle(.exited(widget, first, .signalled(signal: SIGKILL)))
     #expect(
       actions == [
-        .output(.ended(widget, first, .signalled(signal: SIGKILL))), .spawn(widget, reason: "timeline"),
+        .asks(.ended(widget, first, .signalled(signal: SIGKILL))), .spawn(widget, reason: "timeline"),
       ])
   }
 
@@ -170,7 +170,7 @@ private let origin = LaunchFixture.origin
     fixture.launch()
     fixture.sleepAndSuspend()
     let actions = fixture.handle(.exited(widget, first, .signalled(signal: SIGKILL)))
-    #expect(actions == [.output(.ended(widget, first, .signalled(signal: SIGKILL)))])
+    #expect(actions == [.asks(.ended(widget, first, .signalled(signal: SIGKILL)))])
     #expect(fixture.process?.state == .absent)
     #expect(fixture.handle(.wanted(widget, Assertion("events a"))) == [.spawn(widget, reason: "events a")])
   }
@@ -183,7 +183,7 @@ private let origin = LaunchFixture.origin
       let instance = ProcessInstance(generation: UInt32(index + 1), pid: 5)
       _ = fixture.handle(.spawned(widget, instance))
       let actions = fixture.handle(.exited(widget, instance, .exited(code: 1)))
-      #expect(actions == [.output(.ended(widget, instance, .exited(code: 1)))])
+      #expect(actions == [.asks(.ended(widget, instance, .exited(code: 1)))])
       let times = index == 0 ? "" : "\(index + 1) failures in a row, "
       #expect(fixture.process?.why == "exit code 1 before it was ready; \(times)backing off for \(Int(pause)) s")
       #expect(fixture.stateMachine.nextInstant(after: fixture.now) == fixture.now + pause)
@@ -247,7 +247,7 @@ private let origin = LaunchFixture.origin
     fixture.launch()
     let actions = fixture.handle(.agentReported(agent, incarnation: UUID(), children: []))
     #expect(
-      actions == [.output(.ended(widget, first, .lostWithAgent)), .spawn(widget, reason: "timeline")])
+      actions == [.asks(.ended(widget, first, .lostWithAgent)), .spawn(widget, reason: "timeline")])
   }
 
   @Test func `a child that the same agent no longer lists stays for a while, because its exit event may arrive`() {
@@ -287,7 +287,7 @@ private let origin = LaunchFixture.origin
     #expect(fixture.handle(.evicted(widget, generation: 1, why: "late")) == [])
     #expect(
       fixture.handle(.exited(widget, first, .signalled(signal: SIGKILL)))
-        == [.output(.ended(widget, first, .evicted(why: "late")))])
+        == [.asks(.ended(widget, first, .evicted(why: "late")))])
     #expect(fixture.process?.lastEnding == .evicted(why: "late"))
     #expect(fixture.process?.why == "evicted: late")
   }
@@ -297,7 +297,7 @@ private let origin = LaunchFixture.origin
     fixture.launch()
     _ = fixture.handle(.evicted(widget, generation: 1, why: "late"))
     let actions = fixture.handle(.exited(widget, first, .exited(code: 0)))
-    #expect(actions.first == .output(.ended(widget, first, .exited(code: 0))))
+    #expect(actions.first == .asks(.ended(widget, first, .exited(code: 0))))
     #expect(actions.last == .spawn(widget, reason: "timeline"))
   }
 
@@ -338,7 +338,7 @@ private let origin = LaunchFixture.origin
     _ = fixture.handle(.spawned(widget, first))
     _ = fixture.handle(.ready(widget, generation: 1))
     let actions = fixture.handle(.exited(widget, first, .signalled(signal: SIGSEGV)))
-    #expect(actions == [.output(.ended(widget, first, .signalled(signal: SIGSEGV)))])
+    #expect(actions == [.asks(.ended(widget, first, .signalled(signal: SIGSEGV)))])
   }
 
   @Test func `a process that is wanted while its stop fails receives work when the agent lists it as running`() {
@@ -355,7 +355,7 @@ private let origin = LaunchFixture.origin
     #expect(fixture.stateMachine.nextInstant(after: fixture.now) == nil)
     let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: false)
     let actions = fixture.handle(.agentReported(agent, incarnation: fixture.incarnation, children: [child]))
-    #expect(actions == [.output(.awake(widget, first, woken: false))])
+    #expect(actions == [.asks(.awake(widget, first, woken: false))])
   }
 
   @Test func `a late reply to an earlier spawn does not affect the spawn in progress`() {
@@ -375,7 +375,7 @@ private let origin = LaunchFixture.origin
     #expect(fixture.handle(.ready(widget, generation: 1)) == [.list(agent: agent)])
     let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: false)
     let actions = fixture.handle(.agentReported(agent, incarnation: fixture.incarnation, children: [child]))
-    #expect(actions == [.output(.awake(widget, first, woken: true))])
+    #expect(actions == [.asks(.awake(widget, first, woken: true))])
     #expect(fixture.process?.state == .running)
   }
 
@@ -385,7 +385,7 @@ private let origin = LaunchFixture.origin
     let stop = LaunchStateMachine.Action.signal(widget, generation: 1, signal: SIGSTOP)
     #expect(fixture.handle(.halted(widget, Assertion("timeline"))) == [stop])
     let stopped = fixture.handle(.signalled(widget, generation: 1, signal: SIGSTOP))
-    #expect(stopped == [.output(.suspended(widget, first))])
+    #expect(stopped == [.asks(.suspended(widget, first))])
   }
 
   @Test func `a process that is wanted for another reason is not halted`() {

@@ -25,7 +25,7 @@ private let first = LaunchFixture.first
     #expect(fixture.handle(.agentReported(agent, incarnation: fixture.incarnation, children: [child])) == [go])
     #expect(fixture.handle(.wanted(widget, Assertion("events a"))) == [])
     let actions = fixture.handle(.signalled(widget, generation: 1, signal: SIGCONT))
-    #expect(actions == [.output(.awake(widget, first, woken: true))])
+    #expect(actions == [.asks(.awake(widget, first, woken: true))])
   }
 
   @Test func `a list that is older than an exit does not end the launch that followed`() {
@@ -57,10 +57,10 @@ private let first = LaunchFixture.first
     let report = LaunchStateMachine.Event.agentReported(agent, incarnation: fixture.incarnation, children: [child])
     #expect(fixture.handle(report) == [.list(agent: agent)])
     let instance = ProcessInstance(generation: generation, pid: 201)
-    #expect(fixture.handle(report) == [.output(.awake(widget, instance, woken: true))])
+    #expect(fixture.handle(report) == [.asks(.awake(widget, instance, woken: true))])
     #expect(fixture.process?.state == .running)
     let actions = fixture.handle(.exited(widget, instance, .signalled(signal: SIGKILL)))
-    #expect(actions.first == .output(.ended(widget, instance, .signalled(signal: SIGKILL))))
+    #expect(actions.first == .asks(.ended(widget, instance, .signalled(signal: SIGKILL))))
   }
 
   @Test func `an instance that was just spawned runs, also with a generation that was given before`() {
@@ -69,7 +69,7 @@ private let first = LaunchFixture.first
     _ = fixture.handle(.wanted(widget, Assertion("events a")))
     #expect(fixture.handle(.ready(widget, generation: 2)) == [])
     let instance = ProcessInstance(generation: 2, pid: 201)
-    #expect(fixture.handle(.spawned(widget, instance)) == [.output(.awake(widget, instance, woken: true))])
+    #expect(fixture.handle(.spawned(widget, instance)) == [.asks(.awake(widget, instance, woken: true))])
   }
 
   @Test func `an instance that ended with an agent whose reply arrived late is launched again`() {
@@ -83,7 +83,7 @@ private let first = LaunchFixture.first
     #expect(fixture.handle(report) == [])
     #expect(fixture.handle(.pauseEnded(widget)) == [.list(agent: agent)])
     #expect(
-      fixture.handle(report) == [.output(.ended(widget, first, .lostWithAgent)), .spawn(widget, reason: "events a")])
+      fixture.handle(report) == [.asks(.ended(widget, first, .lostWithAgent)), .spawn(widget, reason: "events a")])
   }
 
   @Test(arguments: [false, true])
@@ -102,7 +102,7 @@ private let first = LaunchFixture.first
     #expect(fixture.handle(.pauseEnded(widget)) == [])
     #expect(fixture.handle(report) == [.pause(widget)])
     _ = fixture.handle(.pauseEnded(widget))
-    #expect(fixture.handle(report).first == .output(.ended(widget, first, .lostWithAgent)))
+    #expect(fixture.handle(report).first == .asks(.ended(widget, first, .lostWithAgent)))
   }
 
   @Test func `an exit that arrives after a list without its instance keeps its cause`() {
@@ -110,7 +110,7 @@ private let first = LaunchFixture.first
     fixture.launch()
     _ = fixture.handle(.agentReported(agent, incarnation: fixture.incarnation, children: []))
     let actions = fixture.handle(.exited(widget, first, .exited(code: 3)))
-    #expect(actions.first == .output(.ended(widget, first, .exited(code: 3))))
+    #expect(actions.first == .asks(.ended(widget, first, .exited(code: 3))))
     #expect(!fixture.handle(.pauseEnded(widget)).contains(.list(agent: agent)))
   }
 
@@ -130,7 +130,7 @@ private let first = LaunchFixture.first
     #expect(fixture.handle(.spawned(widget, first)) == [.signal(widget, generation: 1, signal: SIGKILL)])
     #expect(fixture.handle(.ready(widget, generation: 1)) == [])
     let actions = fixture.handle(.exited(widget, first, .signalled(signal: SIGKILL)))
-    #expect(actions.first == .output(.ended(widget, first, .evicted(why: "the language changed"))))
+    #expect(actions.first == .asks(.ended(widget, first, .evicted(why: "the language changed"))))
     #expect(actions.last == .spawn(widget, reason: "timeline"))
     let second = ProcessInstance(generation: 2, pid: 102)
     #expect(fixture.handle(.spawned(widget, second)) == [])

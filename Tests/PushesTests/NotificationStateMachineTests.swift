@@ -58,7 +58,7 @@ private struct NotificationFixture {
   @Test func `the output of a widget push has the placements that are to be reloaded`() {
     var fixture = NotificationFixture()
     #expect(
-      fixture.stateMachine.handle(.received(notification(1))) == [.output(.reload(.push(1), placements: [1, 2]))])
+      fixture.stateMachine.handle(.received(notification(1))) == [.asks(.reload(.push(1), placements: [1, 2]))])
   }
 
   @Test(
@@ -146,7 +146,7 @@ private struct NotificationFixture {
 
   @Test(.rule("CONTROL-11")) func `a control push reloads its control only`() {
     var fixture = NotificationFixture()
-    #expect(fixture.stateMachine.handle(push(1, to: 9)) == [.output(.reload(.push(1), placements: [9]))])
+    #expect(fixture.stateMachine.handle(push(1, to: 9)) == [.asks(.reload(.push(1), placements: [9]))])
     #expect(fixture.report(1, 9, .pending) == ["1 reloading: placement 9 (Door)"])
     #expect(fixture.report(1, 9, .stored) == ["1 reloaded: placement 9 (Door)"])
     #expect(fixture.stateMachine.open.isEmpty)
@@ -224,7 +224,7 @@ private let background = #"{"aps":{"content-available":1}}"#
   @Test func `an alert push that is only shown is handled as shown`() {
     var fixture = NotificationFixture()
     fixture.handle(.received(notification(1, .alert, alert)))
-    #expect(fixture.handle(.shown(.push(1))).first == "1 handled: shown")
+    #expect(fixture.handle(.closed(.push(1), .handled, "shown")).first == "1 handled: shown")
     #expect(fixture.stateMachine.open.isEmpty)
   }
 
@@ -278,7 +278,7 @@ private let background = #"{"aps":{"content-available":1}}"#
   @Test func `a push to a force-quit app is discarded`() {
     var fixture = NotificationFixture()
     fixture.handle(.received(notification(1, .background, background)))
-    #expect(fixture.handle(.discarded(.push(1), "force-quit")).first == "1 discarded: force-quit")
+    #expect(fixture.handle(.closed(.push(1), .discarded, "force-quit")).first == "1 discarded: force-quit")
   }
 
   @Test func `a push to the app is delivered again after a host restart`() {

@@ -33,15 +33,19 @@ private struct PushServiceFixture {
     let connection = kept.connection(.host(device), bus)
     let stored = try PushService.Stored(
       DeviceTransactions(immediate: database), device: device, products: products(), hasWidgetPushes: true)
-    let lone = await LoneDevice(
-      DeviceStateMachine(
-        launching: LaunchStateMachine(agents: [app: .agent(device, 1), widget: .agent(device, 1)], suspendAfter: 1),
-        apps: AppLifecycleStateMachine(apps: [InstalledApp(address: app, extensions: [widget])]), tokens: stored.tokens,
-        notifications: stored.notifications), clock: ManualClock())
+    let state = DeviceStateMachine {
+      $0.launching = LaunchStateMachine(agents: [app: .agent(device, 1), widget: .agent(device, 1)], suspendAfter: 1)
+      $0.apps = AppLifecycleStateMachine(apps: [InstalledApp(address: app, extensions: [widget])])
+      $0.tokens = stored.tokens
+      $0.notifications = stored.notifications
+    }
+    let lone = await LoneDevice(state, clock: ManualClock())
     let service = PushService(stored, core: lone.core, bus: connection, deadline: .seconds(3600))
     await lone.core.connect(service)
     connection.onEvent(DeliverPush.self) { event, _ in try await service.received(event.notification) }
-    connection.onEvent(TokenReplaced.self) { event, _ in try await service.replaced(event) }
+    connection.onEvent(TokenReplaced.self) { event, _ in
+      try await service.core.record(.tokens(.replaced(TokenKey(event.bundle, event.use), event.token)))
+    }
     connection.onRequest(AskPushInfo.self) { _, from in await service.info(from) }
     connection.onRequest(RegisterForPushes.self) { request, from in try await service.register(request, from) }
     _ = try await connection.start()
@@ -90,14 +94,14 @@ private struct PushServiceFixture {
 
 extension PushService {
   fileprivate func awake(_ address: Address) {
-    core.handle(.asked(.launch(.awake(address, ProcessInstance(generation: 1, pid: 1), woken: true))))
+    core.handle(.asked(.awake(address, ProcessInstance(generation: 1, pid: 1), woken: true)))
   }
 
   fileprivate func ended(_ address: Address) {
-    core.handle(.asked(.launch(.ended(address, ProcessInstance(generation: 1, pid: 1), .exited(code: 0)))))
+    core.handle(.asked(.ended(address, ProcessInstance(generation: 1, pid: 1), .exited(code: 0))))
   }
 
-  fileprivate func reported(_ report: PlacementReloadReport) { core.handle(.asked(.report(report))) }
+  fileprivate func reported(_ report: PlacementReloadReport) { core.handle(.asked(.reported(report))) }
 }
 
 /// The connections of a fixture, retained as long as the fixture: the bus retains none, and messages to a deallocated
@@ -118,9 +122,9 @@ private actor Left {
   func next() -> String { tokens.count > 1 ? tokens.removeFirst() : tokens[0] }
 }
 
-/// Waits for the first matching output and returns it.
-private func output(of service: PushService, where fits: (PushOutput) -> Bool) async -> PushOutput? {
-  for await output in LoneDevice.of(service.core).pushes where fits(output) { return output }
+/// Waits for the first matching request and returns it.
+private func firstRequest(of service: PushService, where fits: (DeviceRequest) -> Bool) async -> DeviceRequest? {
+  for await request in LoneDevice.of(service.core).requests where fits(request) { return request }
   return nil
 }
 
@@ -203,7 +207,7 @@ private func processAction(of service: PushService) async -> ProcessAction? {
     let fixture = try PushServiceFixture()
     let first = try await fixture.host()
     try await first.received(notification(1))
-    #expect(await output(of: first) { $0 == .reload(.push(1), placements: [1]) } != nil)
+    #expect(await firstRequest(of: first) { $0 == .reload(.push(1), placements: [1]) } != nil)
     for outcome in [ReloadOutcome.pending, .stored] {
       await first.reported(PlacementReloadReport(push: .push(1), placement: 1, outcome: outcome))
     }
@@ -228,7 +232,7 @@ private func processAction(of service: PushService) async -> ProcessAction? {
     try await service.received(notification(2, acceptedAt: past, expiration: past))
     try await service.received(notification(3, acceptedAt: past, expiration: past + 3_600))
     #expect(await service.notifications.open.map(\.id).contains(.push(1)) == false)
-    #expect(await output(of: service) { $0 == .reload(.push(3), placements: [1]) } != nil)
+    #expect(await firstRequest(of: service) { $0 == .reload(.push(3), placements: [1]) } != nil)
   }
 
   @Test(.rule("PUSH-15"))
@@ -260,7 +264,7 @@ private func processAction(of service: PushService) async -> ProcessAction? {
     let former = try await fixture.host()
     try await former.received(notification(1))
     let service = try await fixture.host()
-    #expect(await output(of: service) { $0 == .reload(.push(1), placements: [1]) } != nil)
+    #expect(await firstRequest(of: service) { $0 == .reload(.push(1), placements: [1]) } != nil)
   }
 
   @Test func `the tokens of widgets and Live Activities are kept when the host starts again`() async throws {
@@ -311,7 +315,7 @@ private func processAction(of service: PushService) async -> ProcessAction? {
     _ = try await fixture.author(app)
     let push = notification(1, .background, #"{"aps":{"content-available":1}}"#)
     try await server.deliver(DeliverPush(notification: push), to: .host(device))
-    #expect(await output(of: service) { _ in true } == .offer(.push(1), to: app, wakes: true))
+    #expect(await firstRequest(of: service) { _ in true } == .offer(.push(1), to: app, wakes: true))
     await service.awake(app)
     #expect(await fixture.received(ReceiveNotification.self)?.payload == push.payload)
     let progress = await fixture.received(PushProgress.self)

@@ -63,13 +63,16 @@ func notification(
     expiration: expiration, isFromStorage: false)
 }
 
-extension PushOutput {
+extension DeviceRequest {
   var words: String {
     switch self {
+    case .process(let action): action.words
     case .reload(let push, _): "reload \(push.short)"
     case .offer(let push, _, let wakes): "offer \(push.short)\(wakes ? ", waking" : "")"
     case .activity(let notification): "activity \(notification.uniqueID.short)"
     case .activityToken(let key, let token): "token of \(key.use.rawValue): \(token ?? "none")"
+    // No concern of pushes asks for them.
+    default: "\(self)"
     }
   }
 }
@@ -88,8 +91,7 @@ extension ProcessAction {
 extension TokenStateMachine.Action {
   var words: String {
     switch self {
-    case .output(let output): output.words
-    case .process(let action): action.words
+    case .asks(let request): request.words
     case .tokensChanged: "tokens"
     case .notify(let address, .widgets(let call)): "tell \(address.short) \(call.token) \(call.widgets.map(\.id))"
     case .notify(let address, .controls(let call)):
@@ -105,8 +107,7 @@ extension TokenStateMachine.Action {
 extension NotificationStateMachine.Action {
   var words: String {
     switch self {
-    case .output(let output): output.words
-    case .process(let action): action.words
+    case .asks(let request): request.words
     case .step(let id, let name, let detail): "\(id.short) \(name.rawValue)\(detail.map { ": \($0)" } ?? "")"
     case .ask(let address, let notification): "ask \(address.short) \(notification.uniqueID.short)"
     }

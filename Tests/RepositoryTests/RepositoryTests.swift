@@ -45,6 +45,12 @@ import Testing
     expectNone(files.flatMap(SourceRules.all[index].rule), SourceRules.all[index].name)
   }
 
+  /// Advice: where a reader would look for what to divide. It never fails.
+  @Test func `long files and functions are listed`() throws {
+    let files = try tree.swiftFiles(below: "Sources") + tree.swiftFiles(below: "Tests")
+    for finding in files.flatMap(SourceRules.long) { print("advice: \(finding)") }
+  }
+
   @Test func `every symbol of a DocC catalog is declared in its module`() throws {
     let pages = try tree.files(below: "Sources", withSuffix: ".md").filter { $0.contains(".docc/") }
     #expect(pages.count >= 5, "the catalogs were not found")

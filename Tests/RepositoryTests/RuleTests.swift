@@ -6,9 +6,9 @@ import Testing
 /// Each rule fails on a bad sample and passes on a good one.
 @Suite struct `The repository rules` {
   private static let sourceSamples: [(rule: SourceRules.Rule, bad: String, line: Int, good: String)] = [
-    (SourceRules.shortFiles, String(repeating: "\n", count: 401), 401, String(repeating: "\n", count: 400)),
-    (SourceRules.shortFunctions, function(lines: 70), 1, function(lines: 69)),
-    (SourceRules.shortFunctions, "  package init(a: Int) {" + String(repeating: "\n", count: 69) + "  }", 1, "init()"),
+    (SourceRules.long, String(repeating: "\n", count: 901), 1, String(repeating: "\n", count: 900)),
+    (SourceRules.long, function(lines: 70), 1, function(lines: 69)),
+    (SourceRules.long, "  package init(a: Int) {" + String(repeating: "\n", count: 69) + "  }", 1, "init()"),
     (SourceRules.nothingPutOff, "let a = 1\n// TODO: more", 2, "let todo = \"TODO\""),
     (SourceRules.nothingPutOff, "/* one\nFIXME */", 2, "enum XXXL {}"),
     (SourceRules.noBannedCalls, "Thread.sleep(forTimeInterval: 1)", 1, "try await clock.sleep(for: .seconds(1))"),
@@ -133,9 +133,9 @@ import Testing
 
   @Test func `the length of a function excludes protocol requirements and counts after braces in its parameters`() {
     let requirement = "protocol A {\n  func a()\n  func b() -> Int\n}\n" + function(lines: 60)
-    #expect(SourceRules.shortFunctions(SourceFile("A.swift", requirement)).isEmpty)
+    #expect(SourceRules.long(SourceFile("A.swift", requirement)).isEmpty)
     let braces = "func a(b: () -> Void = {}) {\n" + String(repeating: "  c { \"}\" }\n", count: 68) + "}"
-    #expect(SourceRules.shortFunctions(SourceFile("A.swift", braces)).map(\.line) == [1])
+    #expect(SourceRules.long(SourceFile("A.swift", braces)).map(\.line) == [1])
   }
 
   // MARK: Tasks

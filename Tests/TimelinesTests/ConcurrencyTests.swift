@@ -62,7 +62,7 @@ import Testing
     guard let first = fixture.stateMachine.outstanding[widget] else { return #expect(Bool(false), "nothing is asked") }
     let words = fixture.handle(.overran(first, limit: 30))
     #expect(words.contains("stop widget") && words.contains("halt widget") && words.contains("want widget"))
-    #expect(fixture.stateMachine.outstanding.all.map(\.placement.id) == [2])
+    #expect(fixture.stateMachine.outstanding.map(\.placement.id) == [2])
     #expect(Self.asked(fixture.handle(.awake(widget))) == ["ask 3 Coffee timeline"])
   }
 

@@ -65,7 +65,7 @@ import Timekeeping
     try save(timeline([Self.entry(0, first)], [first]), 1, in: store)
     try save(timeline([Self.entry(600, second)], [second]), 1, in: store)
     #expect(try count("images", database) == 2)
-    #expect(try store.shown(1, origin)?.entry.view.imageDigests == [Self.digest(first)])
+    #expect(try store.shown(1, origin)?.entry?.view.imageDigests == [Self.digest(first)])
     try save(timeline([Self.entry(0, second)], [second]), 1, in: store)
     #expect(try count("images", database) == 1)
   }

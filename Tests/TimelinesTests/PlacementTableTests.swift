@@ -15,7 +15,7 @@ import Testing
     _ id: Int, _ kind: String = "Coffee", bundle: String = bundle, isPending: Bool = false, isDue: Bool = false
   ) -> PlacementState {
     let placement = Placement(id: id, bundle: bundle, kind: kind, family: .systemSmall, location: .homeScreen)
-    var state = PlacementState(placement, BudgetAccount(BudgetPolicy(), now: origin))
+    var state = PlacementState(placement: placement, account: BudgetAccount(BudgetPolicy(), now: origin))
     guard isPending || isDue else { return state }
     state.pendingReload = PendingReload(
       reload: id, reloadCause: .operator, causationID: nil, correlation: nil, isInside: false, isPaid: isDue)

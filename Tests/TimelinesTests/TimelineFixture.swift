@@ -88,7 +88,7 @@ struct TimelineFixture {
   @discardableResult
   mutating func fail(_ failure: ReloadFailed.Failure = .failed) -> [String] {
     guard let asked = stateMachine.outstanding[widget] else { return ["nothing is asked"] }
-    return handle(.failed(asked, failure, reason: "it failed"))
+    return handle(.failed(asked, TimelineFault(failure, "it failed")))
   }
 
   mutating func pass(_ seconds: Double) { now += seconds }
@@ -105,15 +105,21 @@ struct TimelineFixture {
   var due: Double? { stateMachine.nextInstant.map { ($0.timeIntervalSince(now) * 1000).rounded() / 1000 } }
 }
 
+extension [TimelineStateMachine.ProviderRequest] {
+  /// The first request to an extension.
+  subscript(_ address: Address) -> Element? { first { $0.address == address } }
+}
+
 extension TimelineStateMachine.Action {
   var words: String {
     switch self {
-    case .process(.want(let address, _, _)): "want \(address.tail)"
-    case .process(.release(let address, _)): "release \(address.tail)"
-    case .process(.halt(let address, _)): "halt \(address.tail)"
-    case .process(.evict(let address, _, _)): "evict \(address.tail)"
-    case .output(.relevanceChanged): "relevance"
-    case .report(let report): "push \(report.push.short) at \(report.placement): \(report.outcome.words)"
+    case .asks(.process(.want(let address, _, _))): "want \(address.tail)"
+    case .asks(.process(.release(let address, _))): "release \(address.tail)"
+    case .asks(.process(.halt(let address, _))): "halt \(address.tail)"
+    case .asks(.process(.evict(let address, _, _))): "evict \(address.tail)"
+    case .asks(.relevanceChanged): "relevance"
+    case .asks(.reported(let report)): "push \(report.push.short) at \(report.placement): \(report.outcome.words)"
+    case .asks(let request): "\(request)"
     case .ask(let asked): "ask \(asked.placement.id) \(asked.placement.kind) \(asked.purpose)"
     case .stopAsking(let asked): "stop \(asked.address.tail)"
     case .decided(let decided, _):

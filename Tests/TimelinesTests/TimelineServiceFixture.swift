@@ -108,7 +108,7 @@ extension TimelineService {
   ) async throws -> TimelineService {
     let stored = try Stored(
       DeviceTransactions(immediate: database), extensions: extensions, settings: settings, policy: policy)
-    let device = await LoneDevice(DeviceStateMachine(timelines: stored.stateMachine), clock: clock)
+    let device = await LoneDevice(DeviceStateMachine { $0.timelines = stored.stateMachine }, clock: clock)
     let service = TimelineService(
       stored, core: device.core, bus: bus, clock: clock, machine: machine, environment: environment,
       container: container, closureSizes: closureSizes)

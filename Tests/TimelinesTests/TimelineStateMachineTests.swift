@@ -191,7 +191,7 @@ import Timekeeping
     fixture.handle(.awake(widget))
     fixture.handle(.removed(1))
     #expect(fixture.give() == ["release widget"])
-    #expect(fixture.stateMachine.placements.isEmpty && fixture.stateMachine.upcoming.isEmpty)
+    #expect(fixture.stateMachine.placements.all.isEmpty && fixture.stateMachine.upcoming.isEmpty)
   }
 
   @Test func `a reload of a kind that its extension no longer declares fails and leaves nothing pending`() {

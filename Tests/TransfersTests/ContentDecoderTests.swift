@@ -5,6 +5,7 @@ import FidelityRules
 import Foundation
 import Messages
 import NIOCore
+import NIOHTTP1
 import Testing
 
 @testable import Device
@@ -33,7 +34,7 @@ import Testing
   }
 
   private func decoded(_ bytes: [UInt8], _ encoding: String, piece: Int) throws -> [UInt8] {
-    var decoder = try ContentDecoder(ContentCodings([["Content-Encoding", encoding]]))
+    var decoder = try ContentDecoder(ContentCodings(["Content-Encoding": encoding]))
     var (rest, output) = (ByteBuffer(bytes: bytes), [UInt8]())
     while let piece = rest.readSlice(length: min(piece, rest.readableBytes)), piece.readableBytes > 0 {
       decoder.add(piece)

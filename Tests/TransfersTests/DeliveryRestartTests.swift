@@ -14,7 +14,7 @@ import Timekeeping
   private let now = Date(timeIntervalSince1970: 1_000_000_000)
 
   private func want(mayWake: Bool) -> DeliveryStateMachine.Action {
-    .process(.want(widget, because: "events figures", mayWake: mayWake))
+    .asks(.process(.want(widget, because: "events figures", mayWake: mayWake)))
   }
 
   /// The host ended when it had recorded the end of the owner's instance, and before its transfers had.

@@ -16,11 +16,11 @@ private let two = TaskKey(session: session, identifier: 2)
 private let id = number(1)
 private let next = number(2)
 private let origin = Date(timeIntervalSince1970: 1_000_000_000)
-private let want = DeliveryStateMachine.Action.process(.want(widget, because: "events figures", mayWake: true))
-private let release = DeliveryStateMachine.Action.process(.release(widget, because: "events figures"))
+private let want = DeliveryStateMachine.Action.asks(.process(.want(widget, because: "events figures", mayWake: true)))
+private let release = DeliveryStateMachine.Action.asks(.process(.release(widget, because: "events figures")))
 
-private let wantIfAwake = DeliveryStateMachine.Action.process(
-  .want(widget, because: "events figures", mayWake: false))
+private let wantIfAwake = DeliveryStateMachine.Action.asks(
+  .process(.want(widget, because: "events figures", mayWake: false)))
 
 private func number(_ number: UInt8) -> UUID {
   UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, number))
@@ -111,7 +111,7 @@ private struct DeliveryFixture {
     fixture.deliver()
     let delivery = fixture.stateMachine.deliveries[id]
     #expect(fixture.handle(.acknowledged(id)) == (delivery.map { [.forget($0), release] } ?? []))
-    #expect(fixture.stateMachine.deliveries.isEmpty)
+    #expect(fixture.stateMachine.deliveries.all.isEmpty)
     #expect(fixture.handle(.acknowledged(id)) == [])
   }
 
@@ -160,7 +160,7 @@ private struct DeliveryFixture {
     #expect(fixture.handle(.timerFired) == [.ask(id, generation: 2)])
     #expect(fixture.handle(.timerFired) == [])
     let actions = fixture.handle(.overdue(id, generation: 2))
-    #expect(actions == [release, .process(.evict(widget, generation: 2, why: why))])
+    #expect(actions == [release, .asks(.process(.evict(widget, generation: 2, why: why)))])
     #expect(fixture.handle(.overdue(id, generation: 2)) == [])
     #expect(fixture.handle(.instanceEnded(widget, generation: 2)) == [.stop(id)])
     #expect(fixture.stateMachine.nextInstant(after: fixture.now) == fixture.now + pause)
@@ -325,7 +325,7 @@ private struct DeliveryFixture {
   @Test(.rule("DELIVERY-21")) func `a session without launch events does not launch its owner`() {
     var fixture = DeliveryFixture(sendsLaunchEvents: false)
     _ = fixture.handle(.created(one))
-    let quiet = DeliveryStateMachine.Action.process(.want(widget, because: "events figures", mayWake: false))
+    let quiet = DeliveryStateMachine.Action.asks(.process(.want(widget, because: "events figures", mayWake: false)))
     #expect(fixture.handle(.ended([one])) == [quiet])
   }
 

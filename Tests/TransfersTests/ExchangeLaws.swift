@@ -163,14 +163,13 @@ struct ExchangeClient {
   private func brokenBy(
     _ head: HTTPResponseHead, _ body: [UInt8], _ exchange: HTTPExchange, _ part: StoredPart
   ) throws(TransferFault) -> String? {
-    let fields = head.headers.map { [$0.name, $0.value] }
-    let stored = exchange.head(Int(head.status.code), fields)
+    let stored = exchange.head(Int(head.status.code), head.headers)
     guard (200...999).contains(stored.status) else { return "the status \(stored.status) is a response" }
     guard stored.expectedLength >= -1 else { return "a length is negative" }
-    let codings = ContentCodings(fields)
+    let codings = ContentCodings(head.headers)
     let isWhole = codings.layers > 0 || exchange.hasNoBody(stored.status) || stored.expectedLength < 0
     if exchange.hasNoBody(stored.status), !body.isEmpty { return "a response without a body has one" }
-    if case .append = ResponseVerdict(status: stored.status, headers: fields, part: part), stored.status != 206 {
+    if case .append = ResponseVerdict(status: stored.status, headers: head.headers, part: part), stored.status != 206 {
       return "the status \(stored.status) continues a file"
     }
     if !isWhole, Int64(body.count) != stored.expectedLength { return "a complete body has another length" }

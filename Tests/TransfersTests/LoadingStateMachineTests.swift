@@ -30,7 +30,7 @@ struct LoadingFixture {
 
   mutating func open(_ owner: Address, _ configuration: SessionConfiguration = SessionConfiguration()) {
     let session = SessionKey(owner: owner, identifier: "figures")
-    _ = handle(.opened(session, LoadingStateMachine.SessionPolicy(configuration)))
+    _ = handle(.opened(session, configuration))
   }
 
   func key(_ number: Int, _ owner: Address = widget) -> TaskKey {
@@ -87,7 +87,7 @@ struct LoadingFixture {
     var fixture = LoadingFixture(SessionConfiguration(httpMaximumConnectionsPerHost: 1))
     for _ in 1...3 { _ = fixture.create() }
     let session = fixture.key(1).session
-    let wider = LoadingStateMachine.SessionPolicy(SessionConfiguration(httpMaximumConnectionsPerHost: 2))
+    let wider = SessionConfiguration(httpMaximumConnectionsPerHost: 2)
     #expect(fixture.handle(.opened(session, wider)) == [.load(fixture.key(2))])
   }
 

@@ -9,9 +9,10 @@ import Testing
 
 private let session = SessionKey(owner: widget, identifier: "figures")
 private let (one, two) = (TaskKey(session: session, identifier: 1), TaskKey(session: session, identifier: 2))
-private let askIfAwake = DeliveryStateMachine.Action.process(.want(widget, because: "events figures", mayWake: false))
-private let ask = DeliveryStateMachine.Action.process(.want(widget, because: "events figures", mayWake: true))
-private let release = DeliveryStateMachine.Action.process(.release(widget, because: "events figures"))
+private let askIfAwake = DeliveryStateMachine.Action.asks(
+  .process(.want(widget, because: "events figures", mayWake: false)))
+private let ask = DeliveryStateMachine.Action.asks(.process(.want(widget, because: "events figures", mayWake: true)))
+private let release = DeliveryStateMachine.Action.asks(.process(.release(widget, because: "events figures")))
 
 /// Events for an owner that runs with the session open. It is asked for when a task has ended, and answers during the write.
 @Suite struct `Events for a running owner` {
@@ -41,7 +42,9 @@ private let release = DeliveryStateMachine.Action.process(.release(widget, becau
     return handle(.ended([task]))
   }
 
-  private func isDelivery(_ action: DeliveryStateMachine.Action) -> Bool { action.isDelivery }
+  private func isDelivery(_ action: DeliveryStateMachine.Action) -> Bool {
+    if case .deliver = action { true } else { false }
+  }
 
   private var delivery: DeliveryStateMachine.Delivery? { stateMachine.deliveries.values.first }
 

@@ -50,8 +50,11 @@ final class TransferFixture: Sendable {
     let connection = bus.connection(.host("iphone"))
     let stored = try TransferService.Stored(
       DeviceTransactions(immediate: database), settings: settings, families: AppFamilies(apps: ["com.example"]))
-    let device = await LoneDevice(
-      DeviceStateMachine(loading: stored.loading, delivery: stored.delivery), clock: clock ?? self.clock)
+    let state = DeviceStateMachine {
+      $0.loading = stored.loading
+      $0.delivery = stored.delivery
+    }
+    let device = await LoneDevice(state, clock: clock ?? self.clock)
     let service = try TransferService(
       stored, core: device.core, folder: folder + "/transfers", bus: connection, clock: clock ?? self.clock,
       isAwake: { [weak self] _ in self?.awake.withLock { $0 } ?? false },
@@ -59,10 +62,19 @@ final class TransferFixture: Sendable {
       space: { [weak self] in self?.space.withLock { $0 } })
     await device.core.connect(service)
     connection.onRequest(OpenSession.self) { try await service.open($0, $1) }
-    connection.onRequest(CreateTransfer.self) { try await service.create($0, $1) }
+    connection.onRequest(CreateTransfer.self) { request, from in
+      try await service.create(request, from)
+      return Done()
+    }
     connection.onRequest(CancelTransfer.self) { try await service.cancel($0, $1) }
-    connection.onRequest(ChangeTransfer.self) { try await service.change($0, $1) }
-    connection.onRequest(CloseSession.self) { try await service.close($0, $1) }
+    connection.onRequest(ChangeTransfer.self) { request, from in
+      try await service.change(request, from)
+      return Done()
+    }
+    connection.onRequest(CloseSession.self) { request, from in
+      try await service.close(request, from)
+      return Done()
+    }
     try await service.begin(network: network, suspended: suspended)
     _ = try await connection.start()
     return service
@@ -123,13 +135,11 @@ extension TransferService {
     ask(.ended(owner, ProcessInstance(generation: generation, pid: 1), .exited(code: 0)))
   }
 
-  private func ask(_ output: LaunchOutput) { context.core.handle(.asked(.launch(output))) }
+  private func ask(_ request: DeviceRequest) { context.core.handle(.asked(request)) }
 
-  func setFront(_ app: Address, _ isInFront: Bool) { context.core.handle(.front(app: app, isInFront)) }
+  func setFront(_ app: Address, _ isInFront: Bool) { context.core.handle(.loading(.front(app, isInFront))) }
 
-  func setNetwork(_ state: NetworkState) {
-    context.core.handle(.asked(.conditions(.networkChanged(state))))
-  }
+  func setNetwork(_ state: NetworkState) { ask(.networkChanged(state)) }
 }
 
 /// A model of the process that owns a session. It receives events and replies as the test specifies.

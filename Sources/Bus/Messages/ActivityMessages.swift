@@ -281,11 +281,11 @@ extension ShowScreen {
     }
     package let activity: ActivityRecord
     /// `nil`: it has no place on this screen.
-    package let place: Place?
+    package var place: Place?
     /// Without the bytes of its images; `nil` until the extension has archived them.
-    package let views: ActivityViews?
+    package var views: ActivityViews?
     /// Why its views are not newer.
-    package let note: String?
+    package var note: String?
     package init(activity: ActivityRecord, place: Place?, views: ActivityViews?, note: String?) {
       self.activity = activity
       self.place = place

@@ -180,9 +180,9 @@ package struct ShowScreen: Request {
     /// The entry's date.
     package let date: Date?
     /// In the device's colour scheme.
-    package let view: ViewArchive
+    package var view: ViewArchive
     /// Why it is not newer: the reason of the last failure.
-    package let note: String?
+    package var note: String?
     /// The widgets below it in its stack, in rotation order.
     package var covers: [Covered] = []
     /// Of the widget; on an iPad that of the canvas in which its view is laid out.
@@ -206,7 +206,7 @@ package struct ShowScreen: Request {
     package let location: WidgetLocationName
     /// The colour of all widgets at the location; `nil` where they keep their own.
     package let tint: TintName?
-    package let tiles: [Tile]
+    package var tiles: [Tile]
     /// Extensions whose last launch failed.
     package var failures: [LaunchFailure]?
     package var settings = DeviceSettings()

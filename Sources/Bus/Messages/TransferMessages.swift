@@ -101,13 +101,13 @@ package struct TransferCounted: Notice {
   package var maySendLater: Bool { true }
   package let session: String
   package let taskIdentifier: Int
-  package let bytesSent: Int64
-  package let bytesExpectedToSend: Int64
-  package let bytesReceived: Int64
+  package var bytesSent: Int64
+  package var bytesExpectedToSend: Int64
+  package var bytesReceived: Int64
   /// -1 when the server did not state it.
-  package let bytesExpected: Int64
+  package var bytesExpected: Int64
   /// The offset at which the task resumes instead of starting over; sent once per resumption.
-  package let resumedAt: Int64?
+  package var resumedAt: Int64?
   package init(
     session: String, taskIdentifier: Int, bytesSent: Int64 = 0, bytesExpectedToSend: Int64 = 0, bytesReceived: Int64,
     bytesExpected: Int64, resumedAt: Int64? = nil

@@ -114,7 +114,7 @@ package struct TransferFailure: Codable, Hashable, Sendable {
   package let networkUnavailableReason: Int?
   /// `NSURLSessionDownloadTaskResumeData`: for `downloadTask(withResumeData:)`, opaque except to the host that produced
   /// it.
-  package let resumeData: Data?
+  package var resumeData: Data?
   package init(
     domain: String = "NSURLErrorDomain", code: Int, message: String, cancelledReason: Int? = nil,
     networkUnavailableReason: Int? = nil, resumeData: Data? = nil

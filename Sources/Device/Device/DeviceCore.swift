@@ -1,53 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import DeviceRules
+import Dispatch
 import Foundation
-import MessageBus
 package import Messages
 package import Timekeeping
 
 /// A service of the device: writes the changes of its state machines, and performs their actions.
-@DeviceActor protocol DevicePart: AnyObject {
+@DeviceActor package protocol DevicePart: AnyObject, Sendable {
   /// The state machines whose changes it writes.
   nonisolated var concerns: Set<DeviceConcern> { get }
   /// Writes what the last step changed, with the device's next transaction. Nothing is sent before it is committed.
   func save(_ step: DeviceStep) throws
+  /// Performs an action of a step, if it is one of this part.
+  func perform(_ action: DeviceAction)
   /// After the actions of a step that changed something of it: resumes callers that wait.
   func settle()
+  /// Ends all its work, when the device ends. Must be the last call.
+  func leave() async
 }
 
 extension DevicePart {
-  func save(_ step: DeviceStep) {}
-  func settle() {}
+  package nonisolated var concerns: Set<DeviceConcern> { [] }
+  package func save(_ step: DeviceStep) {}
+  package func perform(_ action: DeviceAction) {}
+  package func settle() {}
+}
+
+/// Callers that wait for something of a key.
+@DeviceActor final class Waiters<Key: Hashable & Sendable> {
+  private var waiting: [Key: [AsyncStream<Never>.Continuation]] = [:]
+
+  nonisolated init() {}
+
+  /// A stream that ends when the key is resumed, or after a limit in machine time. Not asynchronous: nothing runs
+  /// between this call and the caller's check of what it waits for, as it might at an `await`. See `ServiceExecutor`.
+  func stream(until key: Key, within limit: Duration? = nil) -> AsyncStream<Never> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+    waiting[key, default: []].append(continuation)
+    if let limit { DeviceActor.executor.post(after: .now() + limit.seconds) { continuation.finish() } }
+    return stream
+  }
+
+  func resume(where isOver: (Key) -> Bool = { _ in true }) {
+    for key in waiting.keys where isOver(key) {
+      for waiter in waiting.removeValue(forKey: key) ?? [] { waiter.finish() }
+    }
+  }
+}
+
+extension Duration {
+  /// The duration in seconds.
+  package var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }
 
 /// The device's state, and what makes it act: handles one event after the other, has the changes of each step written, and
 /// then its actions performed. An event that follows from an action is handled after the step.
 @DeviceActor package final class DeviceCore {
-  package private(set) var state: DeviceStateMachine
+  package internal(set) var state: DeviceStateMachine
   private let clock: any ControllableClock
   private let broken: @Sendable (String) -> Void
   private var inbox: [DeviceEvent] = []
   private var isHandling = false
   /// The reply to the event that was handled last, if it has one.
-  private var reply: Result<DeviceReply, BusError>?
+  private var reply: Result<any Sendable, BusError>?
   /// Why nothing is handled or acknowledged any more: the state cannot be written, or the device ends.
   package private(set) var failure: BusError?
   private var isBroken = false
   /// Whether dates are reached.
   private var hasBegun = false
   private var alarm = StateMachineAlarm()
+  /// In the order in which they perform an action.
   private var parts: [any DevicePart] = []
-  private weak var launcher: LaunchService?
-  private weak var apps: AppLifecycleService?
-  private weak var conditions: DeviceConditionsService?
-  private weak var transfers: TransferService?
-  private weak var timelines: TimelineService?
-  private weak var pushes: PushService?
-  private weak var gallery: GalleryService?
-  private weak var activities: ActivityService?
-  /// Performs what takes the device several steps.
-  private var outside: (@DeviceActor (DeviceAction) -> Void)?
   /// Read each step before its actions are performed.
   private var observers: [@DeviceActor (DeviceStep) -> Void] = []
 
@@ -62,54 +86,11 @@ extension DevicePart {
     self.broken = broken
   }
 
-  /// Adds a service, before the first event.
-  package func connect(_ launcher: LaunchService) {
-    self.launcher = launcher
-    parts.append(launcher)
-  }
-
-  package func connect(_ apps: AppLifecycleService) {
-    self.apps = apps
-    parts.append(apps)
-  }
-
-  package func connect(_ conditions: DeviceConditionsService) {
-    self.conditions = conditions
-    parts.append(conditions)
-  }
-
-  package func connect(_ transfers: TransferService) {
-    self.transfers = transfers
-    parts.append(transfers.delivery)
-  }
-
-  package func connect(_ timelines: TimelineService) {
-    self.timelines = timelines
-    parts.append(timelines)
-  }
-
-  package func connect(_ pushes: PushService) {
-    self.pushes = pushes
-    parts.append(pushes)
-  }
-
-  package func connect(_ gallery: GalleryService) {
-    self.gallery = gallery
-    parts.append(gallery)
-  }
-
-  package func connect(_ activities: ActivityService) {
-    self.activities = activities
-    parts.append(activities)
-  }
+  /// Adds services, before the first event.
+  package func connect(_ parts: any DevicePart...) { self.parts += parts }
 
   /// Releases the services, which have left.
-  package func disconnect() {
-    parts = []
-    outside = nil
-  }
-
-  package func performOutside(_ perform: @escaping @DeviceActor (DeviceAction) -> Void) { outside = perform }
+  package func disconnect() { parts = [] }
 
   package func observe(_ observer: @escaping @DeviceActor (DeviceStep) -> Void) { observers.append(observer) }
 
@@ -156,22 +137,25 @@ extension DevicePart {
     if let failure { throw failure }
   }
 
-  /// Handles an event that has a reply.
+  /// Handles an event that has a reply of this type.
   ///
   /// - Throws: the refusal; `failed` when it cannot be recorded, and `closed` when the device ends.
-  package func ask(_ event: DeviceEvent) throws(BusError) -> DeviceReply {
+  package func ask<Reply>(_ event: DeviceEvent) throws(BusError) -> Reply {
     guard !isHandling else { throw Self.noReply }
     try record(event)
-    guard let reply = reply.take() else { throw Self.noReply }
-    return try reply.get()
+    guard let reply = try reply.take()?.get() as? Reply else { throw Self.noReply }
+    return reply
   }
 
   /// An event without a reply was asked, or one during a step.
-  static let noReply = BusError(.failed, "the device has no reply", isDefinite: true)
+  private static let noReply = BusError(.failed, "the device has no reply", isDefinite: true)
+
+  /// The failure of a device that ends.
+  package nonisolated static let closed = BusError(.closed, "the device is shutting down", isDefinite: false)
 
   /// From now on nothing is handled.
   package func stop() {
-    if failure == nil { failure = BusError(.closed, "the device is shutting down", isDefinite: false) }
+    failure = failure ?? Self.closed
     alarm.cancel()
   }
 
@@ -184,17 +168,6 @@ extension DevicePart {
     for part in parts { part.settle() }
   }
 
-  /// Changes deliveries without an event: what is stored of them, and what the host knows at its start.
-  func changeDelivery<Value>(_ body: (inout DeliveryStateMachine) throws -> Value) rethrows -> Value {
-    try body(&state.delivery)
-  }
-
-  /// Sets the tokens of Live Activities before the first event, because each event releases what is not wanted.
-  func setActivityTokens(_ tokens: Set<TokenKey>) { state.tokens.activities = tokens }
-
-  /// The changes of timelines since the last call.
-  func takeTimelineChanges() -> TimelineStateMachine.Changes { state.timelines.takeChanges() }
-
   // MARK: Steps
 
   private func take(_ step: DeviceStep) {
@@ -204,36 +177,7 @@ extension DevicePart {
       return fail("the state of the device cannot be written: \(error)")
     }
     for observer in observers { observer(step) }
-    for action in step.actions { perform(action) }
+    for action in step.actions { for part in parts { part.perform(action) } }
     for part in parts where !part.concerns.isDisjoint(with: step.changed) { part.settle() }
-  }
-
-  private func perform(_ action: DeviceAction) {
-    switch action {
-    case .launching(let action): launcher?.perform(action)
-    case .apps(let action): apps?.perform(action)
-    case .conditions(let action): conditions?.perform(action)
-    case .settings(let action): conditions?.perform(action)
-    case .loading(let action): transfers?.scheduler.perform(action)
-    case .delivery(let action): transfers?.delivery.perform(action)
-    case .timelines(let action): timelines?.perform(action)
-    case .tokens(let action): pushes?.perform(action)
-    case .notifications(let action): pushes?.perform(action)
-    case .gallery(let action): gallery?.perform(action)
-    case .activities(.started): outside?(action)
-    case .activities(let action): activities?.perform(action)
-    case .ask(let owner, let woken): transfers?.scheduler.awake(owner, woken: woken)
-    case .sessionTaken(let taken, let session): transfers?.delivery.tell(taken, session)
-    case .endTasks(let tasks, let app): transfers?.end(tasks, of: app)
-    case .instanceEnded(let address, let deliveries):
-      transfers?.delivery.removeCopies(of: address, deliveries)
-      pushes?.cancelCalls(to: address)
-      gallery?.stopLearning(address)
-      activities?.ended(address)
-      outside?(action)
-    case .network(let state):
-      transfers?.scheduler.setRate(state.rate)
-      pushes?.setOnline(state.path != .off)
-    }
   }
 }

@@ -9,19 +9,19 @@ package import Messages
 /// An event is handled by its state machine. What that asks of others is resolved in the same step, in the order in which it
 /// was asked: `resolve`. Equal events at equal times give equal steps.
 package struct DeviceStateMachine: Sendable {
-  package var launching: LaunchStateMachine
-  package var apps: AppLifecycleStateMachine
-  package var conditions: DeviceConditionsStateMachine
-  package var settings: DeviceSettingsStateMachine
-  package var loading: LoadingStateMachine
-  package var delivery: DeliveryStateMachine
-  package var timelines: TimelineStateMachine
-  package var tokens: TokenStateMachine
-  package var notifications: NotificationStateMachine
-  package var gallery: GalleryStateMachine
-  package var screen: ScreenStateMachine
-  package var activities: ActivityStateMachine
-  let facts: DeviceFacts
+  package var launching = LaunchStateMachine(agents: [:], suspendAfter: 1)
+  package var apps = AppLifecycleStateMachine(apps: [])
+  package var conditions = DeviceConditionsStateMachine()
+  package var settings = DeviceSettingsStateMachine(DeviceSettings())
+  package var loading = LoadingStateMachine(settings: TransferSettings())
+  package var delivery = DeliveryStateMachine(settings: TransferSettings())
+  package var timelines = TimelineStateMachine(extensions: [])
+  package var tokens = TokenStateMachine(products: [])
+  package var notifications = NotificationStateMachine(device: "")
+  package var gallery = GalleryStateMachine(device: .phone)
+  package var screen = ScreenStateMachine(device: .phone)
+  package var activities = ActivityStateMachine(apps: [])
+  package var facts = DeviceFacts()
   /// When the stacks are looked at again.
   var nextTurn: Date?
   /// The next dates of concerns that look for them among all that they have, after their last change.
@@ -35,34 +35,8 @@ package struct DeviceStateMachine: Sendable {
   /// Processes are spawned last: the end of the former instance withdraws messages, which the next one would receive.
   private var spawns: [DeviceAction] = []
 
-  package init(
-    launching: LaunchStateMachine = LaunchStateMachine(agents: [:], suspendAfter: 1),
-    apps: AppLifecycleStateMachine = AppLifecycleStateMachine(apps: []),
-    conditions: DeviceConditionsStateMachine = DeviceConditionsStateMachine(),
-    settings: DeviceSettingsStateMachine = DeviceSettingsStateMachine(DeviceSettings()),
-    loading: LoadingStateMachine = LoadingStateMachine(settings: TransferSettings()),
-    delivery: DeliveryStateMachine = DeliveryStateMachine(settings: TransferSettings()),
-    timelines: TimelineStateMachine = TimelineStateMachine(extensions: []),
-    tokens: TokenStateMachine = TokenStateMachine(products: []),
-    notifications: NotificationStateMachine = NotificationStateMachine(device: ""),
-    gallery: GalleryStateMachine = GalleryStateMachine(device: .phone),
-    screen: ScreenStateMachine = ScreenStateMachine(device: .phone),
-    activities: ActivityStateMachine = ActivityStateMachine(apps: []), facts: DeviceFacts = DeviceFacts()
-  ) {
-    self.launching = launching
-    self.apps = apps
-    self.conditions = conditions
-    self.settings = settings
-    self.loading = loading
-    self.delivery = delivery
-    self.timelines = timelines
-    self.tokens = tokens
-    self.notifications = notifications
-    self.gallery = gallery
-    self.screen = screen
-    self.activities = activities
-    self.facts = facts
-  }
+  /// - Parameter set: sets the concerns that are not empty.
+  package init(_ set: (inout DeviceStateMachine) -> Void = { _ in }) { set(&self) }
 
   package func hasQuestions(for owner: Address) -> Bool { questioned.contains(owner) }
 
@@ -101,7 +75,7 @@ package struct DeviceStateMachine: Sendable {
       launch(.timerFired, now)
     }
     if isDue(loading.nextInstant) { run(.loading(.timerFired), now) }
-    if isDue(nextDelivery) { take(deliver(.timerFired, now)) }
+    if isDue(nextDelivery) { run(.delivery(.timerFired), now) }
     if isDue(timelines.nextInstant) { run(.timelines(.timerFired), now) }
     if isDue(nextTurn) { turnStacks(mayTurn: true, now) }
     if isDue(activities.next) { advanceActivities(now) }
@@ -112,36 +86,24 @@ package struct DeviceStateMachine: Sendable {
   mutating func run(_ event: DeviceEvent, _ now: Date) {
     switch event {
     case .launching(let event): launch(event, now)
-    case .apps(let event):
-      step.changed.insert(.apps)
-      for action in apps.handle(event) { take(action) }
-    case .conditions(let event):
-      step.changed.insert(.conditions)
-      for action in conditions.handle(event) { take(action) }
-    case .settings(let event):
-      step.changed.insert(.settings)
-      for action in settings.handle(event) { take(action) }
-    case .loading(let event):
-      step.changed.insert(.loading)
-      step.actions += loading.handle(event, now: now).map(DeviceAction.loading)
-    case .delivery(let event): take(deliver(event, now))
-    case .timelines(let event):
-      step.changed.insert(.timelines)
-      for action in timelines.handle(event, now: now) { take(action) }
-    case .tokens(let event):
-      step.changed.insert(.tokens)
-      for action in tokens.handle(event) { take(action) }
+    case .apps(let event): take(.apps, apps.handle(event).map(DeviceAction.apps))
+    case .conditions(let event): take(.conditions, conditions.handle(event).map(DeviceAction.conditions))
+    case .settings(let event): take(.settings, settings.handle(event).map(DeviceAction.settings))
+    case .loading(let event): take(.loading, loading.handle(event, now: now).map(DeviceAction.loading))
+    case .delivery(let event): take(.delivery, delivery.handle(event, now: now).map(DeviceAction.delivery))
+    case .timelines(let event): take(.timelines, timelines.handle(event, now: now).map(DeviceAction.timelines))
+    case .tokens(let event): take(.tokens, tokens.handle(event).map(DeviceAction.tokens))
     case .notifications(let events):
-      step.changed.insert(.notifications)
       let actions = events.flatMap { notifications.handle($0) }
-      for action in actions { take(action) }
-    case .gallery(let event): step.reply = Result { () throws(BusError) in try handle(event, now) }
+      take(.notifications, actions.map(DeviceAction.notifications))
+    case .gallery(let event):
+      step.changed.insert(.gallery)
+      step.reply = Result { () throws(BusError) in try handle(event, now) }
     case .activities(let event): step.reply = Result { () throws(BusError) in try handle(event, now) }
     case .asked(let request): step.asked.append(request)
     case .ownerProcess(let action): ask(forEvents: action)
     case .runs(let address, let generation): runs(address, generation, now)
     case .resumed(let owner, let generation): resume(owner, generation, now)
-    case .front(let app, let isInFront): setFront(app, isInFront, now)
     case .questions(let owner, let areOpen):
       if areOpen { questioned.insert(owner) } else { questioned.remove(owner) }
     case .quit(let app, let sessions): quit(app, sessions, now)
@@ -151,63 +113,39 @@ package struct DeviceStateMachine: Sendable {
         Dictionary(uniqueKeysWithValues: placed.map { ($0.id, $0.kind) })
       }
       if dropsRemoved { run(.notifications([.placed]), now) }
-    case .launchesPrevented(let products, let why):
-      preventing.formUnion(products)
-      for product in products { launch(.launchesPrevented(product, why: why), now) }
-    case .launchesAllowed(let products):
-      preventing.subtract(products)
-      for product in products { launch(.launchesAllowed(product), now) }
     case .timerFired: timerFired(now)
     }
   }
 
   mutating func launch(_ event: LaunchStateMachine.Event, _ now: Date) {
-    step.changed.insert(.launching)
-    for action in launching.handle(event, now: now) {
-      switch action {
-      case .output(let output): step.asked.append(.launch(output))
-      case .spawn: spawns.append(.launching(action))
-      case .signal, .list, .pause, .changed: step.actions.append(.launching(action))
-      }
-    }
+    take(.launching, launching.handle(event, now: now).map(DeviceAction.launching))
     for product in preventing.filter(launching.isOver).sorted(by: { $0.text < $1.text }) {
       preventing.remove(product)
-      step.asked.append(.launch(.launchesPrevented(product)))
+      step.asked.append(.launchesPrevented(product))
     }
   }
 
-  private mutating func deliver(_ event: DeliveryStateMachine.Event, _ now: Date) -> [DeliveryStateMachine.Action] {
-    step.changed.insert(.delivery)
-    return delivery.handle(event, now: now)
-  }
-
-  private mutating func take(_ action: AppLifecycleStateMachine.Action) {
-    switch action {
-    case .output(let output): step.asked.append(.app(output))
-    case .process(let action): step.asked.append(.process(action))
-    case .notify, .stopNotifying, .move, .updateEnded: step.actions.append(.apps(action))
-    }
-  }
-
-  private mutating func take(_ action: DeviceConditionsStateMachine.Action) {
-    if case .output(let output) = action {
-      step.asked.append(.conditions(output))
-    } else {
-      step.actions.append(.conditions(action))
-    }
-  }
-
-  private mutating func take(_ action: DeviceSettingsStateMachine.Action) {
-    if case .output(let output) = action {
-      step.asked.append(.conditions(output))
-    } else {
-      step.actions.append(.settings(action))
-    }
-  }
-
-  private mutating func take(_ actions: [DeliveryStateMachine.Action]) {
+  /// What a concern asks of others is resolved within the step; the rest is done on the outside.
+  private mutating func take(_ concern: DeviceConcern, _ actions: [DeviceAction]) {
+    step.changed.insert(concern)
     for action in actions {
-      if case .process(let action) = action { ask(forEvents: action) } else { step.actions.append(.delivery(action)) }
+      switch action {
+      case .launching(.spawn): spawns.append(action)
+      // A newer push of the same step replaced it.
+      case .notifications(.asks(.reload(let push, _))) where notifications.notification(push) == nil: break
+      case .delivery(.asks(.process(let process))): ask(forEvents: process)
+      case .timelines(.asks(.process(let process))):
+        step.asked.append(.process(process))
+        // Its time limit begins.
+        step.actions.append(action)
+      case .launching(.asks(let request)), .apps(.asks(let request)), .conditions(.asks(let request)),
+        .settings(.asks(let request)), .delivery(.asks(let request)), .timelines(.asks(let request)),
+        .tokens(.asks(let request)), .notifications(.asks(let request)):
+        step.asked.append(request)
+      case .launching, .apps, .conditions, .settings, .loading, .delivery, .timelines, .tokens, .notifications,
+        .gallery, .activities, .ask, .sessionTaken, .endTasks, .instanceEnded, .network:
+        step.actions.append(action)
+      }
     }
   }
 
@@ -215,66 +153,11 @@ package struct DeviceStateMachine: Sendable {
     step.asked.append(.process(facts.launchesForEvents ? action : action.withoutWake))
   }
 
-  private mutating func take(_ action: TimelineStateMachine.Action) {
-    switch action {
-    case .output(let output): step.asked.append(.timelines(output))
-    case .report(let report): step.asked.append(.report(report))
-    case .process(let process):
-      step.asked.append(.process(process))
-      // Its time limit begins.
-      step.actions.append(.timelines(action))
-    default: step.actions.append(.timelines(action))
-    }
-  }
-
-  private mutating func take(_ action: TokenStateMachine.Action) {
-    switch action {
-    case .output(let output): step.asked.append(.push(output))
-    case .process(let action): step.asked.append(.process(action))
-    default: step.actions.append(.tokens(action))
-    }
-  }
-
-  private mutating func take(_ action: NotificationStateMachine.Action) {
-    switch action {
-    // A newer push of the same step replaced it.
-    case .output(.reload(let push, _)) where notifications.notification(push) == nil: break
-    case .output(let output): step.asked.append(.push(output))
-    case .process(let action): step.asked.append(.process(action))
-    case .step, .ask: step.actions.append(.notifications(action))
-    }
-  }
-
   // MARK: What one concern asks of another
 
   private mutating func resolve(_ request: DeviceRequest, _ now: Date) {
     switch request {
-    case .launch(let output): resolve(output, now)
-    case .process(.want(let address, let assertion, let mayWake)):
-      launch(.wanted(address, assertion, mayWake: mayWake), now)
-    case .process(.release(let address, let assertion)): launch(.released(address, assertion), now)
-    case .process(.halt(let address, let assertion)): launch(.halted(address, assertion), now)
-    case .process(.evict(let address, let generation, let why)):
-      launch(.evicted(address, generation: generation, why: why), now)
-    case .app(.cancelTransfers(let app)):
-      let sessions = loading.sessions(quitWith: app)
-      let tasks = loading.keys(of: Set(sessions))
-      quit(app, sessions, now)
-      step.actions.append(.endTasks(tasks, of: app))
-    case .app(.preventLaunches(let products, let why)): run(.launchesPrevented(products, why: why), now)
-    case .app(.allowLaunches(let products)): run(.launchesAllowed(products), now)
-    case .conditions(.networkChanged(let state)):
-      step.actions.append(.network(state))
-      run(.loading(.network(state)), now)
-    case .conditions(.settingChanged(let change, let settings)): changed(change, settings, now)
-    case .timelines(.relevanceChanged): turnStacks(mayTurn: true, now)
-    case .report(let report): run(.notifications([.reported(report)]), now)
-    case .push(let output): resolve(output, now)
-    }
-  }
-
-  private mutating func resolve(_ output: LaunchOutput, _ now: Date) {
-    switch output {
+    case .process(let action): launch(.process(action), now)
     case .awake(let address, let instance, false, let because?) where because.isForEvents:
       // An answer to transfers, which nothing else waits for.
       awake(owner: address, instance.generation, woken: false, because, now)
@@ -294,6 +177,30 @@ package struct DeviceStateMachine: Sendable {
       run(.delivery(.suspended(address, generation: instance.generation)), now)
     case .ended(let address, let instance, _): ended(address, instance.generation, now)
     case .launchesPrevented(let address): run(.apps(.launchesPrevented(address)), now)
+    case .cancelTransfers(let app):
+      let sessions = loading.sessions(quitWith: app)
+      let tasks = loading.keys(of: Set(sessions))
+      quit(app, sessions, now)
+      step.actions.append(.endTasks(tasks, of: app))
+    case .preventLaunches(let products, let why):
+      preventing.formUnion(products)
+      for product in products { launch(.launchesPrevented(product, why: why), now) }
+    case .allowLaunches(let products):
+      preventing.subtract(products)
+      for product in products { launch(.launchesAllowed(product), now) }
+    case .networkChanged(let state):
+      step.actions.append(.network(state))
+      run(.loading(.network(state)), now)
+    case .settingChanged(let change, let settings): changed(change, settings, now)
+    case .relevanceChanged: turnStacks(mayTurn: true, now)
+    case .reported(let report): run(.notifications([.reported(report)]), now)
+    case .reload(let push, let placements):
+      for placement in placements {
+        run(.timelines(.reloadOne(placement, .push, MessageContext(correlation: push))), now)
+      }
+    case .offer(let push, let app, let wakes): offer(push, to: app, wakes: wakes, now)
+    case .activity(let notification): receive(notification, now)
+    case .activityToken(let key, let token): changeActivities(.none, now) { $0.set(token, key) }
     }
   }
 
@@ -307,10 +214,11 @@ package struct DeviceStateMachine: Sendable {
     owner: Address, _ generation: UInt32, woken: Bool, _ because: Assertion?, _ now: Date
   ) {
     resume(owner, generation, now)
-    let actions = deliver(.awake(owner, generation: generation, woken: woken, because: because), now)
+    let actions = delivery.handle(.awake(owner, generation: generation, woken: woken, because: because), now: now)
+    let delivers = actions.contains { if case .deliver = $0 { true } else { false } }
     // The limiter is raised before the handler is called (observed).
-    if woken, actions.contains(where: \.isDelivery) || questioned.contains(owner) { run(.loading(.woken(owner)), now) }
-    take(actions)
+    if woken, delivers || questioned.contains(owner) { run(.loading(.woken(owner)), now) }
+    take(.delivery, actions.map(DeviceAction.delivery))
     step.actions.append(.ask(owner: owner, woken: woken))
   }
 
@@ -345,38 +253,29 @@ package struct DeviceStateMachine: Sendable {
     if name == .locale { launch(.allEvicted(why: "the language or region of the device changed"), now) }
     // Where the device is changes no view: `device moved` requests the reloads.
     if !name.isOfLocation {
-      archiveActivitiesAgain(now)
+      changeActivities(.none, now) { $0.archiveAgain() }
       run(.timelines(.systemChanged(name.rawValue, .none)), now)
     }
     run(.settings(.announced(change)), now)
-  }
-
-  private mutating func resolve(_ output: PushOutput, _ now: Date) {
-    switch output {
-    case .reload(let push, let placements):
-      for placement in placements {
-        run(.timelines(.reloadOne(placement, .push, MessageContext(correlation: push))), now)
-      }
-    case .offer(let push, let app, let wakes): offer(push, to: app, wakes: wakes, now)
-    case .activity(let notification): receive(notification, now)
-    case .activityToken(let key, let token): set(token, key, now)
-    }
   }
 
   /// Source: `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`; an app in the background receives
   /// only notifications with `content-available`, and the user sees the others.
   private mutating func offer(_ push: UUID, to app: Address, wakes: Bool, _ now: Date) {
     guard apps.contains(app) else {
-      return run(.notifications([.discarded(push, "the device has no app \(app.bundleIdentifier ?? "")")]), now)
+      let reason = "the device has no app \(app.bundleIdentifier ?? "")"
+      return run(.notifications([.closed(push, .discarded, reason)]), now)
     }
-    guard launching.isInFront(app) || wakes else { return run(.notifications([.shown(push)]), now) }
+    guard launching.isInFront(app) || wakes else {
+      return run(.notifications([.closed(push, .handled, "shown")]), now)
+    }
     guard !launching.isQuit(app) else {
       let reason = "the user force-quit the app, and a notification does not launch it"
-      return run(.notifications([.discarded(push, reason)]), now)
+      return run(.notifications([.closed(push, .discarded, reason)]), now)
     }
     run(.notifications([.expect(push)]), now)
     guard notifications.notification(push) != nil else { return }
-    launch(.wanted(app, NotificationStateMachine.assertion(push), mayWake: true), now)
+    launch(.process(.want(app, because: NotificationStateMachine.assertion(push))), now)
   }
 
   // MARK: Sessions
@@ -388,5 +287,323 @@ package struct DeviceStateMachine: Sendable {
       let taken = SessionTaken(session: key.identifier, generation: generation, holder: holder)
       step.actions.append(.sessionTaken(taken, key))
     }
+  }
+}
+
+// The gallery and the screen, and what follows from them for other concerns.
+
+extension DeviceStateMachine {
+  /// - Throws: the refusal of a request, definite.
+  mutating func handle(_ event: GalleryEvent, _ now: Date) throws(BusError) -> any Sendable {
+    switch event {
+    case .keep(let extensions, let apps):
+      withhold(now)
+      let before = gallery.state
+      let gone = gallery.keep(extensions: extensions, apps: apps, now: now)
+      for placement in gone { record(.removed, placement, .none) }
+      recordTurns(since: before, .removed, .none)
+      let shown = Set(screen.state.activities.keys).union([screen.state.frontApp].compactMap(\.self))
+      for app in shown.subtracting(apps).sorted() { leave(app, now) }
+      return Done()
+    case .began:
+      passOnPlacements(now)
+      resumeActivities(now)
+      passOnVisible(now)
+      return Done()
+    case .learned(let address, let widgets, let context): return learned(address, widgets, context, now)
+    case .add(let request, let offer, let context): return try add(request, offer, context, now)
+    case .edit(let request, let offer, let context):
+      let report = try gallery.edit(request, offer: offer)
+      record(.edited, report.placement, context)
+      run(.timelines(.edited(report.placement, context)), now)
+      run(.pushWidgets(pushWidgets), now)
+      return report
+    case .remove(let number, let context):
+      let before = gallery.state
+      let placement = try gallery.remove(number, now: now)
+      record(.removed, placement, context)
+      recordTurns(since: before, .removed, context)
+      turnStacks(mayTurn: false, now)
+      run(.timelines(.removed(number)), now)
+      run(.pushWidgets(pushWidgets), now)
+      passOnVisible(now)
+      return Done()
+    case .turn(let number, let context):
+      let before = gallery.state
+      let reply = try gallery.turn(to: number, now: now)
+      recordTurns(since: before, .person, context)
+      turnStacks(mayTurn: false, now)
+      passOnVisible(now)
+      return reply
+    case .screen(let change, let context):
+      try changeScreen(context, now) { screen throws(BusError) in try screen.handle(change) }
+      return screen.state
+    case .open(let app, let context):
+      try changeScreen(context, now) { screen throws(BusError) in try screen.open(app) }
+      return screen.state
+    case .turnStacks:
+      turnStacks(mayTurn: true, now)
+      return Done()
+    }
+  }
+
+  // MARK: Widgets
+
+  /// The first step when an extension is ready: its widgets are placed before it receives a request.
+  private mutating func learned(
+    _ address: Address, _ widgets: [WidgetDeclaration], _ context: MessageContext, _ now: Date
+  ) -> [Placement] {
+    let families = widgets.map { ($0.kind, $0.isControl ? .control : $0.families?.first ?? .systemSmall) }
+    run(.timelines(.kindsReported(address, Dictionary(families) { first, _ in first })), now)
+    let bundle = address.bundleIdentifier ?? ""
+    let added = gallery.learned(bundle, widgets)
+    for placement in added {
+      record(.added, placement, context)
+      run(.timelines(.placed(placement, context)), now)
+      passOnVisible(now)
+    }
+    run(.pushWidgets(pushWidgets), now)
+    step.actions.append(.gallery(.learned(address)))
+    return added
+  }
+
+  private mutating func add(
+    _ request: AddPlacement, _ offer: IntentDeclaration?, _ context: MessageContext, _ now: Date
+  ) throws(BusError) -> PlacementReport {
+    let before = gallery.state
+    let report = try gallery.add(request, offer: offer, now: now)
+    record(.added, report.placement, context)
+    recordTurns(since: before, .added, context)
+    turnStacks(mayTurn: false, now)
+    run(.timelines(.placed(report.placement, context)), now)
+    passOnVisible(now)
+    run(.pushWidgets(pushWidgets), now)
+    return report
+  }
+
+  private mutating func record(
+    _ change: PlacementChanged.Change, _ placement: Placement, _ context: MessageContext
+  ) {
+    step.actions.append(.gallery(.placement(PlacementChanged(change, placement), context)))
+  }
+
+  /// An app was launched: its widgets can be placed.
+  mutating func launched(_ app: Address) {
+    let bundle = app.bundleIdentifier ?? ""
+    guard !gallery.state.launchedApps.contains(bundle) else { return }
+    gallery.launched(bundle)
+    step.changed.insert(.gallery)
+  }
+
+  /// Exactly these widgets are placed. Those that timelines have already are not reloaded.
+  private mutating func passOnPlacements(_ now: Date) {
+    let placed = Set(gallery.state.placements.map(\.id))
+    for id in timelines.placements.keys.sorted() where !placed.contains(id) { run(.timelines(.removed(id)), now) }
+    for placement in gallery.state.placements where timelines.placements[placement.id]?.placement != placement {
+      run(.timelines(.placed(placement, .none)), now)
+    }
+  }
+
+  /// The push handlers, and the placed widgets and controls that take pushes, of each extension.
+  package var pushWidgets: [String: PushWidgets] {
+    gallery.state.declarations.reduce(into: [:]) { widgets, declared in
+      let (ofWidgets, ofControls) = (declared.value.filter { !$0.isControl }, declared.value.filter(\.isControl))
+      let placed = gallery.state.placements.filter { $0.bundle == declared.key }.map(gallery.withIntent)
+      let placedWidgets = placed.filter { $0.family != .control }
+      let taking = ofWidgets.taking(among: placedWidgets)
+      widgets[declared.key] = PushWidgets(
+        handlers: ofWidgets.pushHandlers, placements: taking,
+        others: facts.pushReloadsAllWidgets ? placedWidgets.filter { !taking.contains($0) } : [],
+        controlHandlers: ofControls.pushHandlers,
+        controls: ofControls.taking(among: placed.filter { $0.family == .control }))
+    }
+  }
+
+  // MARK: Stacks
+
+  private mutating func recordTurns(
+    since before: GalleryStateMachine.State, _ cause: StackTurned.Cause, _ context: MessageContext
+  ) {
+    for turn in GalleryStateMachine.turned(from: before, to: gallery.state, because: cause) {
+      step.actions.append(.gallery(.turned(turn, context)))
+    }
+  }
+
+  /// Smart Rotate turns stacks by the relevance of their widgets.
+  ///
+  /// - Parameter mayTurn: `false` after the user changed a stack: then only the next run is scheduled.
+  mutating func turnStacks(mayTurn: Bool, _ now: Date) {
+    guard !gallery.state.stacks.isEmpty else {
+      nextTurn = nil
+      return
+    }
+    let relevances = timelines.placements.all.mapValues(\.relevance)
+    let (turned, next) = gallery.smartRotate(relevances, mayTurn: mayTurn, now: now)
+    nextTurn = next
+    step.changed.insert(.gallery)
+    for turn in turned { step.actions.append(.gallery(.turned(turn, .none))) }
+    if !turned.isEmpty { passOnVisible(now) }
+  }
+
+  // MARK: Screen
+
+  private mutating func changeScreen(
+    _ context: MessageContext, _ now: Date,
+    _ body: (inout ScreenStateMachine) throws(BusError) -> [ScreenStateMachine.Action]
+  ) throws(BusError) {
+    var changed = screen
+    let actions = try body(&changed)
+    set(changed, context, now)
+    for action in actions {
+      switch action {
+      case .background(let app):
+        let address = Address.app(facts.device, app)
+        setFront(address, false, now)
+        run(.apps(.leftForeground(address)), now)
+      case .systemChanged(let setting): run(.timelines(.systemChanged(setting, .none)), now)
+      case .restarted: launch(.allEvicted(why: "the device restarts"), now)
+      }
+    }
+  }
+
+  private mutating func set(_ changed: ScreenStateMachine, _ context: MessageContext, _ now: Date) {
+    let before = screen.state
+    guard changed.state != before else { return }
+    screen = changed
+    step.changed.insert(.screen)
+    step.actions.append(.gallery(.screen(ScreenChanged(state: changed.state), context)))
+    keepAwake(changed.state.activities, before.activities, now)
+    withhold(now)
+    passOnVisible(now)
+  }
+
+  /// The process of an app has ended. A later instance may be in the foreground already.
+  mutating func endedOnScreen(_ address: Address, _ now: Date) {
+    guard address.role == .app, !launching.isInFront(address) else { return }
+    leave(address.bundleIdentifier ?? "", now)
+  }
+
+  private mutating func leave(_ app: String, _ now: Date) {
+    var changed = screen
+    changed.ended(app)
+    set(changed, .none, now)
+  }
+
+  /// An app that plays audio, navigates or uses the location is not suspended in the background.
+  private mutating func keepAwake(_ new: [String: AppActivity], _ before: [String: AppActivity], _ now: Date) {
+    for app in Set(new.keys).symmetricDifference(before.keys).sorted() {
+      let address = Address.app(facts.device, app)
+      if new[app] == nil {
+        launch(.process(.release(address, because: .activity)), now)
+      } else {
+        launch(.process(.want(address, because: .activity, mayWake: false)), now)
+      }
+    }
+  }
+
+  /// After a host restart, apps that still run continue their activities.
+  private mutating func resumeActivities(_ now: Date) {
+    for app in screen.state.activities.keys.sorted() {
+      let address = Address.app(facts.device, app)
+      launch(.process(.want(address, because: .activity, mayWake: false)), now)
+      if launching.processes[address]?.assertions.contains(.activity) != true { leave(app, now) }
+    }
+  }
+
+  /// Passes on which widgets are visible, and which apps have an activity.
+  private mutating func passOnVisible(_ now: Date) {
+    let activities = screen.state.activities.map { (Address.app(facts.device, $0.key), $0.value) }
+    run(.timelines(.atWork(Dictionary(activities) { first, _ in first })), now)
+    run(.timelines(.luminance(isReduced: screen.state.isLuminanceReduced)), now)
+    let seen = screen.state.seen
+    let visible = gallery.state.placements.filter { $0.location == seen && gallery.isOnTop($0.id) }
+    run(.timelines(.seen(Set(visible.map(\.id)), isStandBy: seen == .standBy)), now)
+  }
+
+  /// Passes on the extensions whose timelines cannot be stored now, and why.
+  private mutating func withhold(_ now: Date) {
+    let rules = facts.extensions.compactMapValues { screen.state.withholding(isProtected: $0) }
+    run(.timelines(.withheld(rules)), now)
+  }
+}
+
+extension [WidgetDeclaration] {
+  /// The types of `pushHandler(_:)`, without duplicates.
+  fileprivate var pushHandlers: [String] { Set(compactMap(\.pushHandler)).sorted() }
+
+  /// The placements whose declaration has a push handler.
+  fileprivate func taking(among placements: [Placement]) -> [Placement] {
+    let kinds = Set(filter { $0.pushHandler != nil }.map(\.kind))
+    return placements.filter { kinds.contains($0.kind) }
+  }
+}
+
+// Live Activities, and what follows from them for tokens and notifications.
+
+extension DeviceStateMachine {
+  /// - Throws: the refusal of a request, definite.
+  mutating func handle(_ event: ActivityEvent, _ now: Date) throws(BusError) -> any Sendable {
+    switch event {
+    case .advance: advanceActivities(now)
+    case .request(let request, let app, let cause, let context):
+      try changeActivities(context, now) { activities throws(BusError) in
+        try activities.request(request, app: app, because: cause, now: now)
+      }
+      return activities.activities(of: app)
+    case .change(let request, let app, let cause, let context):
+      let owner = try changeActivities(context, now) { activities throws(BusError) in
+        try activities.change(request.id, request.change, of: app, because: cause, now: now)
+      }
+      return activities.activities(of: owner)
+    case .allow(let request, let context):
+      try changeActivities(context, now) { activities throws(BusError) in
+        activities.allow(request.app, request.isAllowed, now: now)
+      }
+    case .declared(let bundle, let declarations):
+      // Most extensions have none.
+      if declarations.isEmpty, activities.state.declarations[bundle] == nil { return Done() }
+      try changeActivities(.none, now) { activities throws(BusError) in activities.declare(bundle, declarations) }
+    case .archived(let number, let version, let note, let text):
+      try changeActivities(.none, now) { activities throws(BusError) in
+        activities.archived(number, version: version, note: note, text: text)
+      }
+    }
+    return Done()
+  }
+
+  mutating func advanceActivities(_ now: Date) { changeActivities(.none, now) { $0.advance(to: now) } }
+
+  /// A notification for an activity, or one that starts one.
+  mutating func receive(_ push: PushedNotification, _ now: Date) {
+    let result = changeActivities(MessageContext(correlation: push.uniqueID), now) { activities in
+      // At the start of a host, activities may have ended since the last one.
+      activities.advance(to: now)
+      return activities.receive(push, now: now)
+    }
+    run(.notifications([.closed(push.uniqueID, result.step, result.detail)]), now)
+    if let app = result.started { step.actions.append(.activities(.started(app: app))) }
+  }
+
+  /// The tokens that activities need, and those that start them.
+  package var activityTokens: Set<TokenKey> {
+    let own = activities.withToken.map { TokenKey($0.app, .liveActivity($0.number)) }
+    let starts = activities.startable.flatMap { app, types in types.map { TokenKey(app, .liveActivityStarts($0)) } }
+    return Set(own + starts)
+  }
+
+  /// The state machine refuses before it changes something.
+  @discardableResult
+  private mutating func changeActivities<Value, Refusal: Error>(
+    _ context: MessageContext, _ now: Date, _ body: (inout ActivityStateMachine) throws(Refusal) -> Value
+  ) throws(Refusal) -> Value {
+    let former = activityTokens
+    let value = try body(&activities)
+    let moved = activities.moved
+    activities.moved = []
+    step.changed.insert(.activities)
+    for notice in moved { step.actions.append(.activities(.moved(notice, context))) }
+    if activityTokens != former { run(.tokens(.activities(activityTokens)), now) }
+    step.actions.append(.activities(.changed(context)))
+    return value
   }
 }

@@ -26,8 +26,6 @@ package enum DeviceEvent: Sendable {
   case runs(Address, generation: UInt32)
   /// An instance runs, also if its resumption has not been reported yet.
   case resumed(Address, generation: UInt32)
-  /// An app entered or left the foreground.
-  case front(app: Address, Bool)
   /// The owner is to be asked about these tasks before they begin, or about a challenge.
   case questions(owner: Address, Bool)
   /// These sessions end: no process is launched for them.
@@ -35,15 +33,11 @@ package enum DeviceEvent: Sendable {
   /// The widgets of each extension, by its bundle identifier. `dropsRemoved`: pushes do not wait for others any longer. At
   /// the start of a host they get their results first.
   case pushWidgets([String: PushWidgets], dropsRemoved: Bool = true)
-  /// These products must not run, and are not launched before `launchesAllowed`.
-  case launchesPrevented([Address], why: String)
-  case launchesAllowed([Address])
   /// The date of `nextInstant` has been reached.
   case timerFired
 }
 
-/// What follows on the outside, in order. Of the actions of a state machine, `output` and `process` are resolved within the
-/// step.
+/// What follows on the outside, in order. Of the actions of a state machine, `asks` is resolved within the step.
 package enum DeviceAction: Sendable {
   case launching(LaunchStateMachine.Action)
   case apps(AppLifecycleStateMachine.Action)
@@ -74,8 +68,8 @@ package struct DeviceStep: Sendable {
   package internal(set) var actions: [DeviceAction] = []
   /// What one concern asked of another, in order. All of it is resolved.
   package internal(set) var asked: [DeviceRequest] = []
-  /// The reply to the event, for one that has a reply.
-  package internal(set) var reply: Result<DeviceReply, BusError>?
+  /// The reply to the event, for one that has a reply: the value that its request is answered with, or `Done`.
+  package internal(set) var reply: Result<any Sendable, BusError>?
 }
 
 /// What happens in the gallery and on the screen.
@@ -133,16 +127,6 @@ package enum ActivityAction: Sendable {
   case started(app: String)
 }
 
-/// The reply to an event of the gallery, the screen or Live Activities.
-package enum DeviceReply: Sendable {
-  case done
-  case placements([Placement])
-  case placed(PlacementReport)
-  case turned(TurnStack.Reply)
-  case screen(DeviceScreen)
-  case activities(AppActivities)
-}
-
 /// What the device is, for as long as a host runs.
 package struct DeviceFacts: Sendable {
   /// Its name.
@@ -163,13 +147,110 @@ package enum DeviceConcern: Sendable {
     activities
 }
 
-/// What one concern asks of another.
+/// What one concern asks of another. It is resolved in the same step, in the order of the requests.
 package enum DeviceRequest: Sendable, Equatable {
-  case launch(LaunchOutput)
   case process(ProcessAction)
-  case app(AppLifecycleOutput)
-  case conditions(DeviceConditionsOutput)
-  case timelines(TimelineOutput)
-  case report(PlacementReloadReport)
-  case push(PushOutput)
+  /// The process runs and can receive messages. `woken`: it was launched or resumed for this. `because`: it ran when it was
+  /// wanted for this, and keeps running until the release.
+  case awake(Address, ProcessInstance, woken: Bool, because: Assertion? = nil)
+  /// The process was stopped and still exists.
+  case suspended(Address, ProcessInstance)
+  /// The instance has ended.
+  case ended(Address, ProcessInstance, Ending)
+  /// The process does not run, and is not launched before `allowLaunches`. Asked by the device itself.
+  case launchesPrevented(Address)
+  /// Cancel the transfers of an app that the user force-quit.
+  case cancelTransfers(Address)
+  /// End the processes and launch none of them until `allowLaunches`. Report each that does not run.
+  case preventLaunches([Address], why: String)
+  case allowLaunches([Address])
+  /// The network changed.
+  case networkChanged(NetworkState)
+  /// The user changed a setting, and the settings now. Call `announced` when its consequences are recorded; otherwise
+  /// the next host repeats it.
+  case settingChanged(SettingChange, DeviceSettings)
+  /// The relevance of a widget has changed.
+  case relevanceChanged
+  /// The state of a widget push at a placement has changed.
+  case reported(PlacementReloadReport)
+  /// Reload these placements because of a push to widgets or a control. The push waits for the result of each.
+  case reload(UUID, placements: [Int])
+  /// A notification is for the app. `wakes`: also in the background. Call `expect` or `closed`.
+  case offer(UUID, to: Address, wakes: Bool)
+  /// A notification is for a Live Activity, or starts one. Call `closed`.
+  case activity(PushedNotification)
+  /// The token of a Live Activity, or one that starts Live Activities, lower-case hexadecimal; `nil` for none.
+  case activityToken(TokenKey, String?)
+}
+
+/// What a service of the device needs from a process. The launch service reads the actions of all services, and decides
+/// each together with the state of the process.
+package enum ProcessAction: Sendable, Hashable {
+  /// Run the process, report when it is awake, and keep it running until `release`.
+  ///
+  /// Without `mayWake`, only a process that runs now is kept running, until its instance ends. A process that does not
+  /// run, is suspended or is being suspended is left as it is.
+  case want(Address, because: Assertion, mayWake: Bool = true)
+  /// End one assertion of the process.
+  case release(Address, because: Assertion)
+  /// Like `release`, and suspend the process at once, even during its work, if no other assertion keeps it running.
+  case halt(Address, because: Assertion)
+  /// End this instance with `SIGKILL`; `nil`: the one that runs now, if there is one. The process may be launched again.
+  case evict(Address, generation: UInt32? = nil, why: String)
+
+  /// The same action for a device that launches no process for it.
+  package var withoutWake: ProcessAction {
+    guard case .want(let address, let assertion, _) = self else { return self }
+    return .want(address, because: assertion, mayWake: false)
+  }
+}
+
+/// A named reason to keep a process running and unsuspended: `timeline`, `events <session>`, `foreground`.
+package struct Assertion: Hashable, Sendable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral {
+  package let description: String
+
+  package init(_ text: String) { description = text }
+
+  package init(stringLiteral text: String) { description = text }
+
+  /// The app is in the foreground. Ends with the instance: the system does not relaunch a crashed app by itself.
+  package static let foreground: Assertion = "foreground"
+
+  /// The user touched a button or a toggle whose intent the process performs.
+  package static let interaction: Assertion = "interaction"
+
+  /// The app plays audio, gives directions or follows the device's location. Ends with the instance.
+  package static let activity: Assertion = "activity"
+
+  private static let eventsPrefix = "events "
+
+  /// The events of a background session are delivered.
+  package static func events(of session: String) -> Assertion { Assertion(eventsPrefix + session) }
+
+  /// Whether this is `events(of:)` of any session.
+  package var isForEvents: Bool { description.hasPrefix(Assertion.eventsPrefix) }
+
+  package static func < (left: Assertion, right: Assertion) -> Bool { left.description < right.description }
+}
+
+/// One process instance, as reported by the agent.
+package struct ProcessInstance: Hashable, Sendable {
+  package let generation: UInt32
+  package let pid: Int32
+  package init(generation: UInt32, pid: Int32) {
+    self.generation = generation
+    self.pid = pid
+  }
+}
+
+extension Assertion {
+  /// Assertions that end with the instance and do not relaunch the process.
+  static let ofInstance: Set<Assertion> = [.foreground, .activity]
+}
+
+/// A change of a setting by the user.
+package struct SettingChange: Codable, Sendable, Equatable {
+  package let name: SettingName
+  /// Its number among the changes of all settings.
+  package let revision: Int
 }

@@ -293,8 +293,8 @@ struct FleetStateMachine: Sendable {
     for action in device.handle(.received(push)) {
       switch action {
       case .step(_, let name, _): return name.rawValue
-      case .output(.reload): return PushStep.Name.reloading.rawValue
-      case .output, .process, .ask: continue
+      case .asks(.reload): return PushStep.Name.reloading.rawValue
+      case .asks, .ask: continue
       }
     }
     return PushStep.Name.handled.rawValue

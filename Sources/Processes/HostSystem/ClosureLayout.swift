@@ -10,8 +10,14 @@ import Timekeeping
 
 /// Lays out archived entries, to find the sizes of the closures in their views. The fonts are read at the first use.
 actor ClosureLayout {
-  private var font: InterFont?
-  private var isWithoutFont = false
+  private lazy var font: InterFont? = {
+    do {
+      return try InterFont()
+    } catch {
+      logger.warning("GeometryReader and custom shapes have the sizes that the extension assumes: \(error)")
+      return nil
+    }
+  }()
   private let logger = Logger(label: "host-system")
   private nonisolated let executor = ServiceExecutor("closure layout")
 
@@ -20,20 +26,8 @@ actor ClosureLayout {
   /// The sizes of the closures that were called with another size. None without HarfBuzz: then the views stay as the
   /// extension assumed them.
   func sizes(in entry: ArchivedEntry, _ environment: WidgetEnvironment) -> [ClosureSizes] {
-    guard let font = loadedFont() else { return [] }
+    guard let font else { return [] }
     return entry.closureSizes(in: environment, measuring: font)
-  }
-
-  private func loadedFont() -> InterFont? {
-    if font == nil, !isWithoutFont {
-      do {
-        font = try InterFont()
-      } catch {
-        isWithoutFont = true
-        logger.warning("GeometryReader and custom shapes have the sizes that the extension assumes: \(error)")
-      }
-    }
-    return font
   }
 }
 

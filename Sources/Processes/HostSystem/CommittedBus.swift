@@ -7,13 +7,8 @@ import Stores
 
 /// The bus of a device: what is sent or replied waits for the transaction of all changes before it.
 struct CommittedBus: BusConnection {
-  private let bus: any BusConnection
-  private let transactions: DeviceTransactions
-
-  init(_ bus: any BusConnection, _ transactions: DeviceTransactions) {
-    self.bus = bus
-    self.transactions = transactions
-  }
+  let bus: any BusConnection
+  let transactions: DeviceTransactions
 
   var address: Address { bus.address }
   var requestDeadline: Duration { bus.requestDeadline }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cluster
+import Device
+import FaultPoints
 import Foundation
+import Stores
 import Synchronization
 
 /// The path of each product's container. It contains a UUID, as on a device, and an update changes it.
 ///
 /// An update is persisted before it begins, so that the host completes it after a restart.
-final class Containers: Sendable {
+final class Containers: ContainerMoves {
   private let folder: DeviceFolder
   private let store: DeviceStore
   private let places: Mutex<[String: DeviceStore.Place]>
@@ -87,4 +90,29 @@ final class Containers: Sendable {
       try? FileManager.default.removeItem(atPath: "\(home)/\(name)")
     }
   }
+}
+
+extension StoreFaultPoints {
+  /// The fault points of the device's database, by table.
+  static let host: [String: StoreFaultPoints] = {
+    let groups: [(before: FaultPoint, after: FaultPoint, tables: String)] = [
+      (.hostBeforeTasksSaved, .hostAfterTasksSaved, "sessions tasks limiters"),
+      (.hostBeforeDeliveriesSaved, .hostAfterDeliveriesSaved, "deliveries acknowledgedTasks syncs"),
+      (.hostBeforeInstancesSaved, .hostAfterInstancesSaved, "instances agents"),
+      (
+        .hostBeforeTimelinesSaved, .hostAfterTimelinesSaved,
+        "placed kinds timelineFacts entries ledger images entryImages"
+      ),
+      (
+        .hostBeforeScreenSaved, .hostAfterScreenSaved,
+        "declarations placements metKinds launchedApps screen stacks activities activityViews"
+      ),
+      (.hostBeforePushesSaved, .hostAfterPushesSaved, "pushTokens takenPushes openPushes pushSteps"),
+      (.hostBeforeSettingsSaved, .hostAfterSettingsSaved, "deviceSettings containers"),
+    ]
+    let points = groups.flatMap { before, after, tables in
+      tables.split(separator: " ").map { (String($0), StoreFaultPoints(before: before, after: after)) }
+    }
+    return Dictionary(uniqueKeysWithValues: points)
+  }()
 }

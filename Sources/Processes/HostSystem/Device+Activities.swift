@@ -15,33 +15,23 @@ import Timekeeping
 // Live Activities: messages of apps, extensions and the operator.
 
 extension Device {
-  nonisolated func listenForActivities() {
-    onRequest(RequestActivity.self) { try await $0.request($1, $2) }
-    onRequest(ChangeActivity.self) { try $0.change($1, $2) }
-    onRequest(ListActivities.self) { $0.list($1, $2) }
-    onRequest(AllowActivities.self) { device, request, from in
-      try device.activities.allow(request, from.context)
-      return Done()
-    }
-  }
-
   /// The app that a process belongs to; `nil`: the operator.
   private func app(of process: Address) -> String? {
     guard process.role != .operator else { return nil }
     let bundle = process.bundleIdentifier ?? ""
-    return activities.stateMachine.app(of: bundle) ?? bundle
+    return core.state.activities.app(of: bundle) ?? bundle
   }
 
   /// Only an app in the foreground starts an activity. Source: *Displaying live data with Live Activities*.
-  private func request(_ request: RequestActivity, _ from: Received) async throws -> AppActivities {
+  func request(_ request: RequestActivity, _ from: Received) async throws -> AppActivities {
     let own = app(of: from.source)
     let app = try own ?? request.app ?? onlyApp()
-    if own != nil, !launcher.isInFront(from.source) {
+    if own != nil, !core.state.launching.isInFront(from.source) {
       throw BusError(.appNotVisible, "\(app) is not in the foreground, and only then it can start a Live Activity")
     }
     await learnActivities()
-    return try activities.request(
-      request, app: app, because: own == nil ? .user : .app, from.context)
+    return try core.ask(
+      .activities(.request(request, app: app, because: own == nil ? .user : .app, from.context)))
   }
 
   private func onlyApp() throws(BusError) -> String {
@@ -51,19 +41,19 @@ extension Device {
     return app.bundle
   }
 
-  private func change(_ request: ChangeActivity, _ from: Received) throws -> AppActivities {
+  func change(_ request: ChangeActivity, _ from: Received) throws -> AppActivities {
     let cause: ActivityMoved.Cause =
       switch from.source.role {
       case .app: .app
       case .widgetExtension: .extension
       default: .user
       }
-    return try activities.change(request, of: app(of: from.source), because: cause, from.context)
+    return try core.ask(.activities(.change(request, of: app(of: from.source), because: cause, from.context)))
   }
 
-  private func list(_ request: ListActivities, _ from: Received) -> AppActivities {
+  func list(_ request: ListActivities, _ from: Received) -> AppActivities {
     if let own = app(of: from.source) { return activities.follow(from.source, app: own) }
-    let all = activities.stateMachine
+    let all = core.state.activities
     return request.app.map { all.activities(of: $0) } ?? all.all
   }
 
@@ -98,20 +88,20 @@ extension Device {
     let active = all.filter { $0.activity.phase != .ended }
     let inIsland = island ? active.prefix(2).map(\.activity.number) : []
     return all.map { shown in
-      var place: ShowScreen.LiveActivity.Place?
+      var shown = shown
       if location == .lockScreen || isLocked {
-        place = .lockScreen
+        shown.place = .lockScreen
       } else if inIsland.contains(shown.activity.number) {
-        place = inIsland.count == 1 ? .compact : .minimal
+        shown.place = inIsland.count == 1 ? .compact : .minimal
       }
-      return ShowScreen.LiveActivity(activity: shown.activity, place: place, views: shown.views, note: shown.note)
+      return shown
     }
   }
 
   /// The app that a push started an activity of is launched, and receives the token of the activity. Source: *Starting
   /// and updating Live Activities with ActivityKit push notifications*. One that the user force-quit is not (ours).
   func launchForToken(_ address: Address, _ app: String) async {
-    guard !launcher.isQuit(address) else { return }
+    guard !core.state.launching.isQuit(address) else { return }
     let limit = Duration.seconds(30)
     do throws(BusError) {
       try await withLaunched(address, because: "live activity") { () async throws(BusError) in
@@ -124,19 +114,6 @@ extension Device {
 }
 
 extension ClusterConfiguration {
-  /// The apps of the device, as far as Live Activities are concerned. An app without `infoPlist` in `widgetlab.yaml`
-  /// may have them.
-  func activityApps() throws(ClusterError) -> [ActivityApp] {
-    var found: [ActivityApp] = []
-    for app in apps {
-      found.append(
-        ActivityApp(
-          bundle: app.bundle, extensions: extensions(ofApp: app.bundle).filter(\.isExtension).map(\.bundle),
-          supportsActivities: try app.readInfoPlist()?.supportsLiveActivities ?? true))
-    }
-    return found
-  }
-
   /// Source: the availability of `pushToStartTokenUpdates`, iOS 17.2.
   var hasActivityStartTokens: Bool { device.majorVersion >= 18 || device.version.hasPrefix("17.") && minorVersion >= 2 }
 
@@ -153,20 +130,22 @@ extension ActivityLimits {
 
 extension WidgetEnvironment {
   /// That of the Lock Screen presentation of a Live Activity.
-  init(ofActivityOn device: ClusterConfiguration.Device, _ settings: DeviceSettings) {
+  init(ofActivityOn device: ClusterConfiguration.Device) {
     self.init(
       family: .systemMedium, width: device.screen.activityWidth, height: DeviceModel.activityHeight,
-      contentMargins: Insets(0), displayScale: device.screen.scale, settings: settings)
+      contentMargins: Insets(0), displayScale: device.screen.scale)
   }
 }
 
 extension ActivityService.Stored {
   /// Live Activities with the settings of `widgetlab.yaml`.
   ///
-  /// - Throws: `configuration` with the file of an app; errors of the database.
-  init(_ configuration: ClusterConfiguration, _ transactions: DeviceTransactions) throws {
+  /// - Throws: errors of the database.
+  init(
+    _ configuration: ClusterConfiguration, _ apps: [InstalledApp], _ transactions: DeviceTransactions
+  ) throws {
     try self.init(
-      transactions, apps: try configuration.activityApps(), limits: ActivityLimits(configuration.settings),
+      transactions, apps: apps, limits: ActivityLimits(configuration.settings),
       hasStartTokens: configuration.hasActivityStartTokens)
   }
 }

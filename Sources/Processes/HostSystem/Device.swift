@@ -3,19 +3,21 @@
 import Archive
 package import Cluster
 import Device
-import DeviceRules
+package import DeviceRules
+import Dispatch
 import Foundation
 package import GRDB
 package import MessageBus
 import Messages
 import OwnedTasks
 package import Stores
+import Synchronization
 package import Timekeeping
 
 /// The assembled device: its services, the messages that they receive, and the routing of requests between them.
 ///
 /// The state of the device is the value of `core`. All of it is on one actor. Screens and lists are read and encoded outside of it.
-@DeviceActor package final class Device {
+@DeviceActor package final class Device: DevicePart {
   let configuration: ClusterConfiguration
   let bus: any BusConnection
   let core: DeviceCore
@@ -27,16 +29,13 @@ package import Timekeeping
   let gallery: GalleryService
   let pushes: PushService
   let activities: ActivityService
-  let intents: IntentService
+  let intents = IntentService()
   let defaults: DefaultsDomains
   /// Extensions whose widgets use the location.
   let wantingLocation: Set<String>
-  let clock: any ControllableClock
   let transactions: DeviceTransactions
-  let parts: HostParts
-  let broken: @Sendable (String) -> Void
   /// What requests leave to be done.
-  let tasks: TaskOwner
+  let tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
 
   /// Reads the database and creates the folders of the device. Nothing runs before `resume()`.
   ///
@@ -50,10 +49,7 @@ package import Timekeeping
     bus: any BusConnection, underWay: UnderWay = UnderWay(), parts: HostParts = HostParts(),
     broken: @escaping @Sendable (String) -> Void
   ) throws {
-    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
-    intents = IntentService()
-    let device = configuration.device.name
-    let folder = instance.device(device)
+    let folder = instance.device(configuration.device.name)
     try folder.makeTransfers()
     let synchronized = Concurrently { try folder.synchronizeTransfers() }
     let groups = try folder.makeGroups(configuration.appGroups)
@@ -66,46 +62,38 @@ package import Timekeeping
     }
     // With what the device has decided before. Shown to its processes after that.
     clock.persist { [weak transactions] setting in
-      let value = try BodyCoding.data(setting)
-      try transactions?.writeNow { try DeviceStore.set(value, named: DeviceStore.clock, $0) }
+      if let transactions { try DeviceStore.save(setting, named: DeviceStore.clock, transactions) }
     }
-    self.clock = clock
     self.transactions = transactions
-    let bus = CommittedBus(bus, transactions)
+    let bus = CommittedBus(bus: bus, transactions: transactions)
     let programs = configuration.programs(groups: groups, containers, in: instance)
     let stored = try StoredDevice(configuration, programs, store, transactions, underWay, parts)
     let core = DeviceCore(stored.stateMachine, clock: clock, broken: broken)
-    let conditions = DeviceConditionsService(
-      core: core, settings: stored.stateMachine.settings, bus: bus, clock: clock,
-      storage: DeviceConditionsService.Storage(transactions))
     self.configuration = configuration
     self.bus = bus
     self.core = core
-    self.conditions = conditions
-    self.defaults = DefaultsDomains(
+    defaults = DefaultsDomains(
       bundles: configuration.products.map(\.bundle), groups: groups, container: containers.path)
-    self.wantingLocation = try configuration.bundlesWantingLocation()
-    self.parts = parts
-    self.broken = broken
+    wantingLocation = try configuration.bundlesWantingLocation()
+    conditions = DeviceConditionsService(core: core, bus: bus, clock: clock, transactions: transactions)
     let launcher = LaunchService(stored.launching, core: core, bus: bus, clock: clock)
     self.launcher = launcher
-    let gallery = GalleryService(stored.gallery, core: core, bus: bus) {
+    gallery = GalleryService(stored.gallery, core: core, bus: bus) {
       await launcher.launchOutcome(of: $0, within: $1)
     }
-    self.gallery = gallery
-    apps = AppLifecycleService(core: core, containers: AppLifecycleService.ContainerMoves(containers), bus: bus)
-    self.transfers = try TransferService(
-      stored.transfers, core: core, configuration, folder: folder.transfers, containers, bus: bus, clock: clock)
-    self.timelines = TimelineService(
-      stored.timelines, core: core, configuration, gallery, conditions, containers, underWay, bus: bus, clock: clock)
-    self.pushes = PushService(stored.pushes, core: core, bus: bus, underWay: underWay)
+    apps = AppLifecycleService(core: core, containers: containers, bus: bus)
+    let container: @Sendable (Address) -> String? = { $0.bundleIdentifier.flatMap(containers.path) }
+    transfers = try TransferService(
+      stored.transfers, core: core, folder: folder.transfers, bus: bus, clock: clock, container: container,
+      space: { DiskSpace(at: folder.transfers).map { TransferSpace($0, settings) } })
+    timelines = TimelineService(
+      stored.timelines, core: core, bus: bus, clock: clock, underWay: underWay, container: container,
+      closureSizes: { [layout = ClosureLayout()] in await layout.sizes(in: $0, $1) })
+    pushes = PushService(stored.pushes, core: core, bus: bus, underWay: underWay)
     activities = ActivityService(
       stored.activities, core: core, bus: bus, clock: clock,
       backoff: Backoff(first: settings.crashBackoffFirst.seconds, limit: settings.crashBackoffMax.seconds),
-      environment: {
-        WidgetEnvironment(
-          ofActivityOn: configuration.device, conditions.settings(of: .widgetExtension(device, $0)))
-      })
+      environment: WidgetEnvironment(ofActivityOn: configuration.device))
     try synchronized.get()
     recordSetAside(underWay)
   }
@@ -120,13 +108,7 @@ package import Timekeeping
   package func resume() async throws {
     listen()
     listenToUser()
-    listenToGallery()
-    listenForLaunches()
-    listenForTimelines()
-    listenForPushes()
-    listenForActivities()
-    listenForDefaults()
-    connectServices()
+    core.connect(launcher, apps, conditions, transfers, timelines, pushes, gallery, activities, self)
     let extensions = Set(configuration.extensions.map(\.bundle))
     try core.record(.gallery(.keep(extensions: extensions, apps: Set(configuration.apps.map(\.bundle)))))
     conditions.begin(running: launcher.runningInstances)
@@ -135,9 +117,11 @@ package import Timekeeping
     apps.begin(quit: launcher.quitApps)
     try core.record(.gallery(.began))
     // First: an activity that ends now changes tokens, and an event of tokens releases those that it does not know.
-    beginPushes()
+    pushes.begin(
+      core.state.pushWidgets, reloads: core.state.timelines.reports, activities: core.state.activityTokens,
+      isOnline: conditions.network.path != .off)
     activities.begin { [weak self] bundle, request in
-      guard let self else { return .failure(Self.closed) }
+      guard let self else { return .failure(DeviceCore.closed) }
       return await archive(request, by: bundle)
     }
     timelines.begin()
@@ -153,13 +137,8 @@ package import Timekeeping
     pushes.flush()
     // Nothing is handled any more: an exit that no other service learns of must not be acknowledged.
     core.stop()
-    await launcher.leave()
-    await transfers.leave()
-    await timelines.leave()
-    await activities.leave()
-    await pushes.leave()
-    await apps.leave()
-    await gallery.leave()
+    let parts: [any DevicePart] = [launcher, transfers, timelines, activities, pushes, apps, gallery]
+    for part in parts { await part.leave() }
     await intents.leave()
     await conditions.leave()
     await tasks.end()
@@ -170,32 +149,47 @@ package import Timekeeping
   /// What the device waits for: agents that have not reported their processes.
   package func waitingFor() -> [String] { launcher.silentAgents.map(\.text) }
 
-  // MARK: Messages
-
-  private nonisolated static var closed: BusError {
-    BusError(.closed, "the device is shutting down", isDefinite: false)
+  /// What takes the device several steps.
+  package func perform(_ action: DeviceAction) {
+    if case .instanceEnded(let address, _) = action { intents.ended(address) }
+    guard case .activities(.started(let app)) = action else { return }
+    // Not awaited: the author's code may take its time.
+    tasks.start { [self] in await launchForToken(.app(configuration.device.name, app), app) }
   }
 
+  // MARK: Messages
+
   /// Sets what the device does at a request, while it exists.
-  nonisolated func onRequest<R: Request>(
+  private nonisolated func onRequest<R: Request>(
     _ type: R.Type, _ handle: @escaping @DeviceActor (Device, R, Received) async throws -> R.Reply
   ) {
     bus.onRequest(type) { @DeviceActor [weak self] request, from in
-      guard let self else { throw Self.closed }
+      guard let self else { throw DeviceCore.closed }
       return try await handle(self, request, from)
     }
   }
 
+  /// The same for an order, whose reply says only that it was carried out.
+  private nonisolated func onOrder<R: Request>(
+    _ type: R.Type, _ handle: @escaping @DeviceActor (Device, R, Received) async throws -> Void
+  ) where R.Reply == Done {
+    onRequest(type) { device, request, from in
+      try await handle(device, request, from)
+      return Done()
+    }
+  }
+
   /// The same for an event.
-  nonisolated func onEvent<E: Event>(
+  private nonisolated func onEvent<E: Event>(
     _ type: E.Type, _ handle: @escaping @DeviceActor (Device, E, Received) async throws -> Void
   ) {
     bus.onEvent(type) { @DeviceActor [weak self] event, from in
-      guard let self else { throw Self.closed }
+      guard let self else { throw DeviceCore.closed }
       try await handle(self, event, from)
     }
   }
 
+  /// Messages of agents, of the push server and of the author's processes.
   private nonisolated func listen() {
     StandingProcess.answerPeers(on: bus) { [weak self] in await self?.waitingFor() ?? ["the device"] }
     bus.onPresence { [launcher, conditions] presence in
@@ -203,36 +197,198 @@ package import Timekeeping
       if presence.address.role == .agent { launcher.agentConnected(presence.address) }
       if presence.address == .pushServer { conditions.pushServerConnected() }
     }
-    onEvent(AgentStarted.self) { try $0.launcher.started($1, agent: $2.source) }
+    onEvent(AgentStarted.self) {
+      try $0.core.record(.launching(.agentReported($2.source, incarnation: $1.incarnation, children: $1.children)))
+    }
     onEvent(ProcessExited.self) { device, event, _ in try device.launcher.exited(event) }
-    onEvent(MemoryExceeded.self) { device, event, _ in try device.launcher.exceededMemory(event) }
-    onEvent(LocksHeld.self) { device, event, _ in try device.launcher.heldLocks(event) }
-    onRequest(ProcessReady.self) { try $0.ready($1, $2) }
+    onEvent(MemoryExceeded.self) { device, event, _ in
+      let instance = ProcessInstance(generation: event.generation, pid: event.pid)
+      try device.core.record(.launching(.exceededMemory(event.address, instance, why: event.description)))
+    }
+    onEvent(LocksHeld.self) { device, event, _ in
+      try device.core.record(
+        .launching(.process(.evict(event.address, generation: event.generation, why: event.description))))
+    }
+    onOrder(ProcessReady.self) { try $0.ready($1, $2) }
     onRequest(OpenSession.self) { try $0.transfers.open($1, $2) }
-    onRequest(CreateTransfer.self) { try $0.transfers.create($1, $2) }
+    onOrder(CreateTransfer.self) { try $0.transfers.create($1, $2) }
     onRequest(CancelTransfer.self) { try await $0.transfers.cancel($1, $2) }
-    onRequest(ChangeTransfer.self) { try $0.transfers.change($1, $2) }
-    onRequest(CloseSession.self) { try $0.transfers.close($1, $2) }
-    onRequest(DeviceStatus.self) { device, _, _ in try await device.status() }
+    onOrder(ChangeTransfer.self) { try $0.transfers.change($1, $2) }
+    onOrder(CloseSession.self) { try $0.transfers.close($1, $2) }
+    onEvent(ReloadTimelines.self) { try $0.timelines.reload($1, $2) }
+    onEvent(DeliverPush.self) { device, event, _ in
+      // The conditions decide. The push server acts on their report, which may be ahead of `setOnline`.
+      guard device.conditions.network.path != .off else { throw BusError(.offline, "the device has no network") }
+      try await device.pushes.received(event.notification)
+    }
+    onEvent(TokenReplaced.self) { device, event, _ in
+      try device.core.record(.tokens(.replaced(TokenKey(event.bundle, event.use), event.token)))
+    }
+    onRequest(AskPushInfo.self) { device, _, from in device.pushes.info(from) }
+    onRequest(RegisterForPushes.self) { try await $0.pushes.register($1, $2) }
+    onRequest(RequestActivity.self) { try await $0.request($1, $2) }
+    onRequest(ChangeActivity.self) { try $0.change($1, $2) }
+    onRequest(ListActivities.self) { $0.list($1, $2) }
   }
 
-  private func ready(_ request: ProcessReady, _ from: Received) throws -> Done {
+  /// Requests of the user. Some are also those of an author's process.
+  private nonisolated func listenToUser() {
+    onRequest(DeviceStatus.self) { device, _, _ in try await device.status() }
+    onRequest(AwaitLaunch.self) { device, request, _ in
+      AwaitLaunch.Reply(failures: await device.outcome(of: request))
+    }
+    onOrder(OpenApp.self) { device, request, from in try device.open(request.bundle, from.context) }
+    onOrder(ForceQuitApp.self) { device, request, _ in try await device.forceQuit(request) }
+    onOrder(UpdateApp.self) { device, request, _ in try await device.update(request.bundle) }
+    onRequest(SetClock.self) { device, request, _ in
+      try await device.conditions.change(request.change)
+      return device.conditions.clockState
+    }
+    onRequest(SetNetwork.self) { device, request, _ in
+      try device.conditions.set(request.state)
+      return request.state
+    }
+    onRequest(SetPower.self) { device, request, _ in try device.conditions.set(request) }
+    onRequest(ChangeSetting.self) { device, request, _ in try device.change(request.change) }
+    onRequest(MoveDevice.self) { device, _, from in
+      try device.timelines.moved(device.wantingLocation, from.context)
+    }
+    onRequest(ListSessions.self) { device, request, _ in
+      try device.transfers.list(request, clock: device.conditions.clockState)
+    }
+    onRequest(ReadDefaults.self) { device, request, _ in try device.read(request) }
+    onOrder(WriteDefaults.self) { device, request, _ in try device.write(request) }
+    onRequest(ListGallery.self) { device, request, _ in await device.list(request) }
+    onRequest(AddPlacement.self) { device, request, from in try await device.add(request, from.context) }
+    onRequest(EditPlacement.self) { device, request, from in try await device.edit(request, from.context) }
+    onRequest(RemovePlacement.self) { try $0.core.ask(.gallery(.remove($1.placement, $2.context))) }
+    onRequest(TurnStack.self) { try $0.core.ask(.gallery(.turn(to: $1.placement, $2.context))) }
+    onRequest(ListPlacements.self) { device, _, from in
+      let bundle = from.source.bundleIdentifier ?? ""
+      return ListPlacements.Reply(placements: device.core.state.gallery.placements(askedBy: bundle))
+    }
+    onRequest(ShowScreen.self) { device, request, _ in try await device.show(request) }
+    onRequest(ChangeScreen.self) { device, request, from in try device.change(request.change, from.context) }
+    onRequest(TapWidget.self) { device, request, from in try await device.tap(request, from.context) }
+    onRequest(ReadImage.self) { device, request, _ in
+      try device.activities.image(request) ?? device.timelines.image(request)
+    }
+    onRequest(TakeSnapshot.self) { device, request, _ in
+      if request.bundle == nil { try device.core.state.gallery.requireOneBundle(of: request.widgetKind) }
+      return try await device.timelines.snapshot(request)
+    }
+    onRequest(ArchiveWidget.self) { device, request, _ in try await device.archive(request) }
+    onRequest(ListBudget.self) { device, request, _ in try device.timelines.list(request) }
+    onRequest(AllowActivities.self) { try $0.core.ask(.activities(.allow($1, $2.context))) }
+  }
+
+  private func ready(_ request: ProcessReady, _ from: Received) throws {
     core.handle(.runs(from.source, generation: from.sourceGeneration))
     if from.source.role == .widgetExtension {
-      try activities.learned(from.source.bundleIdentifier ?? "", request.activities ?? [])
-      try gallery.learned(from.source, request.widgets, from.context)
+      let bundle = from.source.bundleIdentifier ?? ""
+      try core.record(.activities(.declared(bundle: bundle, request.activities ?? [])))
+      try core.record(.gallery(.learned(from.source, request.widgets, from.context)))
     }
-    try launcher.ready(from.source, generation: from.sourceGeneration)
-    return Done()
+    try core.record(.launching(.ready(from.source, generation: from.sourceGeneration)))
   }
 
   @concurrent private nonisolated func status() async throws -> DeviceStatus.Reply {
-    let gallery = gallery.stateMachine
+    let gallery = await core.state.gallery
     // An earlier version of the system may have had the location.
     let missing = gallery.state.placements.filter { gallery.device.refusal(of: $0.location) != nil }
     let unseen = Set(missing.map(\.id))
     return DeviceStatus.Reply(
       device: configuration.device.name, processes: await launcher.status, sessions: try await transfers.status(),
       timelines: await timelines.status().filter { !unseen.contains($0.placement) })
+  }
+}
+
+/// What the previous host wrote of the device.
+struct StoredDevice {
+  let launching: LaunchService.Stored
+  let transfers: TransferService.Stored
+  let timelines: TimelineService.Stored
+  let pushes: PushService.Stored
+  let gallery: GalleryService.Stored
+  let activities: ActivityService.Stored
+  let stateMachine: DeviceStateMachine
+
+  /// - Throws: `configuration` with the file that it concerns, or errors of the database.
+  init(
+    _ configuration: ClusterConfiguration, _ programs: [Program], _ store: DeviceStore,
+    _ transactions: DeviceTransactions, _ underWay: UnderWay, _ parts: HostParts
+  ) throws {
+    let settings = configuration.settings
+    let deviceSettings = try DeviceSettingsStateMachine(configuration, store)
+    // The types of what is stored of timelines take as long as all the rest.
+    let timelines = Concurrently {
+      try TimelineService.Stored(configuration, deviceSettings.settings, transactions, parts.reloads)
+    }
+    launching = try LaunchService.Stored(
+      programs, transactions, suspendAfter: settings.suspendAfter.seconds, endIdleAfter: settings.endIdleAfter.seconds,
+      backoff: Backoff(first: settings.crashBackoffFirst.seconds, limit: settings.crashBackoffMax.seconds))
+    transfers = try TransferService.Stored(
+      transactions, settings: TransferSettings(settings),
+      families: AppFamilies(apps: configuration.apps.map(\.bundle)), underWay: underWay)
+    pushes = try PushService.Stored(
+      transactions, device: configuration.device.name, products: configuration.pushProducts,
+      hasWidgetPushes: configuration.hasWidgetPushes)
+    gallery = try GalleryService.Stored(
+      transactions, device: WidgetDevice(configuration), apps: configuration.apps.map(\.bundle),
+      placesEachKind: settings.gallery.placesEachKind)
+    let apps = try configuration.installedApps()
+    activities = try ActivityService.Stored(configuration, apps, transactions)
+    self.timelines = try timelines.get()
+    var stateMachine = DeviceStateMachine()
+    stateMachine.launching = launching.stateMachine
+    stateMachine.apps = AppLifecycleStateMachine(apps: apps)
+    stateMachine.conditions = try DeviceConditionsStateMachine(store, hasPushServer: configuration.pushServer != nil)
+    stateMachine.settings = deviceSettings
+    (stateMachine.loading, stateMachine.delivery) = (transfers.loading, transfers.delivery)
+    stateMachine.timelines = self.timelines.stateMachine
+    (stateMachine.tokens, stateMachine.notifications) = (pushes.tokens, pushes.notifications)
+    (stateMachine.gallery, stateMachine.screen) = (gallery.gallery, gallery.screen)
+    stateMachine.activities = activities.stateMachine
+    stateMachine.facts = DeviceFacts(configuration, parts)
+    self.stateMachine = stateMachine
+  }
+}
+
+extension DeviceFacts {
+  fileprivate init(_ configuration: ClusterConfiguration, _ parts: HostParts) {
+    self.init()
+    device = configuration.device.name
+    for product in configuration.extensions {
+      extensions[product.address(on: device)] = product.dataProtection.isOfUnlockedDevice
+    }
+    pushReloadsAllWidgets = configuration.settings.pushReloadsAllWidgets
+    launchesForEvents = parts.launchesForEvents
+  }
+}
+
+/// A value that another thread makes while this one continues. For the start of a process, which waits for the disk and
+/// decodes what is stored.
+struct Concurrently<Value: Sendable>: Sendable {
+  private final class Made: Sendable {
+    let result = Mutex<Result<Value, any Error>?>(nil)
+  }
+
+  private let made = Made()
+  private let queue = DispatchQueue(label: "start")
+
+  init(_ make: @escaping @Sendable () throws -> Value) {
+    queue.async { [made] in
+      let result = Result { try make() }
+      made.result.withLock { $0 = result }
+    }
+  }
+
+  /// Blocks this thread until the value is there.
+  ///
+  /// - Throws: the error of the other thread.
+  func get() throws -> Value {
+    queue.sync {}
+    guard let result = made.result.withLock({ $0 }) else { preconditionFailure("a serial queue keeps its order") }
+    return try result.get()
   }
 }

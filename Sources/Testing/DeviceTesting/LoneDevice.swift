@@ -9,10 +9,8 @@ package import Timekeeping
 package final class LoneDevice: Sendable {
   package let core: DeviceCore
   package let processes: AsyncStream<ProcessAction>
-  package let launches: AsyncStream<LaunchOutput>
-  package let apps: AsyncStream<AppLifecycleOutput>
-  package let pushes: AsyncStream<PushOutput>
-  package let network: AsyncStream<DeviceConditionsOutput>
+  /// All but those of `processes`.
+  package let requests: AsyncStream<DeviceRequest>
   /// Why its state cannot be written.
   package let failures: AsyncStream<String>
 
@@ -20,27 +18,16 @@ package final class LoneDevice: Sendable {
 
   package init(_ state: DeviceStateMachine, clock: any ControllableClock) async {
     let (processes, process) = AsyncStream.makeStream(of: ProcessAction.self)
-    let (launches, launch) = AsyncStream.makeStream(of: LaunchOutput.self)
-    let (apps, app) = AsyncStream.makeStream(of: AppLifecycleOutput.self)
-    let (pushes, push) = AsyncStream.makeStream(of: PushOutput.self)
-    let (network, condition) = AsyncStream.makeStream(of: DeviceConditionsOutput.self)
+    let (requests, other) = AsyncStream.makeStream(of: DeviceRequest.self)
     let (failures, failure) = AsyncStream.makeStream(of: String.self)
     core = DeviceCore(state, clock: clock) { failure.yield($0) }
-    (self.processes, self.launches, self.apps, self.pushes) = (processes, launches, apps, pushes)
-    (self.network, self.failures) = (network, failures)
+    (self.processes, self.requests, self.failures) = (processes, requests, failures)
     Self.all.withLock { $0[ObjectIdentifier(core)] = self }
     await core.observe { [core] step in
       // Its service is connected.
       core.begin()
       for request in step.asked {
-        switch request {
-        case .process(let action): process.yield(action)
-        case .launch(let output): launch.yield(output)
-        case .app(let output): app.yield(output)
-        case .push(let output): push.yield(output)
-        case .conditions(let output): condition.yield(output)
-        case .timelines, .report: break
-        }
+        if case .process(let action) = request { process.yield(action) } else { other.yield(request) }
       }
     }
   }

@@ -26,7 +26,7 @@ package import Timekeeping
 
     /// - Throws: errors of the database.
     package init(
-      _ transactions: DeviceTransactions, apps: [ActivityApp], limits: ActivityLimits, hasStartTokens: Bool
+      _ transactions: DeviceTransactions, apps: [InstalledApp], limits: ActivityLimits, hasStartTokens: Bool
     ) throws {
       store = try ActivityStore(transactions)
       stateMachine = ActivityStateMachine(
@@ -36,36 +36,36 @@ package import Timekeeping
     }
   }
 
-  nonisolated let concerns: Set<DeviceConcern> = [.activities]
+  package nonisolated let concerns: Set<DeviceConcern> = [.activities]
   nonisolated let core: DeviceCore
   private let store: ActivityStore
   private let bus: any BusConnection
   private let clock: any ControllableClock
   private let machine: any ControllableClock
   private var archiveViews: ArchiveViews?
-  private let environment: @Sendable (_ widgetExtension: String) -> WidgetEnvironment
+  private let environment: WidgetEnvironment
   private let backoff: Backoff
   /// As the database has it.
   private var stored: ActivityStateMachine.State
   private var views: [Int: ActivityStore.Views]
   /// The processes that receive changes, with what each received last.
   private var followers: [Address: AppActivities] = [:]
-  private var waiting: [String: [UUID: CheckedContinuation<Void, Never>]] = [:]
+  /// Callers that wait for the tokens of an app's activities.
+  private let waiting = Waiters<String>()
   private var archiving: Set<Int> = []
-  private let tasks: TaskOwner
+  private let tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
 
   /// - Parameters:
   ///   - clock: the device's clock.
   ///   - machine: the clock of pauses before an extension is asked again.
   ///   - backoff: these pauses.
-  ///   - environment: that of the Lock Screen presentation for an extension.
+  ///   - environment: that of the Lock Screen presentation. The settings are those of the extension.
   package nonisolated init(
     _ stored: Stored, core: DeviceCore, bus: any BusConnection, clock: any ControllableClock,
     machine: any ControllableClock = AdjustableClock(.running(ahead: 0), executor: DeviceActor.executor),
     backoff: Backoff = Backoff(first: 1, limit: 60),
-    environment: @escaping @Sendable (_ widgetExtension: String) -> WidgetEnvironment
+    environment: WidgetEnvironment
   ) {
-    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
     self.core = core
     store = stored.store
     self.stored = stored.stateMachine.state
@@ -86,18 +86,17 @@ package import Timekeeping
   /// Cancels the requests that are under way; the next instance repeats them.
   package func leave() async {
     core.stop()
-    for app in waiting.keys { resumeWaiting(app) }
+    waiting.resume()
     await tasks.end()
   }
 
   // MARK: Queries
 
-  package var stateMachine: ActivityStateMachine { core.state.activities }
-  private var activities: ActivityStateMachine { core.state.activities }
+  private var stateMachine: ActivityStateMachine { core.state.activities }
 
   /// The activities with their views, the most relevant first; of equal ones the latest first.
   package var shown: [ShowScreen.LiveActivity] {
-    let sorted = activities.state.activities.sorted {
+    let sorted = stateMachine.state.activities.sorted {
       let (one, other) = ($0.record.content.relevanceScore, $1.record.content.relevanceScore)
       return one == other ? $0.number > $1.number : one > other
     }
@@ -121,98 +120,38 @@ package import Timekeeping
 
   // MARK: Messages
 
-  /// `activity.request`
-  ///
-  /// - Parameter app: the app's bundle identifier.
-  /// - Throws: `activities-denied`, `activity-too-large`, `too-many-activities`, `bad-activity-content` (definite),
-  ///   `failed`.
-  package func request(
-    _ request: RequestActivity, app: String, because cause: ActivityMoved.Cause, _ context: MessageContext
-  ) throws(BusError) -> AppActivities {
-    try reply(.request(request, app: app, because: cause, context))
-  }
-
-  /// `activity.change`
-  ///
-  /// - Parameter app: the app whose activity it must be; `nil`: of any.
-  /// - Throws: `no-such-activity`, `activity-too-large`, `bad-activity-content` (definite), `failed`.
-  package func change(
-    _ request: ChangeActivity, of app: String?, because cause: ActivityMoved.Cause, _ context: MessageContext
-  ) throws(BusError) -> AppActivities {
-    try reply(.change(request, of: app, because: cause, context))
-  }
-
-  private func reply(_ event: ActivityEvent) throws(BusError) -> AppActivities {
-    guard case .activities(let all) = try core.ask(.activities(event)) else { throw DeviceCore.noReply }
-    return all
-  }
-
-  /// `activity.allow`
-  ///
-  /// - Throws: `failed`.
-  package func allow(_ request: AllowActivities, _ context: MessageContext) throws(BusError) {
-    _ = try core.ask(.activities(.allow(request, context)))
-  }
-
   /// `activity.list` of a process, which receives changes from now on.
   package func follow(_ process: Address, app: String) -> AppActivities {
-    let now = activities.activities(of: app)
+    let now = stateMachine.activities(of: app)
     followers[process] = now
-    if hasTokens(app) { resumeWaiting(app) }
+    waiting.resume { hasTokens($0) }
     return now
   }
 
-  // MARK: Input from other services
-
-  /// An extension is ready and reported the types of attributes that it shows.
-  ///
-  /// - Throws: `failed`.
-  package func learned(_ widgetExtension: String, _ declarations: [ActivityDeclaration]) throws(BusError) {
-    _ = try core.ask(.activities(.declared(bundle: widgetExtension, declarations)))
-  }
-
-  /// A process instance ended.
-  func ended(_ process: Address) { followers[process] = nil }
-
-  /// Returns when the app has asked for its activities and all of them have a token; or after `limit`, by the machine's
-  /// clock.
+  /// Returns when the app has asked for its activities and all of them have a token; or after `limit`, in machine time.
   package func awaitTokens(ofApp app: String, within limit: Duration) async {
-    guard !hasTokens(app) else { return }
-    let id = UUID()
-    let end = machine.now.addingTimeInterval(Double(limit.components.seconds))
-    let patience = tasks.start { [machine, weak self] in
-      guard (try? await machine.sleep(until: end)) != nil else { return }
-      await self?.stopWaiting(app, id)
-    }
-    guard let patience else { return }
-    await withCheckedContinuation { continuation in
-      if hasTokens(app) { continuation.resume() } else { waiting[app, default: [:]][id] = continuation }
-    }
-    patience.cancel()
+    guard core.failure == nil, !hasTokens(app) else { return }
+    for await _ in waiting.stream(until: app, within: limit) {}
   }
 
   private func hasTokens(_ app: String) -> Bool {
     followers.keys.contains { $0.role == .app && $0.bundleIdentifier == app }
-      && activities.withToken.allSatisfy { $0.app != app || $0.token != nil }
-  }
-
-  private func stopWaiting(_ app: String, _ id: UUID) { waiting[app]?.removeValue(forKey: id)?.resume() }
-
-  private func resumeWaiting(_ app: String) {
-    for continuation in waiting.removeValue(forKey: app)?.values.map(\.self) ?? [] { continuation.resume() }
+      && stateMachine.withToken.allSatisfy { $0.app != app || $0.token != nil }
   }
 
   // MARK: Changes
 
-  func save(_ step: DeviceStep) throws {
-    guard activities.state != stored else { return }
-    try store.save(activities.state)
-    stored = activities.state
+  package func save(_ step: DeviceStep) throws {
+    guard stateMachine.state != stored else { return }
+    try store.save(stateMachine.state)
+    stored = stateMachine.state
     let left = Set(stored.activities.map(\.number))
     views = views.filter { left.contains($0.key) }
   }
 
-  func perform(_ action: ActivityAction) {
+  package func perform(_ action: DeviceAction) {
+    if case .instanceEnded(let process, _) = action { followers[process] = nil }
+    guard case .activities(let action) = action else { return }
     switch action {
     case .moved(let notice, let context): bus.record(notice, context: context)
     case .changed(let context): tellFollowers(context)
@@ -220,21 +159,21 @@ package import Timekeeping
     }
   }
 
-  func settle() {
-    for app in waiting.keys where hasTokens(app) { resumeWaiting(app) }
+  package func settle() {
+    waiting.resume { hasTokens($0) }
     archiveWhatIsNew()
   }
 
   private func tellFollowers(_ context: MessageContext) {
     for (process, sent) in followers.sorted(by: { $0.key.text < $1.key.text }) {
-      guard let app = activities.app(of: process.bundleIdentifier ?? "") else { continue }
-      var now = activities.activities(of: app)
+      guard let app = stateMachine.app(of: process.bundleIdentifier ?? "") else { continue }
+      var now = stateMachine.activities(of: app)
       // The revision counts the changes of all apps.
       var same = sent
       same.revision = now.revision
       guard same != now else { continue }
       followers[process] = now
-      now.revision = activities.state.revision
+      now.revision = stateMachine.state.revision
       bus.submit(ActivitiesChanged(now), to: process, id: UUID(), context: context) { _ in
         // A process that has ended reads the activities when it asks for them.
       }
@@ -246,7 +185,7 @@ package import Timekeeping
   /// Asks for the views of each activity that has a newer version than its views.
   private func archiveWhatIsNew() {
     guard core.failure == nil, let archiveViews else { return }
-    for kept in activities.state.activities where kept.archived != kept.version && !archiving.contains(kept.number) {
+    for kept in stateMachine.state.activities where kept.archived != kept.version && !archiving.contains(kept.number) {
       archiving.insert(kept.number)
       tasks.start(holding: clock) { await self.archive(kept.number, with: archiveViews) }
     }
@@ -256,16 +195,19 @@ package import Timekeeping
   private func archive(_ number: Int, with archiveViews: ArchiveViews) async {
     defer { archiving.remove(number) }
     var failures = 0
-    while core.failure == nil, !Task.isCancelled, let kept = activities.activity(number), kept.archived != kept.version
+    while core.failure == nil, !Task.isCancelled, let kept = stateMachine.activity(number),
+      kept.archived != kept.version
     {
       let record = kept.record
-      guard let bundle = activities.widgetExtension(of: record.app, showing: record.attributesType) else {
+      guard let bundle = stateMachine.widgetExtension(of: record.app, showing: record.attributesType) else {
         let note = "no extension of \(record.app) has an ActivityConfiguration for \(record.attributesType)"
         return set(nil, kept, note: note)
       }
+      var environment = environment
+      environment.settings = core.state.settings.settings(of: .widgetExtension(core.state.facts.device, bundle))
       let question = ArchiveActivity(
         id: record.id, attributesType: record.attributesType, attributes: record.attributes,
-        state: record.content.state, isStale: record.phase == .stale, environment: environment(bundle))
+        state: record.content.state, isStale: record.phase == .stale, environment: environment)
       switch await archiveViews(bundle, question) {
       case .success(let views): set(views, kept, note: nil)
       case .failure(let error):
@@ -284,7 +226,7 @@ package import Timekeeping
   private func set(_ views: ActivityViews?, _ kept: ActivityStateMachine.Kept, note: String?) {
     let text = views?[.lockScreen]?.view.lines ?? []
     // The device may end, and the activity can be gone by now.
-    guard core.failure == nil, activities.activity(kept.number) != nil else { return }
+    guard core.failure == nil, stateMachine.activity(kept.number) != nil else { return }
     if let views {
       let new = ActivityStore.Views(version: kept.version, views: views)
       do {
@@ -296,5 +238,62 @@ package import Timekeeping
       self.views[kept.number] = new
     }
     core.handle(.activities(.archived(kept.number, version: kept.version, note: note, text: text)))
+  }
+}
+
+/// Persists the activities, and the views that the extensions archived.
+struct ActivityStore: Sendable {
+  /// The archived views of one version of an activity.
+  struct Views: Codable, Sendable {
+    let version: Int
+    let views: ActivityViews
+  }
+
+  private let transactions: DeviceTransactions
+
+  init(_ transactions: DeviceTransactions) throws {
+    self.transactions = transactions
+    try transactions.database.createTables(
+      of: "activities",
+      """
+      CREATE TABLE activities (id INTEGER PRIMARY KEY, state BLOB NOT NULL);
+      CREATE TABLE activityViews (number INTEGER PRIMARY KEY, views BLOB NOT NULL);
+      """)
+  }
+
+  func state() throws -> ActivityStateMachine.State? {
+    try transactions.database.read { db in
+      try Data.fetchOne(db, sql: "SELECT state FROM activities").map { try ActivityStateMachine.State(stored: $0) }
+    }
+  }
+
+  /// The views by the number of their activity.
+  func views() throws -> [Int: Views] {
+    try transactions.database.read { db in
+      var all: [Int: Views] = [:]
+      for row in try Row.fetchAll(db, sql: "SELECT * FROM activityViews") {
+        all[row["number"]] = try row.decoded("views")
+      }
+      return all
+    }
+  }
+
+  /// Writes the state, and deletes the views of activities that are gone, with the next transaction.
+  func save(_ state: ActivityStateMachine.State) throws {
+    let left = state.activities.map(\.number)
+    try transactions.write(.lasting) { db in
+      try db.run("INSERT OR REPLACE INTO activities (id, state) VALUES (1, ?)", [try BodyCoding.data(state)])
+      for number in try Int.fetchAll(db, sql: "SELECT number FROM activityViews") where !left.contains(number) {
+        try db.run("DELETE FROM activityViews WHERE number = ?", [number])
+      }
+    }
+  }
+
+  /// Writes the views of an activity, with the next transaction.
+  func save(_ views: Views, of number: Int) throws {
+    try transactions.write(.lasting) { db in
+      try db.run(
+        "INSERT OR REPLACE INTO activityViews (number, views) VALUES (?, ?)", [number, try BodyCoding.data(views)])
+    }
   }
 }

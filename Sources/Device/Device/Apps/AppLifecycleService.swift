@@ -1,47 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import DeviceRules
+package import DeviceRules
 import Foundation
 package import MessageBus
 package import Messages
 import OwnedTasks
 package import Timekeeping
 
+/// The containers of the products, which an update moves. The calls are short.
+package protocol ContainerMoves: Sendable {
+  /// The bundle identifiers of the products whose move is recorded and not complete.
+  var moving: [String] { get }
+  /// Records that containers are to be moved.
+  func beginMove(of bundles: [String]) throws
+  /// Moves the containers. None of the products may run.
+  func endMove(of bundles: [String]) throws
+}
+
 /// The lifecycle of the device's apps: the user opens, force quits and updates them.
 ///
 /// An update is recorded before it begins, and the next host completes it if this one exits.
 @DeviceActor package final class AppLifecycleService: DevicePart {
-  /// The containers of the products, which an update moves. The calls are short.
-  package struct ContainerMoves: Sendable {
-    /// Returns the bundle identifiers of the products whose move is recorded and not complete.
-    let pending: @Sendable () -> [String]
-    /// Records that containers are to be moved.
-    let begin: @Sendable ([String]) throws -> Void
-    /// Moves the containers. None of the products may run.
-    let complete: @Sendable ([String]) throws -> Void
-
-    package init(
-      pending: @escaping @Sendable () -> [String], begin: @escaping @Sendable ([String]) throws -> Void,
-      complete: @escaping @Sendable ([String]) throws -> Void
-    ) {
-      self.pending = pending
-      self.begin = begin
-      self.complete = complete
-    }
-  }
-
-  nonisolated let concerns: Set<DeviceConcern> = [.apps]
+  package nonisolated let concerns: Set<DeviceConcern> = [.apps]
   nonisolated let core: DeviceCore
   private let bus: any BusConnection
-  private let containers: ContainerMoves
+  private let containers: any ContainerMoves
   /// The last notification of each app.
   private var notifications: [Address: Task<Void, Never>] = [:]
   /// Callers that wait for the end of an update, by app.
   private var waiting: [Address: [CheckedContinuation<Result<Void, BusError>, Never>]] = [:]
-  private let tasks: TaskOwner
+  private let tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
 
-  package nonisolated init(core: DeviceCore, containers: ContainerMoves, bus: any BusConnection) {
-    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
+  package nonisolated init(core: DeviceCore, containers: any ContainerMoves, bus: any BusConnection) {
     self.core = core
     self.containers = containers
     self.bus = bus
@@ -52,34 +42,21 @@ package import Timekeeping
   /// Resumes after a host restart: completes updates and force quits that the exit of the host interrupted.
   ///
   /// - Parameter quit: the apps that the user force-quit and has not opened since.
-  package func begin(quit: [Address]) { handle(.began(moving: containers.pending(), quit: quit)) }
+  package func begin(quit: [Address]) { handle(.began(moving: containers.moving, quit: quit)) }
 
   /// Stops the notifications that are under way. Callers that wait for an update get `closed`; the next host completes
   /// it. Must be the last call.
   package func leave() async {
     core.stop()
     for continuations in waiting.values {
-      for continuation in continuations { continuation.resume(returning: .failure(Self.closed)) }
+      for continuation in continuations { continuation.resume(returning: .failure(DeviceCore.closed)) }
     }
     waiting = [:]
     notifications = [:]
     await tasks.end()
   }
 
-  private static var closed: BusError { BusError(.closed, "the device is shutting down", isDefinite: false) }
-
   // MARK: User actions
-
-  /// The address of an app.
-  ///
-  /// - Throws: `no-such-app`, definite.
-  package func address(of bundle: String) throws(BusError) -> Address { try stateMachine.app(bundle).address }
-
-  /// The user opens the app, and the screen shows it.
-  package func open(_ app: Address) { handle(.opened(app)) }
-
-  /// The user force quits the app: it is not notified of an earlier opening.
-  package func forceQuit(_ app: Address) { handle(.forceQuit(app)) }
 
   /// `app.update`. Ends the app and its extensions, moves their containers to another path, and permits their launch
   /// again. The update is complete when this returns.
@@ -88,7 +65,7 @@ package import Timekeeping
   package func update(_ bundle: String) async throws {
     let app = try stateMachine.app(bundle)
     if let failure = core.failure { throw failure }
-    try containers.begin(app.products.compactMap(\.bundleIdentifier))
+    try containers.beginMove(of: app.products.compactMap(\.bundleIdentifier))
     let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Void, BusError>, Never>) in
       if let failure = core.failure { return continuation.resume(returning: .failure(failure)) }
       waiting[app.address, default: []].append(continuation)
@@ -101,9 +78,10 @@ package import Timekeeping
 
   private func handle(_ event: AppLifecycleStateMachine.Event) { core.handle(.apps(event)) }
 
-  func perform(_ action: AppLifecycleStateMachine.Action) {
+  package func perform(_ action: DeviceAction) {
+    guard case .apps(let action) = action else { return }
     switch action {
-    case .output, .process: break
+    case .asks: break
     case .notify(let app, let isActive): notify(app, isActive)
     case .stopNotifying(let app): notifications.removeValue(forKey: app)?.cancel()
     case .move(let app, let products): move(app, products)
@@ -125,7 +103,7 @@ package import Timekeeping
   private func move(_ app: Address, _ products: [Address]) {
     var failure: BusError?
     do {
-      try containers.complete(products.compactMap(\.bundleIdentifier))
+      try containers.endMove(of: products.compactMap(\.bundleIdentifier))
     } catch {
       failure = error as? BusError ?? BusError(.failed, "\(error)", isDefinite: false)
     }

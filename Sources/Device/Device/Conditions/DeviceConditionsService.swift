@@ -5,7 +5,7 @@ import Foundation
 package import MessageBus
 package import Messages
 import OwnedTasks
-import Synchronization
+package import Stores
 package import Timekeeping
 
 /// The conditions of the device: its network, its power, its settings and its clock. It sends network state and changed
@@ -14,34 +14,10 @@ package import Timekeeping
 ///
 /// State is persisted before it takes effect.
 @DeviceActor package final class DeviceConditionsService: DevicePart {
-  /// Persists the conditions.
-  package struct Storage: Sendable {
-    let saveNetwork: @Sendable (NetworkState) throws -> Void
-    let savePower: @Sendable (Bool) throws -> Void
-    let saveSettings: @Sendable (DeviceSettingsStateMachine.Stored) throws -> Void
-    let saveAnnounced: @Sendable (DeviceSettingsStateMachine.Stored) throws -> Void
-
-    /// - Parameter saveAnnounced: writes the settings when the consequences of a change are written, and not before.
-    package init(
-      saveNetwork: @escaping @Sendable (NetworkState) throws -> Void,
-      savePower: @escaping @Sendable (Bool) throws -> Void,
-      saveSettings: @escaping @Sendable (DeviceSettingsStateMachine.Stored) throws -> Void,
-      saveAnnounced: (@Sendable (DeviceSettingsStateMachine.Stored) throws -> Void)? = nil
-    ) {
-      self.saveNetwork = saveNetwork
-      self.savePower = savePower
-      self.saveSettings = saveSettings
-      self.saveAnnounced = saveAnnounced ?? saveSettings
-    }
-  }
-
-  nonisolated let concerns: Set<DeviceConcern> = [.settings]
   nonisolated let core: DeviceCore
-  let bus: any BusConnection
+  private let bus: any BusConnection
   private nonisolated let clock: AdjustableClock
-  let storage: Storage
-  /// As the device has them, for any thread.
-  nonisolated let currentSettings: Mutex<DeviceSettingsStateMachine>
+  private let transactions: DeviceTransactions
   /// The report to the push server that is under way.
   private var reporting: Task<Void, Never>?
   /// The change of the clock that is in progress.
@@ -49,21 +25,18 @@ package import Timekeeping
   /// Callers that wait for their change of the clock, by its number.
   private var waiting: [Int: (change: SetClock.Change, continuation: CheckedContinuation<Void, any Error>)] = [:]
   private var lastChange = 0
-  private let tasks: TaskOwner
+  private let tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
 
   /// - Parameters:
-  ///   - settings: the settings that `core` begins with.
   ///   - clock: the device's clock, which persists its own setting.
+  ///   - transactions: of a database with the tables of `DeviceStore`.
   package nonisolated init(
-    core: DeviceCore, settings: DeviceSettingsStateMachine, bus: any BusConnection, clock: AdjustableClock,
-    storage: Storage
+    core: DeviceCore, bus: any BusConnection, clock: AdjustableClock, transactions: DeviceTransactions
   ) {
-    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
     self.core = core
-    self.currentSettings = Mutex(settings)
     self.bus = bus
     self.clock = clock
-    self.storage = storage
+    self.transactions = transactions
   }
 
   private var stateMachine: DeviceConditionsStateMachine { core.state.conditions }
@@ -73,7 +46,7 @@ package import Timekeeping
   /// - Parameter running: the process instances that run.
   package func begin(running: [Address: UInt32]) {
     handle(.began(running: running))
-    handle(setting: .began(running: running))
+    core.handle(.settings(.began(running: running)))
   }
 
   /// Stops the reports and changes that are under way. Their callers get `closed`. Must be the last call.
@@ -81,14 +54,12 @@ package import Timekeeping
     core.stop()
     reporting?.cancel()
     changing?.cancel()
-    for caller in waiting.values { caller.continuation.resume(throwing: Self.closed) }
+    for caller in waiting.values { caller.continuation.resume(throwing: DeviceCore.closed) }
     waiting = [:]
     await reporting?.value
     await changing?.value
     await tasks.end()
   }
-
-  static var closed: BusError { BusError(.closed, "the device is shutting down", isDefinite: false) }
 
   /// The push server connected to the bus. Any thread.
   package nonisolated func pushServerConnected() {
@@ -112,7 +83,7 @@ package import Timekeeping
   package func set(_ state: NetworkState) throws {
     if let refusal = DeviceConditionsStateMachine.refusal(of: state) { throw refusal }
     if let failure = core.failure { throw failure }
-    try storage.saveNetwork(state)
+    try DeviceStore.save(state, named: DeviceStore.network, transactions)
     handle(.networkSet(state))
   }
 
@@ -122,7 +93,7 @@ package import Timekeeping
   package func set(_ request: SetPower) throws -> SetPower.Reply {
     if let isAwake = request.isAwake {
       if let failure = core.failure { throw failure }
-      try storage.savePower(isAwake)
+      try DeviceStore.save(isAwake, named: DeviceStore.power, transactions)
       handle(.powerSet(isAwake: isAwake))
     }
     return SetPower.Reply(isAwake: stateMachine.isAwake, network: stateMachine.network)
@@ -147,14 +118,14 @@ package import Timekeeping
 
   private func handle(_ event: DeviceConditionsStateMachine.Event) { core.handle(.conditions(event)) }
 
-  func save(_ step: DeviceStep) {
-    let settings = core.state.settings
-    currentSettings.withLock { $0 = settings }
+  package func perform(_ action: DeviceAction) {
+    if case .conditions(let action) = action { perform(action) }
+    if case .settings(let action) = action { perform(action) }
   }
 
-  func perform(_ action: DeviceConditionsStateMachine.Action) {
+  private func perform(_ action: DeviceConditionsStateMachine.Action) {
     switch action {
-    case .output: break
+    case .asks: break
     case .record(let state): bus.record(NetworkChanged(state: state))
     case .send(let state, let address): bus.notify(NetworkChanged(state: state), to: address, context: .none)
     case .report(let isOnline, let isAwake): report(DeviceReach(isOnline: isOnline, isAwake: isAwake))
@@ -204,4 +175,50 @@ package import Timekeeping
   }
 
   private func recordClock() { bus.record(ClockChanged(state: clockState)) }
+}
+
+// The settings of the device.
+
+extension DeviceConditionsService {
+  /// `setting.change`. Persisted when this returns.
+  ///
+  /// - Throws: `malformed` (definite), `closed` (indefinite), and errors of the database.
+  package func change(_ change: ChangeSetting.Change) throws {
+    guard let next = try core.state.settings.changed(by: change) else { return }
+    if let failure = core.failure { throw failure }
+    try DeviceStore.save(next, named: DeviceStore.settings, transactions)
+    core.handle(.settings(.stored(next)))
+  }
+
+  private func perform(_ action: DeviceSettingsStateMachine.Action) {
+    switch action {
+    case .asks: break
+    case .save(let stored):
+      // When the consequences of a change are written, and not before. Without it, the next host repeats the reloads.
+      guard let data = try? BodyCoding.data(stored) else { return }
+      try? transactions.write(.lasting) { try DeviceStore.set(data, named: DeviceStore.settings, $0) }
+    case .record(let settings, let name): bus.record(SettingChanged(settings: settings, name: name))
+    case .send(let settings, let address):
+      bus.notify(SettingChanged(settings: settings), to: address, context: .none)
+    }
+  }
+}
+
+extension DeviceConditionsStateMachine {
+  /// Why a change of the clock is refused; `nil` when it can be applied.
+  package static func refusal(of change: SetClock.Change) -> BusError? {
+    switch change {
+    case .ask, .hold, .run, .reset: return nil
+    case .set(let date):
+      guard !ClockSetting.instants.contains(date) else { return nil }
+      return BusError(.malformed, "the clock can be set to a time from 2001-09-09 to 2199-12-31, not to \(date)")
+    case .rate(let rate):
+      guard !ClockSetting.rates.contains(rate) else { return nil }
+      return BusError(
+        .malformed, "the clock's rate must be 0.001 to 100000, not \(rate); hold the clock to stop it")
+    case .advance(let seconds):
+      guard !(0...1e9).contains(seconds) else { return nil }
+      return BusError(.malformed, "the clock can be advanced by 0 to 1000000000 seconds, not by \(seconds)")
+    }
+  }
 }

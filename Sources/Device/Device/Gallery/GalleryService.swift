@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Archive
 package import DeviceRules
-import Foundation
 package import MessageBus
 package import Messages
 import OwnedTasks
 package import Stores
-import Synchronization
 package import Timekeeping
 
 /// The gallery service: declared widgets, placements, and the state of the screen. Changes are persisted before they
@@ -33,61 +30,61 @@ package import Timekeeping
     }
   }
 
-  nonisolated let concerns: Set<DeviceConcern> = [.gallery, .screen]
+  package nonisolated let concerns: Set<DeviceConcern> = [.gallery, .screen]
   nonisolated let core: DeviceCore
   private let store: GalleryStore
   private let bus: any BusConnection
-  /// As the device and the database have it, for any thread.
-  private nonisolated let stored: Mutex<GalleryStateMachine>
+  /// As the database has them.
+  private var stored: GalleryStateMachine.State
   private var storedScreen: DeviceScreen
   /// Extensions that were replaced and did not run since. A new host asks the extensions at a reload of all widgets.
-  var outdated: Set<Address> = []
+  private var outdated: Set<Address> = []
   /// Callers that wait for the widgets of an extension that never ran.
-  var learning: [Address: [UUID: CheckedContinuation<Void, Never>]] = [:]
+  private let learning = Waiters<Address>()
   /// Returns why a launch failed within a time.
-  let launchOutcome: @Sendable (Address, Duration) async -> BusError?
-  nonisolated let tasks: TaskOwner
+  private let launchOutcome: @Sendable (Address, Duration) async -> BusError?
+  private let tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
 
   /// - Parameter launchOutcome: waits for the outcome of a launch for a time, and returns why it failed.
   package nonisolated init(
     _ stored: Stored, core: DeviceCore, bus: any BusConnection,
     launchOutcome: @escaping @Sendable (Address, Duration) async -> BusError?
   ) {
-    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
     self.core = core
     self.store = stored.store
     self.bus = bus
-    self.stored = Mutex(stored.gallery)
+    self.stored = stored.gallery.state
     storedScreen = stored.screen.state
     self.launchOutcome = launchOutcome
   }
 
-  /// A copy of the current state. Any thread.
-  package nonisolated var stateMachine: GalleryStateMachine { stored.withLock { $0 } }
+  private var stateMachine: GalleryStateMachine { core.state.gallery }
 
   /// Resumes the callers that wait for widgets. Nothing of the service runs when this returns.
   /// Later calls fail with an indefinite `closed`.
   package func leave() async {
     core.stop()
-    for address in learning.keys { stopLearning(address) }
+    learning.resume()
     await tasks.end()
   }
 
   // MARK: Steps
 
-  func save(_ step: DeviceStep) throws {
-    let (gallery, screen) = (core.state.gallery, core.state.screen.state)
+  package func save(_ step: DeviceStep) throws {
     if step.changed.contains(.gallery) {
-      try store.save(gallery.state, since: stored.withLock(\.state))
-      stored.withLock { $0 = gallery }
+      try store.save(stateMachine.state, since: stored)
+      stored = stateMachine.state
     }
+    let screen = core.state.screen.state
     if screen != storedScreen {
       try store.save(screen)
       storedScreen = screen
     }
   }
 
-  func perform(_ action: GalleryAction) {
+  package func perform(_ action: DeviceAction) {
+    if case .instanceEnded(let address, _) = action { stopLearning(address) }
+    guard case .gallery(let action) = action else { return }
     switch action {
     case .placement(let notice, let context): bus.record(notice, context: context)
     case .turned(let notice, let context): bus.record(notice, context: context)
@@ -97,79 +94,48 @@ package import Timekeeping
       stopLearning(address)
     }
   }
+}
 
-  // MARK: Requests
+// iOS reads the widgets of an installed app without running it. Here they are declared in the extension's code, so an
+// extension that never ran is launched once.
 
-  /// `gallery.list`
-  package func list(_ request: ListGallery) -> ListGallery.Reply { stateMachine.list(request) }
+extension GalleryService {
+  private static var assertion: Assertion { "gallery" }
 
-  /// An extension is ready and reported these widgets. Persisted when this returns.
+  /// Launches each extension whose widgets are not known, and waits until it has reported them, cannot be launched or
+  /// has ended, for at most ten seconds.
   ///
-  /// - Returns: the new placements.
-  /// - Throws: `failed` when it cannot be recorded.
-  @discardableResult package func learned(
-    _ address: Address, _ widgets: [WidgetDeclaration], _ context: MessageContext = .none
-  ) throws(BusError) -> [Placement] {
-    guard case .placements(let added) = try core.ask(.gallery(.learned(address, widgets, context))) else { return [] }
-    return added
-  }
-
-  /// `placement.add`
-  ///
-  /// - Throws: `not-placeable`, `bad-configuration` (definite), `failed`.
-  package func add(
-    _ request: AddPlacement, offer: IntentDeclaration? = nil, _ context: MessageContext
-  ) throws(BusError) -> PlacementReport { try report(.add(request, offer: offer, context)) }
-
-  /// `placement.edit`
-  ///
-  /// - Throws: `no-such-placement`, `bad-configuration` (definite), `failed`.
-  package func edit(
-    _ request: EditPlacement, offer: IntentDeclaration? = nil, _ context: MessageContext
-  ) throws(BusError) -> PlacementReport { try report(.edit(request, offer: offer, context)) }
-
-  private func report(_ event: GalleryEvent) throws(BusError) -> PlacementReport {
-    guard case .placed(let report) = try core.ask(.gallery(event)) else { throw DeviceCore.noReply }
-    return report
-  }
-
-  /// `placement.remove`
-  ///
-  /// - Throws: `no-such-placement` (definite), `failed`.
-  package func remove(_ request: RemovePlacement, _ context: MessageContext) throws(BusError) {
-    _ = try core.ask(.gallery(.remove(request.placement, context)))
-  }
-
-  /// `stack.turn`
-  ///
-  /// - Throws: `no-such-placement`, `not-now` (definite), `failed`.
-  package func turn(_ request: TurnStack, _ context: MessageContext) throws(BusError) -> TurnStack.Reply {
-    guard case .turned(let reply) = try core.ask(.gallery(.turn(to: request.placement, context))) else {
-      throw DeviceCore.noReply
+  /// - Returns: the extensions whose widgets are still unknown.
+  package func learn(_ extensions: [Address]) async -> [Address] {
+    for address in extensions where !isKnown(address) {
+      core.handle(.asked(.process(.want(address, because: Self.assertion))))
+      await awaitWidgets(of: address)
+      core.handle(.asked(.process(.release(address, because: Self.assertion))))
     }
-    return reply
+    return extensions.filter { !isKnown($0) }
   }
 
-  // MARK: Screen
+  /// These extensions were replaced: they may have other widgets.
+  package func outdate(_ extensions: [Address]) { outdated.formUnion(extensions) }
 
-  package var state: DeviceScreen { core.state.screen.state }
-  /// The screen that is meant if the user names none.
-  package var current: WidgetLocationName { core.state.screen.current }
+  /// The extension has reported its widgets and they are placed, or it has ended.
+  private func stopLearning(_ address: Address) { learning.resume { $0 == address } }
 
-  /// `screen.change`
-  ///
-  /// - Throws: `not-now` (definite), `failed`.
-  @discardableResult package func change(
-    _ change: ChangeScreen.Change, _ context: MessageContext = .none
-  ) throws(BusError) -> DeviceScreen {
-    _ = try core.ask(.gallery(.screen(change, context)))
-    return state
+  private func awaitWidgets(of address: Address) async {
+    // It may have reported them since.
+    guard !isKnown(address) else { return }
+    // In machine time, because author's code runs: the gallery must not wait for ever.
+    let limit = Duration.seconds(10)
+    let learned = learning.stream(until: address, within: limit)
+    let launch = tasks.start { [self] in
+      if await launchOutcome(address, limit) != nil { await stopLearning(address) }
+    }
+    // Without the task the service has left.
+    if launch != nil { for await _ in learned {} }
   }
 
-  /// Brings an app to the foreground.
-  ///
-  /// - Throws: `not-now` if the device is locked (definite), `failed`.
-  package func open(_ app: String, _ context: MessageContext = .none) throws(BusError) {
-    _ = try core.ask(.gallery(.open(app: app, context)))
+  /// Whether the extension has reported its widgets.
+  private func isKnown(_ address: Address) -> Bool {
+    stateMachine.state.declarations[address.bundleIdentifier ?? ""] != nil && !outdated.contains(address)
   }
 }

@@ -18,17 +18,15 @@ package import Timekeeping
     case interrupted
   }
 
-  /// Intents that are being performed, by performer.
-  private var performing: [Address: [Int: Task<Void, Never>]] = [:]
+  /// Intents that are being performed, by number.
+  private var performing: [Int: (performer: Address, task: Task<Void, Never>)] = [:]
   /// Controls that were touched, by placement, until the timeline that follows; each touch has a number.
   private var touched: [Int: (control: Int, touch: Int)] = [:]
   private var lastTouch = 0
   private var lastIntent = 0
-  private let tasks: TaskOwner
+  private let tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
 
-  package nonisolated init() {
-    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
-  }
+  package nonisolated init() {}
 
   /// Cancels all intents. Must be the last call.
   package func leave() async { await tasks.end() }
@@ -40,26 +38,25 @@ package import Timekeeping
   ) async -> Outcome<Reply> {
     lastIntent += 1
     let number = lastIntent
-    let (outcomes, continuation) = AsyncStream.makeStream(of: Outcome<Reply>.self)
-    performing[performer, default: [:]][number] = tasks.start {
-      do throws(BusError) {
-        let reply = try await work()
-        continuation.yield(.performed(reply))
-      } catch {
-        continuation.yield(Task.isCancelled ? .interrupted : .failed(error))
+    let outcome = await withCheckedContinuation { (continuation: CheckedContinuation<Outcome<Reply>, Never>) in
+      let task = tasks.start {
+        do throws(BusError) {
+          continuation.resume(returning: .performed(try await work()))
+        } catch {
+          continuation.resume(returning: Task.isCancelled ? .interrupted : .failed(error))
+        }
       }
+      // A service that has left starts nothing.
+      guard let task else { return continuation.resume(returning: .interrupted) }
+      performing[number] = (performer, task)
     }
-    // A service that has left starts nothing.
-    if performing[performer]?[number] == nil { continuation.yield(.interrupted) }
-    var iterator = outcomes.makeAsyncIterator()
-    let outcome = await iterator.next(isolation: #isolation)
-    performing[performer]?[number] = nil
-    return outcome ?? .interrupted
+    performing[number] = nil
+    return outcome
   }
 
   /// A process instance of the performer ended.
   package func ended(_ performer: Address) {
-    for task in performing.removeValue(forKey: performer)?.values.map(\.self) ?? [] { task.cancel() }
+    for case (performer, let task) in performing.values { task.cancel() }
   }
 
   // MARK: Controls

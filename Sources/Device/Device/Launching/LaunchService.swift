@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Archive
 package import DeviceRules
-import Foundation
 import GRDB
 package import MessageBus
 package import Messages
@@ -40,7 +40,7 @@ package import Timekeeping
     }
   }
 
-  nonisolated let concerns: Set<DeviceConcern> = [.launching]
+  package nonisolated let concerns: Set<DeviceConcern> = [.launching]
   nonisolated let core: DeviceCore
   private let programs: [Address: Program]
   private let store: LaunchStore
@@ -50,18 +50,17 @@ package import Timekeeping
   private let clock: any ControllableClock
   /// Processes that change their state. An advance of the device's clock waits for them.
   private var underWay: [Address: ClockWork] = [:]
-  /// Continuations that are resumed with the outcome of a launch.
-  private var launching: [UUID: (address: Address, continuation: CheckedContinuation<Void, Never>)] = [:]
+  /// Callers that wait for the outcome of a launch.
+  private let launching = Waiters<Address>()
   /// Agents whose list of children was requested; `true` when it must be requested once more after that.
   private var listing: [Address: Bool] = [:]
-  private nonisolated let tasks: TaskOwner
+  nonisolated let tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
   private let spawnLimit = Duration.seconds(20)
   private let signalLimit = Duration.seconds(5)
 
   package nonisolated init(
     _ stored: Stored, core: DeviceCore, bus: any BusConnection, clock: any ControllableClock
   ) {
-    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
     self.core = core
     self.programs = stored.programs
     self.store = stored.store
@@ -86,14 +85,11 @@ package import Timekeeping
   /// next host receives it again. Must be the last call.
   package func leave() async {
     core.stop()
-    resumeLaunchWaiters()
+    launching.resume()
     await tasks.end()
     for work in underWay.values { clock.endWork(work) }
     underWay = [:]
   }
-
-  /// The number of tasks that have not ended.
-  var runningTasks: Int { tasks.count }
 
   /// Runs the process, and keeps it running until `release`.
   ///
@@ -101,29 +97,13 @@ package import Timekeeping
   /// - Returns: whether the process is kept running.
   @discardableResult
   package func want(_ address: Address, because assertion: Assertion, mayWake: Bool = true) -> Bool {
-    core.handle(.launching(.wanted(address, assertion, mayWake: mayWake)))
+    core.handle(.launching(.process(.want(address, because: assertion, mayWake: mayWake))))
     return stateMachine.processes[address]?.assertions.contains(assertion) ?? false
   }
 
   /// Ends one assertion of the process.
   package func release(_ address: Address, because assertion: Assertion) {
-    core.handle(.launching(.released(address, assertion)))
-  }
-
-  /// Ends every process with `SIGKILL`. They may be launched again.
-  package func evictAll(why: String) { handle(.allEvicted(why: why)) }
-
-  /// The user force-quits the app: ends it with `SIGKILL`. It is not launched until the user opens it, or touches a
-  /// button, toggle or control whose intent it performs, also after a host restart. Recorded when this returns.
-  ///
-  /// - Throws: `failed` when it cannot be recorded.
-  package func quit(_ app: Address) throws(BusError) { try record(.quit(app)) }
-
-  /// The child reported that its code is in place. Recorded when this returns.
-  ///
-  /// - Throws: `failed` when it cannot be recorded.
-  package func ready(_ address: Address, generation: UInt32) throws(BusError) {
-    try record(.ready(address, generation: generation))
+    core.handle(.launching(.process(.release(address, because: assertion))))
   }
 
   /// The agent reported that a child ended. Recorded when this returns.
@@ -131,42 +111,16 @@ package import Timekeeping
   /// - Throws: `failed` when it cannot be recorded. The agent then redelivers the event.
   package func exited(_ event: ProcessExited) throws(BusError) {
     let report = [event.executable, event.outputTail].compactMap(\.self).joined(separator: ": ")
-    try record(
-      .exited(
-        event.address, ProcessInstance(generation: event.generation, pid: event.pid), event.ending,
-        report: report.isEmpty ? nil : report))
-  }
-
-  /// The agent reported that a child exceeds its memory limit: the instance is ended. Recorded when this returns.
-  ///
-  /// - Throws: `failed` when it cannot be recorded. The agent then redelivers the event.
-  package func exceededMemory(_ event: MemoryExceeded) throws(BusError) {
-    let instance = ProcessInstance(generation: event.generation, pid: event.pid)
-    try record(.exceededMemory(event.address, instance, why: event.description))
-  }
-
-  /// The agent reported that a child was suspended while it held locks on files of an app group: the instance is ended.
-  /// Recorded when this returns.
-  ///
-  /// - Throws: `failed` when it cannot be recorded. The agent then redelivers the event.
-  package func heldLocks(_ event: LocksHeld) throws(BusError) {
-    try record(.evicted(event.address, generation: event.generation, why: event.description))
-  }
-
-  /// An agent reported its children. Recorded when this returns.
-  ///
-  /// - Throws: `failed` when it cannot be recorded. The agent then redelivers the event.
-  package func started(_ event: AgentStarted, agent: Address) throws(BusError) {
-    try record(.agentReported(agent, incarnation: event.incarnation, children: event.children))
+    try core.record(
+      .launching(
+        .exited(
+          event.address, ProcessInstance(generation: event.generation, pid: event.pid), event.ending,
+          report: report.isEmpty ? nil : report)))
   }
 
   /// An agent connected to the bus. Any thread.
   package nonisolated func agentConnected(_ agent: Address) {
-    tasks.start { [self] in await listIfKnown(agent) }
-  }
-
-  private func listIfKnown(_ agent: Address) {
-    if programs.values.contains(where: { $0.agent == agent }) { list(agent) }
+    if programs.values.contains(where: { $0.agent == agent }) { tasks.start { [self] in await list(agent) } }
   }
 
   /// Retries a failed launch if the process is wanted, and returns when no launch is in progress.
@@ -175,20 +129,9 @@ package import Timekeeping
   /// - Returns: why the launch failed; `nil` when it did not fail or has no outcome yet.
   package func launchOutcome(of address: Address, within limit: Duration) async -> BusError? {
     handle(.tryAgain(address))
-    guard isBeingLaunched(address) else { return launchFailure(of: address) }
-    let id = UUID()
-    let timeLimit = tasks.start { [weak self] in
-      guard (try? await Task.sleep(for: limit)) != nil else { return }
-      await self?.stopWaiting(id)
-    }
-    await withCheckedContinuation { continuation in
-      if isBeingLaunched(address) { launching[id] = (address, continuation) } else { continuation.resume() }
-    }
-    timeLimit?.cancel()
+    if isBeingLaunched(address) { for await _ in launching.stream(until: address, within: limit) {} }
     return isBeingLaunched(address) ? nil : launchFailure(of: address)
   }
-
-  private func stopWaiting(_ id: UUID) { launching.removeValue(forKey: id)?.continuation.resume() }
 
   private func isBeingLaunched(_ address: Address) -> Bool {
     core.failure == nil && stateMachine.isLaunchPending(address)
@@ -196,25 +139,16 @@ package import Timekeeping
 
   // MARK: Actions
 
-  private func record(_ event: LaunchStateMachine.Event) throws(BusError) { try core.record(.launching(event)) }
-
   private func handle(_ event: LaunchStateMachine.Event) { core.handle(.launching(event)) }
 
-  func save(_ step: DeviceStep) throws {
+  package func save(_ step: DeviceStep) throws {
     try store.save(stateMachine, since: stored)
     stored = stateMachine
   }
 
-  func settle() {
+  package func settle() {
     noteUnderWay()
-    resumeLaunchWaiters()
-  }
-
-  private func resumeLaunchWaiters() {
-    for (id, waiter) in launching where !isBeingLaunched(waiter.address) {
-      launching[id] = nil
-      waiter.continuation.resume()
-    }
+    launching.resume { !isBeingLaunched($0) }
   }
 
   private func noteUnderWay() {
@@ -227,39 +161,32 @@ package import Timekeeping
     }
   }
 
-  func perform(_ action: LaunchStateMachine.Action) {
+  package func perform(_ action: DeviceAction) {
+    guard case .launching(let action) = action else { return }
     switch action {
-    case .spawn(let address, let reason): spawn(address, reason)
+    case .spawn(let address, let reason):
+      if let program = programs[address] { tasks.start { [self] in await request(program, reason) } }
     case .signal(let address, let generation, let signal): send(signal, to: address, generation)
     case .list(let agent): list(agent)
     case .pause(let address): pause(address)
     case .changed(let state): bus.record(state)
-    case .output: break
+    case .asks: break
     }
-  }
-
-  private func spawn(_ address: Address, _ reason: String) {
-    guard let program = programs[address] else { return }
-    tasks.start { [self] in await request(program, reason) }
   }
 
   private func request(_ program: Program, _ reason: String) async {
     let address = program.address
     do throws(BusError) {
-      let request = SpawnProcess(
-        address: address, executable: program.executable, environment: try environment(of: program),
-        container: program.container(), groups: program.groups, memory: program.memory, rules: program.rules,
-        reason: reason)
-      let reply = try await bus.request(request, to: program.agent, within: spawnLimit)
+      let reply = try await bus.request(try spawn(program, reason), to: program.agent, within: spawnLimit)
       handle(.spawned(address, ProcessInstance(generation: reply.generation, pid: reply.pid)))
     } catch {
       handle(.spawnFailed(address, error))
     }
   }
 
-  private func environment(of program: Program) throws(BusError) -> [String: String] {
+  private func spawn(_ program: Program, _ reason: String) throws(BusError) -> SpawnProcess {
     do {
-      return try program.environment(core.state.settings.settings)
+      return try program.spawn(core.state.settings.settings, reason)
     } catch {
       throw BusError(.environment, "the environment of \(program.address) cannot be built: \(error)")
     }
@@ -327,4 +254,66 @@ package import Timekeeping
 extension BusError.Code {
   /// The environment of a process cannot be built, because something that it refers to is not known yet.
   package static let environment = BusError.Code("environment-unknown")
+}
+
+// What the rest of the host may ask about the processes.
+
+extension LaunchService {
+  /// The apps that the user force-quit and has not opened since.
+  package var quitApps: [Address] {
+    stateMachine.processes.filter(\.value.isQuit).keys.sorted { $0.text < $1.text }
+  }
+
+  /// The generations of the instances that run and are not suspended.
+  package var runningInstances: [Address: UInt32] {
+    stateMachine.processes.compactMapValues { $0.state == .running ? $0.instance?.generation : nil }
+  }
+
+  /// The generations of the instances that are suspended.
+  package var suspendedInstances: [Address: UInt32] {
+    stateMachine.processes.compactMapValues { $0.state == .suspended ? $0.instance?.generation : nil }
+  }
+
+  /// Why the last launch of a process failed, unless another one has succeeded since.
+  package func launchFailure(of address: Address) -> BusError? { stateMachine.processes[address]?.launchFailure }
+
+  /// The rows of `ps`.
+  package var status: [DeviceStatus.Process] {
+    stateMachine.processes.sorted { $0.key.text < $1.key.text }.map { address, process in
+      DeviceStatus.Process(
+        address: address, generation: process.instance?.generation ?? process.lastGeneration,
+        pid: process.instance?.pid,
+        state: process.state.rawValue, why: why(process), lastEnding: process.lastEnding)
+    }
+  }
+
+  private func why(_ process: LaunchStateMachine.Process) -> String {
+    if process.isQuit {
+      return "force-quit by the user; not launched until the user opens it, or touches a button, toggle or control "
+        + "whose intent it performs"
+    }
+    // For a process that is wanted and does not run, the reason matters more than the assertions.
+    if process.state == .dying || process.state == .absent && process.notBefore != nil { return process.why }
+    return process.assertions.isEmpty
+      ? process.why : process.assertions.sorted().map(\.description).joined(separator: ", ")
+  }
+}
+
+/// What is needed to launch one process.
+package struct Program: Sendable {
+  package let address: Address
+  /// The agent in whose container it runs.
+  package let agent: Address
+  /// The request, for each launch: parts of the environment change, and an update moves the container. An error is the
+  /// recorded reason why the process could not be started.
+  package let spawn: @Sendable (DeviceSettings, _ reason: String) throws -> SpawnProcess
+
+  package init(
+    address: Address, agent: Address,
+    spawn: @escaping @Sendable (DeviceSettings, _ reason: String) throws -> SpawnProcess
+  ) {
+    self.address = address
+    self.agent = agent
+    self.spawn = spawn
+  }
 }

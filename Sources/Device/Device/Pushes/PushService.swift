@@ -41,7 +41,7 @@ package import Timekeeping
     }
   }
 
-  nonisolated let concerns: Set<DeviceConcern> = [.tokens, .notifications]
+  package nonisolated let concerns: Set<DeviceConcern> = [.tokens, .notifications]
   nonisolated let core: DeviceCore
   let store: PushesStore
   let bus: any BusConnection
@@ -57,10 +57,10 @@ package import Timekeeping
   private(set) var isOnline = true
   /// Pending requests and releases of tokens at the push server.
   var asking: [TokenKey: Task<Void, Never>] = [:]
-  /// Pending calls of push handlers and app delegates, by process.
-  var notice: [Address: [UUID: Task<Void, Never>]] = [:]
+  /// Pending calls of push handlers and app delegates.
+  private var calls: [UUID: (process: Address, task: Task<Void, Never>)] = [:]
   /// Callers that wait for an app's token.
-  var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
+  private let waiting = Waiters<String>()
   /// Steps that the push server has not acknowledged; the first `sent` of them are under way.
   var reports: [StepReport]
   private var lastReport: Int64
@@ -68,7 +68,7 @@ package import Timekeeping
   var acknowledged: [Int64] = []
   /// Notifications that arrived and are not persisted yet, each with the caller that waits for that.
   private var arrived: [(notification: PushedNotification, then: CheckedContinuation<BusError?, Never>)] = []
-  let tasks: TaskOwner
+  let tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
 
   /// - Parameters:
   ///   - underWay: a notification that it sets aside is discarded.
@@ -79,7 +79,6 @@ package import Timekeeping
     machine: any ControllableClock = AdjustableClock(.running(ahead: 0), executor: DeviceActor.executor),
     deadline: Duration = .seconds(30)
   ) {
-    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
     store = stored.store
     self.core = core
     self.bus = bus
@@ -105,11 +104,13 @@ package import Timekeeping
     _ widgets: [String: PushWidgets], reloads: [PlacementReloadReport], activities: Set<TokenKey> = [], isOnline: Bool
   ) {
     self.isOnline = isOnline
-    core.setActivityTokens(activities)
+    // Before the first event, because each event releases what is not wanted.
+    core.state.tokens.activities = activities
     core.handle(.pushWidgets(widgets, dropsRemoved: false))
     handle(.began)
     core.handle(
-      .notifications(notifications.open.compactMap { open in reason(open.id).map { .discarded(open.id, $0) } }))
+      .notifications(
+        notifications.open.compactMap { open in reason(open.id).map { .closed(open.id, .discarded, $0) } }))
     handle([.began(reloads)], of: notifications.open.filter(\.reloads).map(\.id))
     let others = notifications.open.filter { !$0.reloads }.map(\.id)
     // One that is suspect alone, so that no other is set aside with it.
@@ -123,8 +124,7 @@ package import Timekeeping
   package func leave() async {
     flush()
     core.stop()
-    for continuation in waiting.values.joined() { continuation.resume() }
-    waiting = [:]
+    waiting.resume()
     await tasks.end()
   }
 
@@ -134,11 +134,6 @@ package import Timekeeping
   }
 
   // MARK: Input from other services
-
-  /// A process instance ended.
-  func cancelCalls(to address: Address) {
-    for task in notice.removeValue(forKey: address)?.values.map(\.self) ?? [] { task.cancel() }
-  }
 
   /// The device got or lost its network; without one it requests no tokens.
   package func setOnline(_ isOnline: Bool) {
@@ -188,13 +183,6 @@ package import Timekeeping
     }
   }
 
-  /// `push.token.replaced`. Persisted when this returns.
-  ///
-  /// - Throws: `failed` when it cannot be recorded.
-  package func replaced(_ event: TokenReplaced) throws(BusError) {
-    try core.record(.tokens(.replaced(TokenKey(event.bundle, event.use), event.token)))
-  }
-
   /// `push.info`.
   package func info(_ from: Received) -> AskPushInfo.Reply {
     AskPushInfo.Reply(
@@ -221,10 +209,7 @@ package import Timekeeping
           .noPushEntitlement, "no valid “aps-environment” entitlement string found for application \(bundle)")
       }
       if tokens.token(key) == nil {
-        await withCheckedContinuation { continuation in
-          let isMissing = core.failure == nil && tokens.token(key) == nil
-          if isMissing { waiting[bundle, default: []].append(continuation) } else { continuation.resume() }
-        }
+        for await _ in waiting.stream(until: bundle) {}
         if let failure = core.failure { throw failure }
         // No token if the app unregistered in the meantime.
       }
@@ -257,7 +242,7 @@ package import Timekeeping
     handle(events, of: handled)
   }
 
-  func save(_ step: DeviceStep) throws {
+  package func save(_ step: DeviceStep) throws {
     if step.changed.contains(.tokens), tokens.state != storedTokens {
       try store.save(tokens.state)
       storedTokens = tokens.state
@@ -275,10 +260,14 @@ package import Timekeeping
     reports += steps
   }
 
-  func settle() { report() }
+  package func settle() { report() }
 
-  func perform(_ action: NotificationStateMachine.Action) {
-    if case .ask(let app, let notification) = action { notify(app, notification) }
+  package func perform(_ action: DeviceAction) {
+    if case .tokens(let action) = action { perform(action) }
+    if case .notifications(.ask(let app, let notification)) = action { notify(app, notification) }
+    if case .network(let state) = action { setOnline(state.path != .off) }
+    guard case .instanceEnded(let address, _) = action else { return }
+    for case (address, let task) in calls.values { task.cancel() }
   }
 
   /// Why a notification is not handled; `nil` if it is. From now on it is forgotten.
@@ -288,14 +277,13 @@ package import Timekeeping
     return reason
   }
 
-  func perform(_ action: TokenStateMachine.Action) {
+  private func perform(_ action: TokenStateMachine.Action) {
     switch action {
-    case .output, .process: break
+    case .asks: break
     case .tokensChanged: askForTokens()
     case .notify(let address, let notice): notify(address, notice)
     case .notifyApp(let address, let app, let token): notify(address, app, token)
-    case .registered(let app), .notRegistered(let app):
-      for continuation in waiting.removeValue(forKey: app) ?? [] { continuation.resume() }
+    case .registered(let app), .notRegistered(let app): waiting.resume { $0 == app }
     case .withheld(let notice): bus.record(notice)
     }
   }
@@ -312,4 +300,166 @@ extension PushedNotification {
 extension UnderWay.Work {
   /// A notification, while a service handles it.
   package static func notification(_ id: UUID) -> UnderWay.Work { UnderWay.Work(.notification, id.text) }
+}
+
+// What the service sends: to the push server, to the authors' push handlers, to the apps.
+
+extension PushService {
+  // MARK: Tokens
+
+  /// Requests the tokens that are wanted and releases the others, while the device has a network.
+  func askForTokens() {
+    guard core.failure == nil else { return }
+    let open = tokens.state.tokens.filter { $0.value.phase != .held }
+    for (key, task) in asking where !isOnline || open[key] == nil {
+      task.cancel()
+      asking[key] = nil
+    }
+    guard isOnline else { return }
+    for (key, kept) in open where asking[key] == nil {
+      asking[key] = tasks.start { [weak self] in await self?.ask(key, kept) }
+    }
+  }
+
+  /// Retries until the push server replies.
+  private func ask(_ key: TokenKey, _ kept: TokenStateMachine.Kept) async {
+    var pause = 1.0
+    while !Task.isCancelled {
+      do throws(BusError) {
+        let event = try await respond(key, kept)
+        guard !Task.isCancelled else { return }
+        asking[key] = nil
+        handle(event)
+        return askForTokens()
+      } catch {
+        guard error.code != .closed else { return }
+        guard (try? await machine.sleep(until: machine.now.addingTimeInterval(pause))) != nil else { return }
+        pause = min(pause * 2, 60)
+      }
+    }
+  }
+
+  private func respond(_ key: TokenKey, _ kept: TokenStateMachine.Kept) async throws(BusError)
+    -> TokenStateMachine.Event
+  {
+    do throws(BusError) {
+      if kept.phase == .releasing {
+        _ = try await bus.request(
+          ReleaseToken(bundle: key.bundle, use: key.use), to: .pushServer, within: .seconds(86_400),
+          whenUnreachable: .wait)
+        return .released(key)
+      }
+      let request = IssueToken(bundle: key.bundle, use: key.use, environment: kept.environment)
+      let reply = try await bus.request(
+        request, to: .pushServer, within: .seconds(86_400), whenUnreachable: .wait)
+      return .issued(key, reply.token)
+    } catch {
+      throw error  // back on this actor, see BusConnection
+    }
+  }
+
+  // MARK: Authors
+
+  func notify(_ address: Address, _ call: TokenStateMachine.TokenNotice) {
+    begin(address) { [bus, deadline] service in
+      do throws(BusError) {
+        switch call {
+        case .widgets(let request):
+          _ = try await bus.request(request, to: address, within: deadline, whenUnreachable: .wait)
+        case .controls(let request):
+          _ = try await bus.request(request, to: address, within: deadline, whenUnreachable: .wait)
+        }
+        await service.ended(.notified(address, call))
+      } catch {
+        guard error.code != .closed else { return }
+        await service.ended(.notNotified(address, call))
+      }
+    }
+  }
+
+  func notify(_ address: Address, _ app: String, _ token: String) {
+    begin(address) { [bus] service in
+      do throws(BusError) {
+        try await bus.deliver(AppTokenChanged(token: token), to: address)
+        await service.ended(.appNotified(app: app, token))
+      } catch {
+        // The app has exited or refuses the event: it requests its token at its next launch.
+      }
+    }
+  }
+
+  func notify(_ app: Address, _ notification: PushedNotification) {
+    let id = notification.uniqueID
+    begin(app) { [bus, deadline] service in
+      let request = ReceiveNotification(uniqueID: id, payload: notification.payload)
+      do throws(BusError) {
+        let reply = try await bus.request(
+          request, to: app, id: id, context: MessageContext(correlation: id), within: deadline, whenUnreachable: .wait)
+        await service.ended(.answered(id, reply.result))
+      } catch {
+        guard error.code != .closed else { return }
+        await service.ended(error.code == .deadline ? .overran(id) : .closed(id, .discarded, "\(error)"))
+      }
+    }
+  }
+
+  /// Starts a call to a process instance. The call is cancelled when the instance ends.
+  private func begin(_ address: Address, _ call: @escaping @Sendable (PushService) async -> Void) {
+    let number = UUID()
+    let task = tasks.start {
+      await call(self)
+      await self.endCall(number)
+    }
+    if let task { calls[number] = (address, task) }
+  }
+
+  private func endCall(_ number: UUID) { calls[number] = nil }
+
+  private func ended(_ event: TokenStateMachine.Event) {
+    if !Task.isCancelled { handle(event) }
+  }
+
+  private func ended(_ event: NotificationStateMachine.Event) {
+    if !Task.isCancelled { core.handle(.notifications([event])) }
+  }
+
+  // MARK: Steps
+
+  /// How many reports may be unacknowledged at once.
+  private static let window = 100
+
+  /// Reports the progress of notifications to the push server, in order.
+  func report() {
+    while sent < reports.count, sent < Self.window {
+      let report = reports[sent]
+      sent += 1
+      bus.submit(
+        report.progress, to: .pushServer, id: report.envelope,
+        context: MessageContext(correlation: report.progress.uniqueID)
+      ) { [weak self] result in
+        if case .failure(let error) = result, error.code == .closed { return }
+        self?.tasks.start { await self?.acknowledge(report.number) }
+      }
+    }
+  }
+
+  private func acknowledge(_ number: Int64) {
+    guard core.failure == nil, let index = reports.firstIndex(where: { $0.number == number }) else { return }
+    reports.remove(at: index)
+    sent -= 1
+    acknowledged.append(number)
+    // Reports that are acknowledged until this task runs are deleted in the same transaction.
+    if acknowledged.count == 1 { tasks.start { await self.forget() } }
+    report()
+  }
+
+  private func forget() {
+    let numbers = acknowledged
+    acknowledged = []
+    do {
+      try store.remove(numbers)
+    } catch {
+      core.fail("the pushes cannot be written: \(error)")
+    }
+  }
 }

@@ -7,6 +7,7 @@ import Foundation
 import MessageBus
 import Messages
 import OwnedTasks
+import ShownText
 import Stores
 import Timekeeping
 
@@ -17,17 +18,17 @@ extension TimelineService {
     if let reason = underWay.reason(asked.work) {
       // Once: its retry may get another reply.
       underWay.end(asked.work)
-      providerRequests[ProviderRequestKey(asked)] = tasks.start {
+      providerRequests[asked] = tasks.start {
         await self.ended(asked, .failure(BusError(.failed, reason)))
       }
       return
     }
     let limit = settings.deadline
     deadlines.removeValue(forKey: asked.address)?.cancel()
-    timeLimits[ProviderRequestKey(asked)] = afterDeadline { .overran(asked, limit: limit) }
+    timeLimits[asked] = afterDeadline { .overran(asked, limit: limit) }
     let unplaced = asked.purpose == .snapshot ? waiting[asked.serial] : nil
     let purpose = unplaced?.purpose ?? asked.purpose
-    var environment = (unplaced?.environment ?? environment)(asked.placement)
+    var environment = (unplaced?.environment ?? environment)?(asked.placement) ?? deviceEnvironment(of: asked)
     environment.isPreview = purpose == .snapshot
     let request = RequestTimeline(
       purpose, widgetKind: asked.placement.kind,
@@ -35,7 +36,7 @@ extension TimelineService {
       environment: environment, configuration: asked.placement.configuration, limits: settings.limits)
     let times = settings.requestsTimelinesTwice && asked.purpose == .timeline ? 2 : 1
     // Outside of the device's executor: the reply is decoded, and its views are laid out.
-    providerRequests[ProviderRequestKey(asked)] = tasks.start(on: globalConcurrentExecutor) { [environment] in
+    providerRequests[asked] = tasks.start(on: globalConcurrentExecutor) { [environment] in
       let results = await withTaskGroup(of: Result<RequestTimeline.Reply, BusError>.self) { group in
         for _ in 0..<times { group.addTask { await self.send(request, asked) } }
         return await group.reduce(into: []) { $0.append($1) }
@@ -52,6 +53,13 @@ extension TimelineService {
       case .failure(let error): await self.ended(asked, .failure(error))
       }
     }
+  }
+
+  /// The environment of a placement's views, with the settings as they apply to its extension.
+  private func deviceEnvironment(of asked: TimelineStateMachine.ProviderRequest) -> WidgetEnvironment {
+    var environment = core.state.gallery.environment(of: asked.placement)
+    environment.settings = core.state.settings.settings(of: asked.address)
+    return environment
   }
 
   private nonisolated func send(
@@ -73,11 +81,11 @@ extension TimelineService {
   ) {
     guard !Task.isCancelled else { return }
     if case .failure(let error) = result, error.code == .closed { return }
-    providerRequests[ProviderRequestKey(asked)] = nil
-    timeLimits.removeValue(forKey: ProviderRequestKey(asked))?.cancel()
+    providerRequests[asked] = nil
+    timeLimits.removeValue(forKey: asked)?.cancel()
     switch result {
     case .success(let (reply, content)): answered(asked, reply, content)
-    case .failure(let error): handle(.failed(asked, failure(error), reason: "\(error)"))
+    case .failure(let error): handle(.failed(asked, TimelineFault(failure(error), "\(error)")))
     }
   }
 
@@ -120,7 +128,7 @@ extension TimelineService {
         handle(.answered(asked))
       }
     } catch {
-      handle(.failed(asked, error.failure, reason: error.reason))
+      handle(.failed(asked, error))
     }
   }
 
@@ -150,22 +158,145 @@ extension TimelineService {
   }
 }
 
-/// Identifies a request to an extension.
-struct ProviderRequestKey: Hashable {
-  let address: Address
-  let purpose: RequestTimeline.Purpose
-  let serial: Int
-
-  init(_ asked: TimelineStateMachine.ProviderRequest) {
-    address = asked.address
-    purpose = asked.purpose
-    serial = asked.serial
-  }
-}
-
 extension TimelineStateMachine.ProviderRequest {
   /// The request in the record of the work under way.
   fileprivate var work: UnderWay.Work {
     UnderWay.Work(.timeline, "of \(placement.kind), number \(placement.id), \(address.text)")
+  }
+}
+
+// The content of a reply, with closures that were called with the sizes of the layout.
+
+/// The entries of a reply in the provider's order, and the bytes of their images by SHA-256.
+struct TimelineContent: Sendable {
+  var entries: [ArchivedEntry]
+  var images: [String: Data]
+
+  /// Removes the images of views that later rounds replaced.
+  mutating func dropUnusedImages() {
+    let views = entries.flatMap { entry in
+      [
+        entry.view, entry.darkView, entry.privateForm?.view, entry.privateForm?.darkView, entry.invalidatedForm?.view,
+        entry.invalidatedForm?.darkView,
+      ]
+    }
+    let used = Set(views.compactMap(\.self).flatMap(\.imageDigests))
+    images = images.filter { used.contains($0.key) }
+  }
+}
+
+extension TimelineService {
+  /// The most rounds of a reply. Each round reaches closures one level deeper.
+  private nonisolated static let rounds = 4
+
+  /// The content of a reply. If its views have closures that need a size, they are laid out, and the extension calls the
+  /// closures again until the sizes agree, at most four times. If the extension has released the views, they stay as they
+  /// are.
+  ///
+  /// - Returns: `nil` if the bus connection was closed.
+  nonisolated func content(
+    of reply: RequestTimeline.Reply, _ asked: TimelineStateMachine.ProviderRequest, _ environment: WidgetEnvironment
+  ) async -> Result<TimelineContent, TimelineFault>? {
+    do throws(TimelineFault) {
+      var content = try read(reply, asked.address)
+      guard let number = reply.closures else { return .success(content) }
+      var open = Array(content.entries.indices.prefix(settings.limits.entries))
+      for _ in 0..<Self.rounds where !open.isEmpty {
+        let call = CallClosures(number: number, entries: await closures(of: open, in: content, environment))
+        guard !call.entries.isEmpty else { break }
+        let next: CallClosures.Reply
+        do throws(BusError) {
+          next = try await bus.request(
+            call, to: asked.address, context: asked.context, within: .seconds(86_400), whenUnreachable: .wait)
+        } catch {
+          if error.code == .closed { return nil }
+          break
+        }
+        let changed = try read(next, asked.address)
+        open = call.entries.map(\.index)
+        guard changed.entries.count == open.count else {
+          throw TimelineFault(.failed, "the extension replied with \(changed.entries.count) of \(open.count) entries")
+        }
+        for (index, entry) in zip(open, changed.entries) { content.entries[index] = entry }
+        content.images.merge(changed.images) { $1 }
+      }
+      content.dropUnusedImages()
+      return .success(content)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// The sizes of closures that were called with another size. Entries without such closures are left out.
+  private nonisolated func closures(
+    of indices: [Int], in content: TimelineContent, _ environment: WidgetEnvironment
+  ) async -> [CallClosures.Entry] {
+    var found: [CallClosures.Entry] = []
+    for index in indices where !Task.isCancelled {
+      let closures = await closureSizes(content.entries[index], environment)
+      if !closures.isEmpty { found.append(CallClosures.Entry(index: index, closures: closures)) }
+    }
+    return found
+  }
+
+  /// The entries and images of a reply, or of its file.
+  private nonisolated func read(
+    _ reply: RequestTimeline.Reply, _ address: Address
+  ) throws(TimelineFault) -> TimelineContent {
+    guard let file = reply.file else { return TimelineContent(entries: reply.entries, images: reply.images ?? [:]) }
+    let content = try ReplyFile.content(at: file, in: container(address), limit: settings.limits.bytes)
+    return TimelineContent(entries: content.entries, images: content.images ?? [:])
+  }
+}
+
+/// A reply's file. Author's code wrote it, so its content is not trusted.
+enum ReplyFile {
+  /// Reads the entries and images, and deletes the file.
+  ///
+  /// - Parameters:
+  ///   - container: the extension's folder, which must contain the file.
+  ///   - limit: the size of the views and images, bytes; the dates, and what JSON adds to images, are allowed in
+  ///     addition.
+  static func content(at path: String, in container: String?, limit: Int) throws(TimelineFault) -> TimelineFile {
+    let url = URL(fileURLWithPath: path)
+    guard let container, let home = real(container), let folder = real(url.deletingLastPathComponent().path),
+      folder == home || folder.hasPrefix(home + "/")
+    else { throw TimelineFault(.failed, "the file of the entries is not in the extension's container: \(path)") }
+    let file = folder + "/" + url.lastPathComponent
+    defer { unlink(file) }
+    let data = try read(file, limit)
+    do {
+      return try BodyCoding.decode(TimelineFile.self, from: Array(data))
+    } catch {
+      throw TimelineFault(.failed, "the file of the entries cannot be read: \(error.message.start(bytes: 300))")
+    }
+  }
+
+  private static func real(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  /// Reads a regular file of a limited length, even if it grows during the read.
+  ///
+  /// - Parameter limit: as in `content`.
+  private static func read(_ file: String, _ limit: Int) throws(TimelineFault) -> Data {
+    let room = limit + limit / 2 + 65_536
+    let descriptor = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw TimelineFault(.failed, "the file of the entries cannot be opened: \(String(cString: strerror(errno)))")
+    }
+    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw TimelineFault(.failed, "the file of the entries is not a regular file")
+    }
+    let data = try? handle.read(upToCount: room + 1)
+    guard let data else { throw TimelineFault(.failed, "the file of the entries cannot be read") }
+    guard data.count <= room else {
+      throw TimelineFault(.tooLarge, "bytes: the file of the entries exceeds the limit of \(limit) bytes")
+    }
+    return data
   }
 }

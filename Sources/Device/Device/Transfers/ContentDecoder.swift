@@ -4,6 +4,7 @@ import CZlib
 import DeviceRules
 import Foundation
 import NIOCore
+import NIOHTTP1
 
 /// The content codings of a response that the device decodes (RFC 9110, section 8.4).
 struct ContentCodings: Sendable, Equatable {
@@ -14,9 +15,8 @@ struct ContentCodings: Sendable, Equatable {
   static let limit = 5
 
   /// Reads all `Content-Encoding` fields. A body with another coding, such as `br`, is stored as it is.
-  init(_ headers: [[String]]) {
-    let codings = headers.filter { $0.count == 2 && $0[0].lowercased() == "content-encoding" }
-      .flatMap { $0[1].split(separator: ",") }
+  init(_ headers: HTTPHeaders) {
+    let codings = headers["content-encoding"].flatMap { $0.split(separator: ",") }
       .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
       .filter { !$0.isEmpty && $0 != "identity" }
     layers = codings.allSatisfy { ["gzip", "x-gzip", "deflate"].contains($0) } ? codings.count : 0

@@ -158,3 +158,186 @@ final class PartFile {
   /// The digest of the whole file, as hexadecimal digits.
   var sha256: String { WholeFile.hexadecimal(hash.finalize()) }
 }
+
+/// The file of an upload as a request body, in pieces that are read when the connection takes them.
+struct UploadBody: AsyncSequence, Sendable {
+  /// The size of the file in bytes when it was opened.
+  let length: Int64
+  private let file: OpenFile
+  private let throttle: Throttle
+  private let watch: AttemptWatch
+  private let report: @Sendable (AttemptEvent) -> Void
+
+  /// - Throws: `TransferFault` -1100 or -1102 when the file cannot be read. The task then fails without another
+  ///   attempt.
+  init(
+    _ path: String, _ throttle: Throttle, _ watch: AttemptWatch, _ report: @escaping @Sendable (AttemptEvent) -> Void
+  ) throws(TransferFault) {
+    file = try OpenFile(path)
+    length = file.length
+    self.throttle = throttle
+    self.watch = watch
+    self.report = report
+  }
+
+  func makeAsyncIterator() -> Iterator { Iterator(body: self) }
+
+  struct Iterator: AsyncIteratorProtocol {
+    fileprivate let body: UploadBody
+    fileprivate var offset: Int64 = 0
+
+    mutating func next() async throws -> ByteBuffer? {
+      // The previous piece has been taken.
+      body.watch.touch()
+      body.report(.sent(offset, of: body.length))
+      guard offset < body.length else { return nil }
+      let count = Int(Swift.min(body.length - offset, Int64(body.throttle.slice), 1 << 17))
+      let (throttle, watch) = (body.throttle, body.watch)
+      try await watch.outside { try await throttle.spend(count) }
+      let piece = try body.file.read(count, at: offset)
+      offset += Int64(piece.readableBytes)
+      return piece
+    }
+  }
+}
+
+private final class OpenFile: Sendable {
+  private let path: String
+  private let descriptor: Int32
+  let length: Int64
+
+  init(_ path: String) throws(TransferFault) {
+    self.path = path
+    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    var status = stat()
+    guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      let isMissing = descriptor >= 0 || errno == ENOENT || errno == ENOTDIR
+      if descriptor >= 0 { close(descriptor) }
+      throw TransferFault(
+        isMissing ? .fileDoesNotExist : .noPermissionsToReadFile, "the file to be uploaded cannot be read: \(path)",
+        next: .never)
+    }
+    length = Int64(status.st_size)
+  }
+
+  deinit { close(descriptor) }
+
+  func read(_ count: Int, at offset: Int64) throws -> ByteBuffer {
+    var buffer = ByteBuffer()
+    var failure: Int32 = 0
+    let got = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { bytes in
+      let got = pread(descriptor, bytes.baseAddress, count, off_t(offset))
+      if got < 0 { failure = errno }
+      return max(0, got)
+    }
+    guard failure == 0 else { throw FileError(path, failure) }
+    guard got > 0 else {
+      throw TransferFault(.requestBodyStreamExhausted, "the file became shorter while it was uploaded: \(path)")
+    }
+    return buffer
+  }
+}
+
+/// Operations on whole files.
+enum WholeFile {
+  /// Creates a file with this content.
+  ///
+  /// - Throws: file system errors. Nothing is left at `path` then, unless it existed before.
+  static func create(_ path: String, _ content: Data) throws {
+    let output = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard output >= 0 else { throw FileError(path, errno) }
+    defer { close(output) }
+    do {
+      if !content.isEmpty { try FileHandle(fileDescriptor: output, closeOnDealloc: false).write(contentsOf: content) }
+    } catch {
+      unlink(path)
+      throw error
+    }
+  }
+
+  /// Copies a file: as a reflink where the file system supports it, otherwise in the kernel, otherwise by reading and
+  /// writing. Never as a hard link: the owner may write to its copy, and the next delivery must have the original
+  /// content.
+  ///
+  /// - Throws: file system errors. Nothing is left at `destination` then.
+  @concurrent static func copy(_ source: String, to destination: String) async throws {
+    try await withTaskExecutorPreference(globalConcurrentExecutor) { try copyNow(source, to: destination) }
+  }
+
+  private static func copyNow(_ source: String, to destination: String) throws {
+    let input = open(source, O_RDONLY | O_CLOEXEC)
+    guard input >= 0 else { throw FileError(source, errno) }
+    defer { close(input) }
+    let output = open(destination, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard output >= 0 else { throw FileError(destination, errno) }
+    defer { close(output) }
+    // FICLONE of linux/fs.h.
+    if ioctl(output, 0x4004_9409, input) == 0 { return }
+    if copiedByKernel(input, output) { return }
+    do {
+      let reader = FileHandle(fileDescriptor: input, closeOnDealloc: false)
+      let writer = FileHandle(fileDescriptor: output, closeOnDealloc: false)
+      while let piece = try reader.read(upToCount: 1 << 20), !piece.isEmpty { try writer.write(contentsOf: piece) }
+    } catch {
+      unlink(destination)
+      throw error
+    }
+  }
+
+  /// - Returns: `false` when the kernel does not support it for these files. Nothing was written then.
+  private static func copiedByKernel(_ input: Int32, _ output: Int32) -> Bool {
+    while true {
+      let count = sendfile(output, input, nil, 1 << 30)
+      if count == 0 { return true }
+      guard count < 0, errno != EINTR else { continue }
+      lseek(input, 0, SEEK_SET)
+      lseek(output, 0, SEEK_SET)
+      ftruncate(output, 0)
+      return false
+    }
+  }
+
+  /// Waits until the content of a file is on the disk.
+  static func synchronize(_ path: String) throws {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw FileError(path, errno) }
+    defer { close(descriptor) }
+    guard fdatasync(descriptor) == 0 else { throw FileError(path, errno) }
+  }
+
+  /// Waits until the names in the folder of a file are on the disk.
+  static func synchronizeFolder(of path: String) throws {
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw FileError(folder, errno) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw FileError(folder, errno) }
+  }
+
+  /// The size of a file in bytes; 0 when it does not exist.
+  static func size(_ path: String) -> Int64 {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+  }
+
+  /// A file name for an arbitrary text: the first 16 hexadecimal digits of its SHA-256.
+  static func name(for text: String) -> String { String(hexadecimal(SHA256.hash(data: Array(text.utf8))).prefix(16)) }
+
+  static func hexadecimal(_ digest: some Digest) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}
+
+/// A system error for a file.
+struct FileError: Error, CustomStringConvertible {
+  let path: String
+  let code: Int32
+
+  init(_ path: String, _ code: Int32) {
+    self.path = path
+    self.code = code
+  }
+
+  var description: String { "\(path): \(String(cString: strerror(code))) (errno \(code))" }
+}

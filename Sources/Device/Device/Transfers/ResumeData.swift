@@ -1,38 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Foundation
-package import Messages
+import Foundation
+import Messages
 
 /// The data from which `downloadTask(withResumeData:)` continues: the received part of a file and where it is kept.
 ///
 /// Opaque to authors, who may keep it for any time. It refers to the host's folders only by the name of a part. If the
 /// part is no longer kept, the download begins at byte 0.
-package struct ResumeData: Codable, Hashable, Sendable {
+struct ResumeData: Codable, Hashable, Sendable {
   /// The name of the part in `PartFiles`.
-  package let part: UUID
+  let part: UUID
   /// `originalRequest` of the interrupted task and of the one that continues it.
-  package let request: TransferRequest
-  /// The last request that was sent, after redirects; `nil` when it is the original.
-  package let currentRequest: TransferRequest?
+  let request: TransferRequest
   /// The head of the response that the bytes belong to.
-  package let response: TransferResponse
+  let response: TransferResponse
   /// A strong entity tag or a modification date, for `If-Range`.
-  package let validator: String
+  let validator: String
   /// The size of the part.
-  package let bytes: Int64
+  let bytes: Int64
 
   /// - Returns: `nil` when the download cannot be resumed: no byte was received, or the response has no validator, is
   ///   not successful or is encoded (documented for `cancel(byProducingResumeData:)`: GET, and an `ETag` or
   ///   `Last-Modified`).
-  package init?(
-    part: UUID, request: TransferRequest, currentRequest: TransferRequest? = nil, response: TransferResponse?,
-    validator: String?, bytes: Int64
-  ) {
+  init?(part: UUID, request: TransferRequest, response: TransferResponse?, validator: String?, bytes: Int64) {
     guard let response, let validator, bytes > 0, request.method == "GET", (200..<300).contains(response.status)
     else { return nil }
     self.part = part
     self.request = request
-    self.currentRequest = currentRequest
     self.response = response
     self.validator = validator
     self.bytes = bytes
@@ -41,12 +35,11 @@ package struct ResumeData: Codable, Hashable, Sendable {
   /// Decodes the result of `data()`.
   ///
   /// - Returns: `nil` for anything else, such as an author's file, resume data of another version, or a part file.
-  package init?(data: Data) {
+  init?(data: Data) {
     guard data.starts(with: ResumeData.mark), data.count <= ResumeData.limit,
       let read = try? BodyCoding.decode(ResumeData.self, from: Array(data.dropFirst(ResumeData.mark.count))),
       let checked = ResumeData(
-        part: read.part, request: read.request, currentRequest: read.currentRequest, response: read.response,
-        validator: read.validator, bytes: read.bytes)
+        part: read.part, request: read.request, response: read.response, validator: read.validator, bytes: read.bytes)
     else { return nil }
     self = checked
   }
@@ -54,7 +47,7 @@ package struct ResumeData: Codable, Hashable, Sendable {
   /// The encoded form that the author receives.
   ///
   /// - Throws: `malformed-body` when the value cannot be encoded.
-  package func data() throws(BusError) -> Data { ResumeData.mark + (try BodyCoding.data(self)) }
+  func data() throws(BusError) -> Data { ResumeData.mark + (try BodyCoding.data(self)) }
 
   /// Distinguishes resume data from other data, and its versions from each other.
   private static let mark = Data("widgetlab-resume-1\n".utf8)
@@ -63,10 +56,8 @@ package struct ResumeData: Codable, Hashable, Sendable {
 
 /// The parts that resume data refers to, in a folder of the host. A part is kept until a task continues it or its time
 /// is over.
-package struct PartFiles: Sendable {
+struct PartFiles: Sendable {
   let folder: String
-
-  package init(folder: String) { self.folder = folder }
 
   /// Moves the part file of an ended task to where resume data refers to it. This is the first step of
   /// `cancel(byProducingResumeData:)`, before the data is returned. A part that no resume data refers to is removed
@@ -74,7 +65,7 @@ package struct PartFiles: Sendable {
   ///
   /// - Parameter now: device time, from which the part's time counts.
   /// - Throws: file system errors. The part is where it was then.
-  package func keep(_ path: String, as part: UUID, at now: Date) throws {
+  func keep(_ path: String, as part: UUID, at now: Date) throws {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try FileManager.default.setAttributes([.modificationDate: now], ofItemAtPath: path)
     try WholeFile.synchronize(path)
@@ -87,7 +78,7 @@ package struct PartFiles: Sendable {
   /// stays. A part serves one task. A second task with the same data begins at byte 0.
   ///
   /// - Returns: whether the bytes that the data refers to are at `path` now.
-  package func adopt(_ resume: ResumeData, to path: String) -> Bool {
+  func adopt(_ resume: ResumeData, to path: String) -> Bool {
     if WholeFile.size(path) == 0 {
       let parent = URL(fileURLWithPath: path).deletingLastPathComponent()
       try? FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
@@ -97,7 +88,7 @@ package struct PartFiles: Sendable {
   }
 
   /// Removes the parts that were kept before `date`.
-  package func remove(before date: Date) {
+  func remove(before date: Date) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
       let path = "\(folder)/\(name)"
       var status = stat()
@@ -107,13 +98,4 @@ package struct PartFiles: Sendable {
   }
 
   private func path(_ part: UUID) -> String { "\(folder)/\(part.uuidString)" }
-}
-
-extension TransferFailure {
-  /// The same failure with resume data, or without any.
-  func with(resumeData: Data?) -> TransferFailure {
-    TransferFailure(
-      domain: domain, code: code, message: message, cancelledReason: cancelledReason,
-      networkUnavailableReason: networkUnavailableReason, resumeData: resumeData)
-  }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DeviceRules
+import Dispatch
 import Foundation
 import MessageBus
 import Messages
@@ -23,13 +24,13 @@ final class TransferContext: Sendable {
   let underWay: UnderWay
   /// The space of the disk; `nil` when it is not known.
   let space: @Sendable () -> TransferSpace?
-  private let folder: String
+  /// Where the part files are.
+  let folder: String
   /// Why the last attempt of a task failed, since this host runs.
   let failures = Mutex<[TaskKey: String]>([:])
   /// The folders of sessions: a name takes two digests.
   private let folders = Mutex<[SessionKey: String]>([:])
 
-  /// - Parameter folder: where the part files are.
   init(
     _ stored: TransferService.Stored, core: DeviceCore, folder: String, bus: any BusConnection,
     clock: any ControllableClock, space: @escaping @Sendable () -> TransferSpace?
@@ -52,9 +53,6 @@ final class TransferContext: Sendable {
   @DeviceActor func need(_ action: ProcessAction) { core.handle(.ownerProcess(action)) }
 
   // MARK: Part files
-
-  /// The folder with the parts that resume data refers to.
-  var keptParts: String { folder + "/kept" }
 
   /// The part file of a task.
   func path(_ key: TaskKey) -> String { "\(folder(of: key.session))/\(key.identifier).part" }
@@ -115,5 +113,80 @@ final class TransferContext: Sendable {
       owner: key.session.owner, session: key.session.identifier, taskIdentifier: key.identifier, step: step,
       bytes: bytes, sha256: sha256, detail: detail)
     bus.record(notice, context: key.session.context)
+  }
+}
+
+/// When to write what waits for the disk: at once, or a little later when such a write was a moment ago. A new task, which
+/// is written at once, takes it along. So many ends share a wait for the disk, and a single one is not delayed.
+final class CommitSchedule: Sendable {
+  private struct State {
+    var commit: (@DeviceActor () -> Void)?
+    var isPlanned = false
+    var last = DispatchTime(uptimeNanoseconds: 0)
+  }
+
+  private static let interval = DispatchTimeInterval.milliseconds(16)
+
+  private let state = Mutex(State())
+
+  /// Sets what writes. Must be called once, before the first request.
+  func begin(_ commit: @escaping @DeviceActor () -> Void) { state.withLock { $0.commit = commit } }
+
+  /// Something must be written soon.
+  func request() {
+    let due: DispatchTime? = state.withLock { state in
+      guard !state.isPlanned else { return nil }
+      state.isPlanned = true
+      return state.last + CommitSchedule.interval
+    }
+    guard let due else { return }
+    DeviceActor.executor.post(after: due) { [weak self] in DeviceActor.assumeIsolated { self?.fire() } }
+  }
+
+  @DeviceActor private func fire() {
+    let commit = state.withLock { state in
+      state.isPlanned = false
+      state.last = .now()
+      return state.commit
+    }
+    commit?()
+  }
+}
+
+/// The space of the file system with the part files and the owners' copies. Downloads leave a reserve of it free, so that
+/// the databases and the journal can be written.
+package struct TransferSpace: Hashable, Sendable {
+  package let folder: String
+  /// Bytes, the reserve included.
+  package let free: Int64
+  /// Bytes.
+  package let reserve: Int64
+
+  package init(folder: String, free: Int64, reserve: Int64) {
+    self.folder = folder
+    self.free = free
+    self.reserve = reserve
+  }
+
+  /// Checks that a body fits beside the reserve: what is missing of it in the part file, and all of it once more in the
+  /// copy that the owner gets.
+  ///
+  /// - Parameters:
+  ///   - length: bytes; a server may declare any number.
+  ///   - stored: the bytes that the part file has.
+  /// - Throws: -3003.
+  func require(bodyOf length: Int64, stored: Int64 = 0) throws(TransferFault) {
+    try require(length > .max / 2 ? .max : 2 * length - min(stored, length))
+  }
+
+  /// Checks that a number of bytes fits beside the reserve.
+  ///
+  /// - Throws: -3003.
+  func require(_ bytes: Int64) throws(TransferFault) {
+    guard bytes > 0, free - reserve < bytes else { return }
+    throw TransferFault(
+      .cannotWriteToFile,
+      "no space left on the disk: \(folder) has \(free >> 10) KiB free, of which \(reserve >> 10) KiB are reserved; "
+        + "\(bytes >> 10) KiB are needed")
   }
 }

@@ -5,6 +5,7 @@ import MessageBus
 import Messages
 import OwnedTasks
 import Synchronization
+import Timekeeping
 
 /// Reports the progress of tasks to running owners, for each task a few times a second at most and once at its end.
 ///
@@ -12,62 +13,44 @@ import Synchronization
 final class TransferCounter: Sendable {
   private let bus: any BusConnection
   private let perSecond: Double
-  let isAwake: @Sendable (Address) async -> Bool
+  let isAwake: @DeviceActor (Address) -> Bool
   private let counts = Mutex<[(SessionKey, TransferCounted)]>([])
-  /// Says that there are counts.
-  private let signal: AsyncStream<Void>
-  private let outlet: AsyncStream<Void>.Continuation
-  /// Owns the reader of the counts.
-  let tasks: TaskOwner
+  /// Owns the task that sends the counts.
+  let tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
   private let meters = Mutex<[TaskKey: TransferMeter]>([:])
 
-  /// - Parameters:
-  ///   - isAwake: whether an owner runs. A suspended owner receives nothing.
-  ///   - executor: runs the reader of the counts; `nil` for the shared threads of Swift concurrency.
-  init(
-    _ bus: any BusConnection, perSecond: Double, on executor: (any TaskExecutor)? = nil,
-    isAwake: @escaping @Sendable (Address) async -> Bool
-  ) {
+  /// - Parameter isAwake: whether an owner runs. A suspended owner receives nothing.
+  init(_ bus: any BusConnection, perSecond: Double, isAwake: @escaping @DeviceActor (Address) -> Bool) {
     self.bus = bus
-    tasks = TaskOwner(on: executor)
     self.perSecond = perSecond
     self.isAwake = isAwake
-    (signal, outlet) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
-
-  /// Starts the only reader, so that counts are sent in order.
-  func begin() { tasks.start { for await _ in self.signal { await self.send() } } }
 
   /// The most counts that wait. More of them replace the oldest.
   private static let limit = 1024
 
   private func add(_ counted: TransferCounted, of session: SessionKey) {
-    counts.withLock { counts in
+    let isFirst = counts.withLock { counts in
       if counts.count == TransferCounter.limit { counts.removeFirst() }
       counts.append((session, counted))
+      return counts.count == 1
     }
-    outlet.yield()
+    if isFirst { tasks.start { await self.send() } }
   }
 
-  /// Sends the counts that wait. Each owner is looked up once.
-  private func send() async {
-    var awake: [Address: Bool] = [:]
-    for (session, counted) in counts.withLock({ counts in
+  /// Sends the counts that wait, in order.
+  @DeviceActor private func send() {
+    let waiting = counts.withLock { counts in
       defer { counts = [] }
       return counts
-    }) {
-      let isRunning: Bool
-      if let known = awake[session.owner] { isRunning = known } else { isRunning = await isAwake(session.owner) }
-      awake[session.owner] = isRunning
-      if isRunning { bus.notify(counted, to: session.owner, context: session.context) }
+    }
+    for (session, counted) in waiting where isAwake(session.owner) {
+      bus.notify(counted, to: session.owner, context: session.context)
     }
   }
 
-  /// Ends the reader. Counts that were not sent yet are lost.
-  func leave() async {
-    outlet.finish()
-    await tasks.end()
-  }
+  /// Counts that were not sent yet are lost.
+  func leave() async { await tasks.end() }
 
   /// The meter that a task's attempts report to.
   func meter(of key: TaskKey) -> TransferMeter {
@@ -115,51 +98,40 @@ final class TransferMeter: Sendable {
 
   /// Records that `bytes` of the body were sent.
   func sent(_ bytes: Int64, of length: Int64, at now: ContinuousClock.Instant = .now) {
-    count(at: now) { $0.with(bytesSent: bytes, expectedToSend: length) }
+    count(at: now) { ($0.bytesSent, $0.bytesExpectedToSend) = (bytes, length) }
   }
 
   /// Records that the file now has `bytes`.
   func received(_ bytes: Int64, of length: Int64, at now: ContinuousClock.Instant = .now) {
-    count(at: now) { $0.with(bytesReceived: bytes, expected: length) }
+    count(at: now) { ($0.bytesReceived, $0.bytesExpected) = (bytes, length) }
   }
 
   /// Reports that the task was resumed here, once per resume.
   func resumed(at bytes: Int64, expected: Int64) {
-    tell(state.withLock { $0.count.with(bytesReceived: bytes, expected: expected, resumedAt: bytes) })
+    var count = state.withLock(\.count)
+    (count.bytesReceived, count.bytesExpected, count.resumedAt) = (bytes, expected, bytes)
+    tell(count)
   }
 
   /// Reports the final count, if it was not reported yet.
   func ended(at bytes: Int64) {
     let last = state.withLock { state -> TransferCounted? in
-      let last = state.count.with(bytesReceived: bytes, expected: state.count.bytesExpected)
+      var last = state.count
+      last.bytesReceived = bytes
       let isNotified = state.notified?.bytesReceived ?? 0 == bytes && state.notified?.bytesSent ?? 0 == last.bytesSent
       return interval == nil || isNotified ? nil : last
     }
     if let last { tell(last) }
   }
 
-  private func count(at now: ContinuousClock.Instant, _ change: (TransferCounted) -> TransferCounted) {
+  private func count(at now: ContinuousClock.Instant, _ change: (inout TransferCounted) -> Void) {
     let due = state.withLock { state -> TransferCounted? in
-      state.count = change(state.count)
+      change(&state.count)
       guard let interval, state.lastSent.map({ now - $0 >= interval }) ?? true else { return nil }
       state.lastSent = now
       state.notified = state.count
       return state.count
     }
     if let due { tell(due) }
-  }
-}
-
-extension TransferCounted {
-  fileprivate func with(bytesSent: Int64, expectedToSend: Int64) -> TransferCounted {
-    TransferCounted(
-      session: session, taskIdentifier: taskIdentifier, bytesSent: bytesSent, bytesExpectedToSend: expectedToSend,
-      bytesReceived: bytesReceived, bytesExpected: bytesExpected)
-  }
-
-  fileprivate func with(bytesReceived: Int64, expected: Int64, resumedAt: Int64? = nil) -> TransferCounted {
-    TransferCounted(
-      session: session, taskIdentifier: taskIdentifier, bytesSent: bytesSent, bytesExpectedToSend: bytesExpectedToSend,
-      bytesReceived: bytesReceived, bytesExpected: expected, resumedAt: resumedAt)
   }
 }

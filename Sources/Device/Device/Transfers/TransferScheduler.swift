@@ -2,10 +2,13 @@
 
 import CookieFiles
 import DeviceRules
+import FaultPoints
 import Foundation
+import Glibc
 import MessageBus
 import Messages
 import OwnedTasks
+import Stores
 import Synchronization
 import Timekeeping
 
@@ -15,12 +18,13 @@ import Timekeeping
 @DeviceActor final class TransferScheduler {
   let context: TransferContext
   /// Owns the attempts, the expiries and the questions before tasks begin.
-  let tasks: TaskOwner
+  let tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
   let counter: TransferCounter
   let delivery: EventDelivery
   private let network = TransferNetwork()
   /// The parts that resume data refers to.
   private let parts: PartFiles
+  /// The state machine's, and those that are opened while the device ends.
   private(set) var configurations: [SessionKey: SessionConfiguration]
   /// The attempts in progress.
   private var attempts: [TaskKey: Task<Void, Never>] = [:]
@@ -34,22 +38,20 @@ import Timekeeping
   var delayed: [Address: Set<TaskKey>] = [:]
   /// For each of these tasks, the question that is in progress.
   var questions: [TaskKey: Task<Void, Never>] = [:]
-  /// The attempts that wait for their owners to run, because of a challenge.
-  let challenged = ChallengedTasks()
+  /// For each attempt that waits for its owner to run, because of a challenge: whether the owner was woken.
+  private var challenged: [TaskKey: AsyncStream<Bool>.Continuation] = [:]
 
   /// Nothing is started before `begin`.
   ///
   /// - Parameter isAwake: whether an owner runs now and can receive the progress of its tasks.
   nonisolated init(
     _ context: TransferContext, configurations: [SessionKey: SessionConfiguration], delivery: EventDelivery,
-    isAwake: @escaping @Sendable (Address) async -> Bool
+    isAwake: @escaping @DeviceActor (Address) -> Bool
   ) {
     self.context = context
-    tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
     self.delivery = delivery
-    parts = PartFiles(folder: context.keptParts)
-    counter = TransferCounter(
-      context.bus, perSecond: context.settings.countsPerSecond, on: DeviceActor.executor.taskExecutor, isAwake: isAwake)
+    parts = PartFiles(folder: context.folder + "/kept")
+    counter = TransferCounter(context.bus, perSecond: context.settings.countsPerSecond, isAwake: isAwake)
     self.configurations = configurations
   }
 
@@ -58,7 +60,6 @@ import Timekeeping
   /// Continues every task that has not ended and may use the network.
   func begin(network: NetworkState) {
     parts.remove(before: context.clock.now.addingTimeInterval(-context.settings.keepsResumeData))
-    counter.begin()
     setRate(network.rate)
     handle(.network(network))
     handle(.began)
@@ -104,7 +105,7 @@ import Timekeeping
   /// A process created the session object, with this configuration.
   func open(_ session: SessionKey, _ configuration: SessionConfiguration) {
     configurations[session] = configuration
-    handle(.opened(session, LoadingStateMachine.SessionPolicy(configuration)))
+    handle(.opened(session, configuration))
   }
 
   /// Stores a task and lets it load. Has no effect if the task is stored already, or was acknowledged since.
@@ -175,10 +176,11 @@ import Timekeeping
       commit()
       return nil
     }
-    let resumeData = keepsPart ? resumeData(of: task) : nil
-    addEnd(of: key, nil, failure: failure.with(resumeData: resumeData))
+    var failure = failure
+    failure.resumeData = keepsPart ? resumeData(of: task) : nil
+    addEnd(of: key, nil, failure: failure)
     commit()
-    return resumeData
+    return failure.resumeData
   }
 
   /// Ends a task whose resource timeout has passed. An advance of the clock waits for it.
@@ -258,29 +260,26 @@ import Timekeeping
   // MARK: Attempts
 
   private func runAttempt(of key: TaskKey) async {
-    let end = await context.handling(key) { await attempt(key) }
+    let bytes = context.bytes(key)
+    let end: Result<AttemptResult?, any Error>
+    context.underWay.begin(key.work)
+    FaultPoint.hostWithinTask.reached()
+    do {
+      end = .success(try await attempt(key))
+    } catch {
+      end = .failure(error)
+    }
+    context.underWay.end(key.work)
     attempts[key] = nil
-    attemptEnded(key, end)
+    attemptEnded(key, end, from: bytes)
   }
 
-  private func attempt(_ key: TaskKey) async -> AttemptEnd {
-    let bytes = context.bytes(key)
-    do {
-      guard stateMachine.transfers[key] != nil, let task = try context.store.task(key),
-        let configuration = configurations[key.session]
-      else { return .nothing }
-      let result = try await sendRequest(of: task, configuration)
-      try Task.checkCancellation()
-      return .finished(result)
-    } catch  where Task.isCancelled {
-      return .stopped
-    } catch let fault as TransferFault {
-      return .failed(fault, progressed: context.bytes(key) > bytes)
-    } catch let error as HeadNotStored {
-      return .broken(error.error)
-    } catch {
-      return .broken(error)
-    }
+  /// - Returns: `nil` when the task had already ended.
+  private func attempt(_ key: TaskKey) async throws -> AttemptResult? {
+    guard stateMachine.transfers[key] != nil, let task = try context.store.task(key),
+      let configuration = configurations[key.session]
+    else { return nil }
+    return try await sendRequest(of: task, configuration)
   }
 
   /// Sends one request of a task, from where its file ends. The state machine checks the resource timeout, on the
@@ -317,21 +316,23 @@ import Timekeeping
     return try await attempt.perform(knowing: known)
   }
 
-  private func attemptEnded(_ key: TaskKey, _ end: AttemptEnd) {
+  /// - Parameter bytes: what its file had before.
+  private func attemptEnded(_ key: TaskKey, _ end: Result<AttemptResult?, any Error>, from bytes: Int64) {
     switch end {
-    case .finished(let result): addEnd(of: key, result, failure: nil)
-    case .failed(let fault, _) where fault.next == .never: addEnd(of: key, nil, failure: fault.failure)
-    case .failed(let fault, _) where fault.next == .atOnce: handle(.again(key))
-    case .failed(let fault, let progressed):
+    case .success(.none): handle(.ended(key))
+    case _ where Task.isCancelled: handle(.stopped(key))
+    case .success(let result?): addEnd(of: key, result, failure: nil)
+    case .failure(let fault as TransferFault) where fault.next == .never:
+      addEnd(of: key, nil, failure: fault.failure)
+    case .failure(let fault as TransferFault) where fault.next == .atOnce: handle(.again(key))
+    case .failure(let fault as TransferFault):
       // A download with resume data begins at byte 0 without its part.
       if let space = context.space(), space.free < space.reserve { parts.remove(before: .distantFuture) }
       // An attempt that was requested to stop did not fail.
       let isFailure = stateMachine.transfers[key]?.place == .loading
-      handle(.failed(key, progressed: progressed))
+      handle(.failed(key, progressed: context.bytes(key) > bytes))
       if isFailure { recordFailure(of: key, fault.description) }
-    case .stopped: handle(.stopped(key))
-    case .nothing: handle(.ended(key))
-    case .broken(let error): context.broken(error)
+    case .failure(let error): context.broken((error as? HeadNotStored)?.error ?? error)
     }
   }
 
@@ -348,12 +349,219 @@ import Timekeeping
   }
 }
 
-/// The result of an attempt.
-private enum AttemptEnd {
-  case finished(AttemptResult)
-  case failed(TransferFault, progressed: Bool)
-  case stopped
-  /// The task had already ended.
-  case nothing
-  case broken(any Error)
+// `willBeginDelayedRequest`: the owner is asked before a task with an earliest begin date begins.
+
+extension TransferScheduler {
+  /// Passes on whether the owner must be asked about a task, or about a challenge.
+  func noteQuestions(of owner: Address) {
+    let areOpen = delayed[owner] != nil || challenged.keys.contains { $0.session.owner == owner }
+    if context.core.state.hasQuestions(for: owner) != areOpen { context.core.handle(.questions(owner: owner, areOpen)) }
+  }
+
+  /// The owner runs: asks it about its tasks and challenges. `woken`: it was launched or resumed a moment ago.
+  func awake(_ owner: Address, woken: Bool) {
+    for key in (delayed[owner] ?? []).sorted(by: { $0.identifier < $1.identifier }) where questions[key] == nil {
+      questions[key] = tasks.start { await self.sendQuestion(about: key) }
+    }
+    for (key, waiting) in challenged where key.session.owner == owner {
+      challenged[key] = nil
+      waiting.yield(woken)
+    }
+    noteQuestions(of: owner)
+  }
+
+  /// Waits for the owner's reply. The owner is woken for it if the settings permit. Otherwise the task of an owner that
+  /// does not run continues unchanged.
+  func askBeforeBegin(of key: TaskKey) {
+    let owner = key.session.owner
+    delayed[owner, default: []].insert(key)
+    noteQuestions(of: owner)
+    let launches = context.settings.delayedRequestLaunches
+    context.need(.want(owner, because: key.session.beginAssertion, mayWake: launches))
+    guard !launches else { return }
+    questions[key] = tasks.start {
+      if await self.counter.isAwake(owner) {
+        await self.sendQuestion(about: key)
+      } else {
+        await self.apply(BeginDelayedRequest.Reply(disposition: .continueLoading), to: key)
+      }
+    }
+  }
+
+  private func sendQuestion(about key: TaskKey) async {
+    let owner = key.session.owner
+    var reply = BeginDelayedRequest.Reply(disposition: .continueLoading)
+    do {
+      guard stateMachine.transfers[key] != nil, let task = try context.store.task(key) else { return }
+      let question = BeginDelayedRequest(
+        session: key.session.identifier, task: task.snapshot(bytes: context.bytes(key)))
+      reply = try await context.bus.request(
+        question, to: owner, context: key.session.context, within: .seconds(context.settings.completionDeadline),
+        whenUnreachable: .wait)
+    } catch let error as BusError {
+      // The host leaves: it asks again after its restart. On any other error the original request is sent.
+      guard error.code != .closed, !Task.isCancelled else { return }
+    } catch {
+      return context.broken(error)
+    }
+    await apply(reply, to: key)
+  }
+
+  private func apply(_ reply: BeginDelayedRequest.Reply, to key: TaskKey) async {
+    do {
+      guard stateMachine.transfers[key] != nil, var task = try context.store.task(key) else { return }
+      if reply.disposition == .cancel {
+        try await stopAndEnd(key, with: TransferFailure(code: -999, message: "cancelled"), keepsPart: false)
+        return
+      }
+      if reply.disposition == .useNewRequest { task.newRequest = reply.request.map(task.request.replaced) }
+      task.asksBeforeBegin = false
+      try context.store.setWishes(of: task)
+      questions[key] = nil
+      withdrawQuestion(about: key)
+      handle(.answered(key, host: StoredTask.host(task.newRequest ?? task.request)))
+    } catch {
+      context.broken(error)
+    }
+  }
+
+  /// The owner need not be asked about the task any longer.
+  func withdrawQuestion(about key: TaskKey) {
+    questions.removeValue(forKey: key)?.cancel()
+    let owner = key.session.owner
+    guard delayed[owner]?.remove(key) != nil else { return }
+    if delayed[owner]?.isEmpty == true { delayed[owner] = nil }
+    noteQuestions(of: owner)
+    guard delayed[owner]?.contains(where: { $0.session == key.session }) != true else { return }
+    context.need(.release(owner, because: key.session.beginAssertion))
+  }
+}
+
+extension SessionKey {
+  /// The assertion that keeps the owner awake before a task begins.
+  fileprivate var beginAssertion: Assertion { Assertion("begin \(identifier)") }
+}
+
+extension TransferRequest {
+  /// The request that an owner supplied instead of this one: its network flags are ignored (documented).
+  func replaced(by other: TransferRequest) -> TransferRequest {
+    var request = other
+    request.allowsCellularAccess = allowsCellularAccess
+    request.allowsExpensiveNetworkAccess = allowsExpensiveNetworkAccess
+    request.allowsConstrainedNetworkAccess = allowsConstrainedNetworkAccess
+    return request
+  }
+}
+
+// Challenges: the owner is asked, and woken for it (documented).
+
+extension TransferScheduler {
+  /// Asks the owner how to respond to a server's challenge. If the owner exits, its next instance is asked. If it
+  /// refuses the request or exceeds the deadline, the default handling applies.
+  ///
+  /// - Throws: `CancellationError`, and database errors.
+  func respond(_ challenge: Challenge, of key: TaskKey) async throws -> AnswerChallenge.Reply {
+    let owner = key.session.owner
+    context.record(key, .waiting, context.bytes(key), "waits for the owner's answer to a challenge")
+    let isBounded = context.settings.challengeDeadline > 0
+    let limit = isBounded ? context.settings.challengeDeadline : context.settings.completionDeadline
+    defer {
+      noteQuestions(of: owner)
+      context.need(.release(owner, because: key.challengeAssertion))
+    }
+    while true {
+      let launches = configurations[key.session]?.sessionSendsLaunchEvents ?? true
+      let woken = try await ownerRuns(key) {
+        noteQuestions(of: owner)
+        context.need(.want(owner, because: key.challengeAssertion, mayWake: launches))
+      }
+      guard let task = try context.store.task(key) else { throw CancellationError() }
+      do throws(BusError) {
+        let question = AnswerChallenge(
+          session: key.session.identifier, task: task.snapshot(bytes: context.bytes(key)), wakesHandler: woken,
+          method: challenge.method, host: challenge.host, port: challenge.port, scheme: challenge.scheme,
+          realm: challenge.realm, previousFailures: challenge.previousFailures)
+        return try await context.bus.request(
+          question, to: owner, context: key.session.context, within: .seconds(limit), whenUnreachable: .wait)
+      } catch {
+        try Task.checkCancellation()
+        if error.code == .closed { throw CancellationError() }
+        if error.isDefinite || isBounded && error.code == .deadline {
+          return AnswerChallenge.Reply(disposition: .performDefaultHandling)
+        }
+      }
+    }
+  }
+
+  /// Waits until the owner of the task runs.
+  ///
+  /// - Parameter request: requests that the owner runs. It is called after the wait has begun.
+  /// - Returns: whether the owner was woken.
+  /// - Throws: `CancellationError` when the attempt is stopped.
+  private func ownerRuns(_ key: TaskKey, _ request: () -> Void) async throws -> Bool {
+    try Task.checkCancellation()
+    let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
+    challenged[key] = continuation
+    defer { challenged[key] = nil }
+    request()
+    for await woken in stream { return woken }
+    throw CancellationError()
+  }
+}
+
+extension TaskKey {
+  /// The assertion that keeps the owner awake for a challenge.
+  fileprivate var challengeAssertion: Assertion { Assertion("challenge \(session.identifier) \(identifier)") }
+}
+
+// Tasks that ended two hosts in a row by a trap. They fail, and are not handled again.
+
+extension TaskKey {
+  /// The task in the record of the work under way.
+  var work: UnderWay.Work { UnderWay.Work(.task, "\(identifier) of \(session.owner.text) \(session.identifier)") }
+}
+
+extension TransferScheduler {
+  /// Ends tasks that would load.
+  func failTasksSetAside() {
+    let failed = stateMachine.transfers.keys.filter { key in
+      guard let failure = failure(ofSetAside: key) else { return false }
+      addEnd(of: key, nil, failure: failure)
+      return true
+    }
+    commit()
+    forget(failed)
+  }
+
+  /// Replaces the results of tasks whose files are not delivered yet.
+  func failEndedTasksSetAside() {
+    guard context.underWay.hasSetAside(.task) else { return }
+    do {
+      for ended in try context.store.taskKeys() where ended.hasEnded {
+        guard let failure = failure(ofSetAside: ended.key), let task = try context.store.task(ended.key) else {
+          continue
+        }
+        let bytes = context.bytes(of: task)
+        let end = TaskEnd(
+          key: task.key, result: nil, failure: failure, attempts: task.attempts, bytesSent: task.bytesSent,
+          bytes: bytes, instant: task.ended ?? context.clock.now)
+        try context.store.save([end])
+        // Its end was recorded already; the notice of the work that is set aside names it.
+        unlink(context.path(task.key))
+        forget([task.key])
+      }
+    } catch {
+      context.broken(error)
+    }
+  }
+
+  /// The failure is in the database.
+  private func forget(_ keys: [TaskKey]) {
+    guard context.core.failure == nil else { return }
+    for key in keys { context.underWay.end(key.work) }
+  }
+
+  private func failure(ofSetAside key: TaskKey) -> TransferFailure? {
+    context.underWay.reason(key.work).map { TransferFailure(code: -1, message: $0) }
+  }
 }

@@ -6,12 +6,16 @@ package import Messages
 package struct InstalledApp: Sendable, Hashable {
   package let address: Address
   package let extensions: [Address]
+  /// Whether its `Info.plist` permits Live Activities.
+  package let supportsActivities: Bool
 
-  package init(address: Address, extensions: [Address]) {
+  package init(address: Address, extensions: [Address], supportsActivities: Bool = true) {
     self.address = address
     self.extensions = extensions
+    self.supportsActivities = supportsActivities
   }
 
+  var bundle: String { address.bundleIdentifier ?? "" }
   /// The app and its extensions.
   package var products: [Address] { [address] + extensions }
 }
@@ -40,8 +44,7 @@ package struct AppLifecycleStateMachine: Sendable {
   }
 
   package enum Action: Sendable, Equatable {
-    case output(AppLifecycleOutput)
-    case process(ProcessAction)
+    case asks(DeviceRequest)
     /// Notify the app that it entered or left the foreground. The notification replaces an earlier one.
     case notify(Address, isActive: Bool)
     case stopNotifying(Address)
@@ -83,17 +86,17 @@ package struct AppLifecycleStateMachine: Sendable {
       let updates = apps.flatMap { app in
         update(app.address, app.products.filter { moving.contains($0.bundleIdentifier ?? "") })
       }
-      return updates + quit.map { .output(.cancelTransfers($0)) }
+      return updates + quit.map { .asks(.cancelTransfers($0)) }
     case .opened(let app):
       opening.insert(app)
-      return [.process(.want(app, because: .foreground))]
+      return [.asks(.process(.want(app, because: .foreground)))]
     case .awake(let app): return opening.remove(app) == nil ? [] : [.notify(app, isActive: true)]
     case .leftForeground(let app):
       opening.remove(app)
-      return [.notify(app, isActive: false), .process(.release(app, because: .foreground))]
+      return [.notify(app, isActive: false), .asks(.process(.release(app, because: .foreground)))]
     case .instanceEnded(let app, let isQuit):
       // It may have begun transfers after they were cancelled and before the signal arrived.
-      return [.stopNotifying(app)] + (isQuit ? [.output(.cancelTransfers(app))] : [])
+      return [.stopNotifying(app)] + (isQuit ? [.asks(.cancelTransfers(app))] : [])
     case .forceQuit(let app):
       opening.remove(app)
       return []
@@ -103,14 +106,14 @@ package struct AppLifecycleStateMachine: Sendable {
     case .launchesPrevented(let product): return launchesPrevented(product)
     case .moved(let app, let error):
       guard let update = updates.removeValue(forKey: app) else { return [] }
-      return [.output(.allowLaunches(update.products)), .updateEnded(app, error)]
+      return [.asks(.allowLaunches(update.products)), .updateEnded(app, error)]
     }
   }
 
   private mutating func update(_ app: Address, _ products: [Address]) -> [Action] {
     guard !products.isEmpty else { return [] }
     updates[app] = Update(products: products, running: Set(products))
-    return [.output(.preventLaunches(products, why: "updated"))]
+    return [.asks(.preventLaunches(products, why: "updated"))]
   }
 
   private mutating func launchesPrevented(_ product: Address) -> [Action] {

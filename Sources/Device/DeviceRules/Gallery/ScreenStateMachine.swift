@@ -26,7 +26,11 @@ package struct ScreenStateMachine: Sendable {
   /// - Throws: `not-now`, definite; the message states what to do first.
   package mutating func handle(_ change: ChangeScreen.Change) throws(BusError) -> [Action] {
     let actions = try decide(change)
-    leaveAlwaysOn(by: change)
+    // Changes that concern the display end the Always-On state.
+    switch change {
+    case .lock, .unlock, .restart, .look, .darken: state.isLuminanceReduced = false
+    case .alwaysOn, .background, .activity, .colorScheme, .system: break
+    }
     return actions
   }
 
@@ -51,7 +55,16 @@ package struct ScreenStateMachine: Sendable {
       let actions = leaveApp()
       state.seen = nil
       return actions
-    case .alwaysOn: return try showAlwaysOn()
+    case .alwaysOn:
+      // The dimmed Lock Screen. Source: `isLuminanceReduced`, Human Interface Guidelines, "Always On".
+      if let refusal = device.refusal(of: .lockScreen) { throw notNow(refusal) }
+      guard device.hasAlwaysOn else {
+        throw notNow("this model has no Always-On display; iPhone 14 Pro, later Pro models and iPhone 17 have one")
+      }
+      guard state.isLocked else { throw notNow("Always-On requires a locked device: run `widgetlab lock` first") }
+      state.seen = .lockScreen
+      state.isLuminanceReduced = true
+      return []
     case .background(let app):
       guard state.frontApp == app else { throw notNow("\(app) is not in the foreground: run `widgetlab app open`") }
       return leaveApp()
@@ -111,7 +124,7 @@ package struct ScreenStateMachine: Sendable {
     return [.background(app: app)]
   }
 
-  func notNow(_ reason: String) -> BusError { BusError(.notNow, reason) }
+  private func notNow(_ reason: String) -> BusError { BusError(.notNow, reason) }
 }
 
 extension BusError.Code {

@@ -7,35 +7,22 @@ package import Messages
 /// The content that Timelines has for a placement, in the form that the screen needs.
 package struct ShownWidget: Sendable, Hashable {
   /// `nil` while the extension has provided nothing.
-  package var light: ViewArchive?
-  /// `nil` if it equals `light`.
-  package var dark: ViewArchive?
-  /// The views while private content is hidden; `nil` if they are the same.
-  package var hidden: ArchivedEntry.Form?
-  /// The views between a tap and its timeline; `nil` if they are the same.
-  package var invalidated: ArchivedEntry.Form?
-  package var date: Date?
+  package var entry: ArchivedEntry?
+  /// Whether no timeline has arrived yet.
   package var isPlaceholder: Bool
   /// The provider's placeholder, which replaces hidden content; `nil` if the extension provided none.
-  package var placeholder: ViewArchive?
-  package var darkPlaceholder: ViewArchive?
+  package var placeholder: ArchivedEntry?
   /// Why the content is not newer.
   package var note: String?
   /// The button or toggle whose intent is running, or whose timeline is pending; from 1.
   package var touched: Int?
   package init(
-    light: ViewArchive? = nil, dark: ViewArchive? = nil, hidden: ArchivedEntry.Form? = nil,
-    invalidated: ArchivedEntry.Form? = nil, date: Date? = nil, isPlaceholder: Bool = false,
-    placeholder: ViewArchive? = nil, darkPlaceholder: ViewArchive? = nil, note: String? = nil, touched: Int? = nil
+    entry: ArchivedEntry? = nil, isPlaceholder: Bool = false, placeholder: ArchivedEntry? = nil, note: String? = nil,
+    touched: Int? = nil
   ) {
-    self.light = light
-    self.dark = dark
-    self.hidden = hidden
-    self.invalidated = invalidated
-    self.date = date
+    self.entry = entry
     self.isPlaceholder = isPlaceholder
     self.placeholder = placeholder
-    self.darkPlaceholder = darkPlaceholder
     self.note = note
     self.touched = touched
   }
@@ -60,11 +47,11 @@ extension GalleryStateMachine {
     let isPlaceholder = shown.isPlaceholder || hiding != nil
     let isDark = screen.colorScheme == .dark
     let hidesPrivate = screen.isLocked && device.options.hidesSensitiveContent
-    var view = (isDark ? shown.dark : nil) ?? shown.light
-    let form = hidesPrivate ? shown.hidden : shown.touched == nil ? nil : shown.invalidated
+    var view = (isDark ? shown.entry?.darkView : nil) ?? shown.entry?.view
+    let form = hidesPrivate ? shown.entry?.privateForm : shown.touched == nil ? nil : shown.entry?.invalidatedForm
     if let form { view = (isDark ? form.darkView : nil) ?? form.view }
     if let touched = shown.touched { view = view?.touched(touched) }
-    if hiding != nil { view = (isDark ? shown.darkPlaceholder : nil) ?? shown.placeholder }
+    if hiding != nil { view = (isDark ? shown.placeholder?.darkView : nil) ?? shown.placeholder?.view }
     let isRefused = view.map { lacksBackground($0, of: placement) } ?? false
     if isRefused { view = .missingBackground }
     let refusal = isRefused ? "its view has no containerBackground(for: .widget)" : nil
@@ -74,7 +61,7 @@ extension GalleryStateMachine {
     var tile = ShowScreen.Tile(
       placement: placement, content: view == nil ? .skeleton : isPlaceholder ? .placeholder : .entry,
       background: background(of: placement, declaration), renderingMode: device.renderingMode(at: placement.location),
-      date: isPlaceholder ? nil : shown.date,
+      date: isPlaceholder ? nil : shown.entry?.date,
       view: view.map { isRefused ? $0 : withMargins($0.hiding(appearance), placement, declaration) } ?? .empty,
       note: [hiding, orphan, refusal, shown.note].compactMap(\.self).first)
     let size = device.sizes.size(of: placement.family)
@@ -141,5 +128,212 @@ extension DeviceScreen {
   package func withholding(isProtected: Bool) -> Withholding? {
     if !wasUnlocked { return .notUnlockedYet }
     return isLocked && isProtected ? .locked : nil
+  }
+}
+
+/// The result of a tap on a widget.
+package enum Touch: Sendable, Equatable {
+  /// An intent is performed.
+  case perform(intent: String, values: [String: ArchivedValue], by: Performer)
+  /// The app is opened, with a URL or for the widget itself.
+  case open(url: String?)
+  /// Nothing happens, for this reason.
+  case nothing(String)
+
+  /// The process in which an intent is performed.
+  package enum Performer: Sendable, Equatable {
+    case widgetExtension
+    /// The app, in the background unless it is in the foreground already.
+    case app
+    /// The app, which is opened.
+    case openApp
+  }
+}
+
+extension BusError.Code {
+  /// The widget has no such control or link. Definite.
+  package static let noSuchTarget = BusError.Code("no-such-target")
+}
+
+extension GalleryStateMachine {
+  /// Determines the result of a tap.
+  ///
+  /// - Parameters:
+  ///   - view: as it is displayed.
+  ///   - isLocked: whether the device is locked.
+  /// - Throws: `no-such-target`, definite; the message lists the targets.
+  package func touch(
+    _ tap: TapWidget, on placement: Placement, _ view: ViewArchive, isLocked: Bool
+  ) throws(BusError) -> Touch {
+    if let number = tap.touchedControl(of: placement) { return try control(number, placement, view, isLocked) }
+    let url = try tap.link.map { label throws(BusError) in try link(label, placement, view) } ?? view.widgetURL
+    if isLocked { return .nothing("the device must be unlocked before it opens an app: run `widgetlab unlock`") }
+    return .open(url: url)
+  }
+
+  private func control(
+    _ number: Int, _ placement: Placement, _ view: ViewArchive, _ isLocked: Bool
+  ) throws(BusError) -> Touch {
+    let controls = view.controls
+    guard controls.indices.contains(number - 1) else {
+      let names = controls.enumerated().map { "\($0.offset + 1) (\($0.element.name) \($0.element.label))" }
+      throw BusError(
+        .noSuchTarget,
+        "the widget has no control \(number); it has: \(names.isEmpty ? "none" : names.joined(separator: ", "))")
+    }
+    // Source: "Adding interactivity to widgets": from iOS 17 on, in all system families and in
+    // accessoryCircular and accessoryRectangular.
+    guard device.version >= 17 else { return .nothing("widgets have buttons and toggles from iOS 17 on") }
+    guard placement.family != .accessoryInline else { return .nothing("accessoryInline has no buttons or toggles") }
+    guard !isLocked || placement.family == .control else {
+      return .nothing("buttons and toggles do nothing while the device is locked: run `widgetlab unlock`")
+    }
+    let control = controls[number - 1]
+    if control.modifiers.contains(where: { $0.name == "disabled" && $0.arguments["disabled"] == .bool(true) }) {
+      return .nothing("the \(control.name.lowercased()) is disabled")
+    }
+    guard case .record(let intent)? = control.arguments["intent"], let type = intent["type"]?.string else {
+      // A control without an intent acts like the rest of the widget.
+      return .open(url: view.widgetURL)
+    }
+    var values: [String: ArchivedValue] = [:]
+    if case .record(let record)? = intent["values"] ?? intent["parameters"] { values = record }
+    // Source: "Adding interactivity to widgets": the extension, or the app if the intent opens it or is of a type that
+    // requires it.
+    let performer: Touch.Performer =
+      intent["opensApp"] == .bool(true) ? .openApp : intent["runsInApp"] == .bool(true) ? .app : .widgetExtension
+    if isLocked, performer == .openApp || intent["needsUnlock"] == .bool(true) {
+      return .nothing("\(type) needs an unlocked device: run `widgetlab unlock`")
+    }
+    return .perform(intent: type, values: values, by: performer)
+  }
+
+  /// The destination of a link. Source: "Linking to specific app scenes": systemSmall and larger, and
+  /// accessoryRectangular; before iOS 17 systemMedium and larger. In other families the whole widget is one target.
+  private func link(_ label: String, _ placement: Placement, _ view: ViewArchive) throws(BusError) -> String? {
+    let links = view.all { $0.name == "Link" }
+    guard let link = links.first(where: { $0.label == label || $0.destination == label }) else {
+      let names = links.map { "'\($0.label)'" }.joined(separator: ", ")
+      throw BusError(.noSuchTarget, "the widget has no link '\(label)'; it has: \(names.isEmpty ? "none" : names)")
+    }
+    let isTarget: Bool =
+      switch placement.family {
+      case .systemSmall, .accessoryRectangular: device.version >= 17
+      case .accessoryInline, .accessoryCircular, .accessoryCorner, .control: false
+      case .systemMedium, .systemLarge, .systemExtraLarge, .systemExtraLargePortrait: true
+      }
+    return isTarget ? link.destination : view.widgetURL
+  }
+}
+
+extension TapWidget {
+  /// The number of the button or toggle that is touched; a control in Control Center has one, which fills it.
+  package func touchedControl(of placement: Placement) -> Int? { control ?? (placement.family == .control ? 1 : nil) }
+}
+
+extension ViewArchive {
+  /// The texts of a control or a link.
+  package var label: String { lines.joined(separator: " ") }
+
+  fileprivate var destination: String? { (arguments["destination"] ?? arguments["url"])?.string }
+
+  /// The URL of the outermost `widgetURL(_:)`.
+  fileprivate var widgetURL: String? {
+    if let own = modifiers.last(where: { $0.name == "widgetURL" }) { return own.arguments["url"]?.string }
+    for child in children {
+      if let found = child.widgetURL { return found }
+    }
+    return nil
+  }
+}
+
+extension ViewArchive {
+  /// The view between a tap and the timeline that results from it: a toggle is in its other state, and content that the
+  /// author marked as invalidatable is redacted for that reason.
+  ///
+  /// Source: "Adding interactivity to widgets", `invalidatableContent(_:)`.
+  func touched(_ control: Int) -> ViewArchive {
+    var left = control
+    return touched(&left)
+  }
+
+  /// Counts controls in the order of `controls`.
+  private func touched(_ left: inout Int) -> ViewArchive {
+    var view = self
+    if name == "Button" || name == "Toggle" {
+      left -= 1
+      if left == 0, name == "Toggle", case .bool(let isOn)? = arguments["isOn"] {
+        view.arguments["isOn"] = .bool(!isOn)
+      }
+    }
+    view.children = []
+    for child in children { view.children.append(child.touched(&left)) }
+    view.modifiers = []
+    for var modifier in modifiers {
+      let views = modifier.views
+      modifier.views = []
+      for view in views { modifier.views.append(view.touched(&left)) }
+      view.modifiers.append(modifier)
+      if modifier.name == "invalidatableContent", modifier.arguments["invalidatable"] != .bool(false) {
+        view.modifiers.append(Modifier("redacted", ["reason": "invalidated"]))
+      }
+    }
+    return view
+  }
+}
+
+extension GalleryStateMachine {
+  /// A device that shows a widget in a rendering mode, and the location at which it does. Source: `WidgetDevice`; ours:
+  /// which location is chosen.
+  ///
+  /// - Parameter mode: `nil`: `vibrant` for an accessory family, `fullColor` for the others.
+  /// - Throws: `unknown-widget-kind` if no extension has the kind, `not-placeable` if no location of the device shows the
+  ///   family in the mode; definite.
+  package func showing(
+    _ kind: String, of bundle: String? = nil, _ family: WidgetFamilyName, in mode: RenderingModeName?
+  ) throws(BusError) -> (machine: GalleryStateMachine, location: WidgetLocationName) {
+    let having = state.declarations.filter { bundle == nil || $0.key == bundle }
+    let widgets = having.values.joined().filter { $0.kind == kind }
+    guard !widgets.isEmpty else {
+      throw BusError(.unknownWidgetKind, "no extension has a widget of the kind \(kind)", isDefinite: true)
+    }
+    guard widgets.contains(where: { device.families(of: $0).contains(family) }) else {
+      throw BusError(.notPlaceable, "\(kind) does not support \(family.rawValue)", isDefinite: true)
+    }
+    let mode = mode ?? (family.isAccessory ? .vibrant : .fullColor)
+    var machine = self
+    let location: WidgetLocationName
+    if family == .control {
+      location = .controlCenter
+    } else if family.isAccessory {
+      location = .lockScreen
+    } else if mode == .vibrant {
+      location = .standBy
+      machine.device.options.standBy = mode
+    } else {
+      location = .homeScreen
+      machine.device.options.homeScreen = mode
+    }
+    if let refusal = device.refusal(of: family, at: location) {
+      throw BusError(.notPlaceable, "\(family.rawValue) is not shown as \(mode.rawValue): \(refusal)", isDefinite: true)
+    }
+    let own = machine.device.renderingMode(at: location)
+    guard own == mode else {
+      let place = "\(device.system) shows \(family.rawValue) in \(location.rawValue) as \(own.rawValue)"
+      throw BusError(.notPlaceable, "\(place), and not as \(mode.rawValue)", isDefinite: true)
+    }
+    return (machine, location)
+  }
+
+  /// An entry of a widget that is not placed, as an unlocked screen shows it.
+  ///
+  /// - Parameter locale: of the views.
+  package func entry(_ entry: ArchivedEntry, of placement: Placement, locale: String) -> ArchiveWidget.Entry {
+    func shown(_ scheme: ColorSchemeName) -> ShowScreen.Tile {
+      tile(
+        of: placement, ShownWidget(entry: entry), on: DeviceScreen(colorScheme: scheme), isProtected: false,
+        locale: locale, now: entry.date)
+    }
+    return ArchiveWidget.Entry(light: shown(.light), dark: entry.darkView == nil ? nil : shown(.dark))
   }
 }

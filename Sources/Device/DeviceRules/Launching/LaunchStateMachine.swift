@@ -2,6 +2,7 @@
 
 import Archive
 package import Foundation
+import Glibc
 package import Messages
 
 /// The state machine of the device's processes: which run, why, and what to do about it. A plain value without clock or
@@ -66,20 +67,23 @@ package struct LaunchStateMachine: Sendable {
   /// Handles one event. Events of addresses that are not configured are ignored.
   package mutating func handle(_ event: Event, now: Date) -> [Action] {
     switch event {
-    case .wanted(let address, let assertion, let mayWake): return wanted(address, assertion, mayWake, now)
-    case .released(let address, let assertion):
+    case .process(.want(let address, let assertion, let mayWake)): return want(address, assertion, mayWake, now)
+    case .process(.release(let address, let assertion)):
       processes[address]?.release(assertion)
       return decide(address, now)
-    case .halted(let address, let assertion):
+    case .process(.halt(let address, let assertion)):
       processes[address]?.release(assertion)
       guard let process = processes[address], process.assertions.isEmpty else { return [] }
       if process.state == .running { processes[address]?.idleSince = now.addingTimeInterval(-suspendAfter) }
       return decide(address, now)
-    case .evicted(let address, let generation, let why):
+    case .process(.evict(let address, let generation, let why)):
       guard let generation = generation ?? runningInstance(of: address)?.generation else { return [] }
       return evict(address, generation, why)
     case .allEvicted(let why): return processes.keys.sorted { $0.text < $1.text }.flatMap { evict($0, why) }
-    case .exceededMemory(let address, let instance, let why): return exceededMemory(address, instance, why, now)
+    case .exceededMemory(let address, let instance, let why):
+      // The agent may report this before it replies to the spawn.
+      let news = processes[address]?.instance == nil ? adopt(address, instance, now) : []
+      return news + evict(address, instance.generation, why, isFailure: true)
     case .quit(let address):
       processes[address]?.isQuit = true
       processes[address]?.endAssertionsOfInstance()
@@ -112,9 +116,7 @@ package struct LaunchStateMachine: Sendable {
     }
   }
 
-  private mutating func wanted(
-    _ address: Address, _ assertion: Assertion, _ mayWake: Bool, _ now: Date
-  ) -> [Action] {
+  private mutating func want(_ address: Address, _ assertion: Assertion, _ mayWake: Bool, _ now: Date) -> [Action] {
     guard var process = processes[address] else { return [] }
     if mayWake {
       process.borrowed.remove(assertion)
@@ -130,7 +132,7 @@ package struct LaunchStateMachine: Sendable {
     if process.state == .running, !process.isAsking, reasonToEnd(address, process) == nil,
       let instance = process.instance
     {
-      return [.output(.awake(address, instance, woken: false, because: assertion))]
+      return [.asks(.awake(address, instance, woken: false, because: assertion))]
     }
     return decide(address, now)
   }
@@ -223,7 +225,7 @@ package struct LaunchStateMachine: Sendable {
     process.launchFailure = nil
     process.why = process.assertions.isEmpty ? "ready" : reason(process)
     process.idleSince = process.assertions.isEmpty ? now : nil
-    return [changed(address, process), .output(.awake(address, instance, woken: true))]
+    return [changed(address, process), .asks(.awake(address, instance, woken: true))]
   }
 
   /// The agent reports an instance that has not ended.
@@ -279,7 +281,7 @@ package struct LaunchStateMachine: Sendable {
     // A process that was about to be ended lost its assertions before. Those it has now are newer and relaunch it.
     if !wasToEnd { process.endAssertionsOfInstance() }
     processes[address] = process
-    return [changed(address, process), .output(.ended(address, instance, ending))] + decide(address, now)
+    return [changed(address, process), .asks(.ended(address, instance, ending))] + decide(address, now)
   }
 
   /// The launch failure of an instance that ended before it was ready; `nil` for `SIGKILL`, which is sent from outside.
@@ -352,7 +354,11 @@ package struct LaunchStateMachine: Sendable {
     guard process.state != .dying else { return [] }
     switch signal {
     case SIGSTOP: return stopped(address) + decide(address, now)
-    case SIGCONT: return continued(address, instance) + decide(address, now)
+    case SIGCONT:
+      process.state = .running
+      process.why = process.assertions.isEmpty ? "continued" : reason(process)
+      processes[address] = process
+      return [changed(address, process), .asks(.awake(address, instance, woken: true))] + decide(address, now)
     default: return []
     }
   }
@@ -365,15 +371,7 @@ package struct LaunchStateMachine: Sendable {
     process.suspendedAt = nil
     process.why = why
     processes[address] = process
-    return [changed(address, process)] + (process.instance.map { [.output(.suspended(address, $0))] } ?? [])
-  }
-
-  mutating func continued(_ address: Address, _ instance: ProcessInstance) -> [Action] {
-    guard var process = processes[address] else { return [] }
-    process.state = .running
-    process.why = process.assertions.isEmpty ? "continued" : reason(process)
-    processes[address] = process
-    return [changed(address, process), .output(.awake(address, instance, woken: true))]
+    return [changed(address, process)] + (process.instance.map { [.asks(.suspended(address, $0))] } ?? [])
   }
 
   private mutating func signalFailed(
@@ -390,6 +388,280 @@ package struct LaunchStateMachine: Sendable {
       return stopped(address, why: "SIGSTOP requested, no reply") + decide(address, now)
     }
     let pause: [Action] = process.isPausing ? [.pause(address)] : []
-    return pause + (agents[address].map { [.list(agent: $0)] } ?? [])
+    return pause + list(for: address)
+  }
+}
+
+extension LaunchStateMachine {
+  package enum State: String, Sendable {
+    case absent, launching, running, suspended, dying
+  }
+
+  /// The state of the process at one address.
+  package struct Process: Sendable, Equatable {
+    package var state = State.absent
+    package var instance: ProcessInstance?
+    package var assertions: Set<Assertion> = []
+    /// Those of the assertions that end with the instance, because they must not launch the process.
+    var borrowed: Set<Assertion> = []
+    package var lastEnding: Ending?
+    /// The highest generation that has ended. Exits of older generations are ignored.
+    package var lastGeneration: UInt32 = 0
+    /// An instance that the agent has listed although it is not newer than one that ended. Not kept over a host restart.
+    var listed: ProcessInstance?
+    /// The known instance that the last list of its agent lacks. Not kept over a host restart.
+    var missing: ProcessInstance?
+    /// A list arrived while the instance was being spawned: another agent may have spawned it. Not kept over a host
+    /// restart.
+    var isListStale = false
+    /// The generation that sent `ready`, even when the agent has not reported the instance yet.
+    package var readyGeneration: UInt32?
+    /// The user force-quit the app. It is not launched until the user opens it, or touches a button, toggle or control
+    /// whose intent it performs.
+    package var isQuit = false
+    /// Consecutive instances that ended before `ready`, exceeded their memory limit, or ended by themselves while
+    /// wanted.
+    package var failures = 0
+    package var why = "never started"
+    /// Why the last launch failed, until another one succeeds. Not kept over a host restart.
+    package internal(set) var launchFailure: BusError?
+    /// The earliest date of the next launch, resume or stop.
+    package internal(set) var notBefore: Date?
+    var idleSince: Date?
+    /// Why the instance that is being spawned is ended at once. Not kept over a host restart.
+    var whyToEndAtSpawn: String?
+    /// Since when it has been suspended and not wanted. Not kept over a host restart.
+    var suspendedAt: Date?
+    /// A spawn or a signal is in progress.
+    var isAsking = false
+    /// The agent could not be reached or did not carry out a request. The request is repeated after a pause in machine
+    /// time.
+    var isPausing = false
+    /// Whether a reply or an exit is pending.
+    package var isUnderWay: Bool { isAsking || isPausing || state == .launching || state == .dying }
+
+    package init() {}
+
+    /// Ends the assertions that end with the instance.
+    mutating func endAssertionsOfInstance() {
+      assertions.subtract(Assertion.ofInstance)
+      assertions.subtract(borrowed)
+      borrowed = []
+    }
+
+    /// Ends one assertion.
+    mutating func release(_ assertion: Assertion) {
+      assertions.remove(assertion)
+      borrowed.remove(assertion)
+    }
+  }
+
+  package enum Event: Sendable {
+    case process(ProcessAction)
+    /// End every instance with `SIGKILL`, also one that is being spawned.
+    case allEvicted(why: String)
+    /// The user force-quit the app: end it with `SIGKILL`, and do not launch it until the user opens it, or touches a
+    /// button, toggle or control whose intent it performs.
+    case quit(Address)
+    /// End it with `SIGKILL`, and do not launch it before `launchesAllowed`.
+    case launchesPrevented(Address, why: String)
+    case launchesAllowed(Address)
+    /// The agent found that this instance exceeds its memory limit.
+    case exceededMemory(Address, ProcessInstance, why: String)
+    case ready(Address, generation: UInt32)
+    case spawned(Address, ProcessInstance)
+    case spawnFailed(Address, BusError)
+    case signalled(Address, generation: UInt32, signal: Int32)
+    case signalFailed(Address, generation: UInt32, signal: Int32, BusError)
+    /// - Parameter report: the path of the executable and the failure that it reported.
+    case exited(Address, ProcessInstance, Ending, report: String? = nil)
+    /// The user asks for the process: retry a failed launch at once.
+    case tryAgain(Address)
+    case agentReported(Address, incarnation: UUID, children: [ChildProcess])
+    /// The second of `pause` has passed.
+    case pauseEnded(Address)
+    /// The date of `nextInstant` has been reached.
+    case timerFired
+  }
+
+  package enum Action: Sendable, Equatable {
+    case spawn(Address, reason: String)
+    case signal(Address, generation: UInt32, signal: Int32)
+    /// Request the list of children from the agent.
+    case list(agent: Address)
+    /// Send `pauseEnded` after a second of machine time: a held device clock must not delay requests to the agent.
+    case pause(Address)
+    case asks(DeviceRequest)
+    /// Record the changed state. The value is the state at this point, before later actions.
+    case changed(ProcessState)
+  }
+}
+
+// Replies and reports of an agent about its children.
+
+extension LaunchStateMachine {
+  mutating func spawned(_ address: Address, _ instance: ProcessInstance, _ now: Date) -> [Action] {
+    guard var process = processes[address] else { return [] }
+    let isListStale = process.isListStale
+    process.isListStale = false
+    // A reply that arrives after the instance's end: another spawn is in progress. Or the generation was given before, and
+    // the list has the instance.
+    if instance.generation == process.lastGeneration { return process.state == .launching ? list(for: address) : [] }
+    process.isAsking = false
+    processes[address] = process
+    believe(instance, at: address)
+    return adopt(address, instance, now) + decide(address, now) + (isListStale ? list(for: address) : [])
+  }
+
+  mutating func reported(
+    _ agent: Address, _ incarnation: UUID, _ children: [ChildProcess], _ now: Date
+  ) -> [Action] {
+    // A list that an agent sent before it ended.
+    guard formerIncarnations[agent]?.contains(incarnation) != true else { return [] }
+    let isSame = incarnations[agent] == nil || incarnations[agent] == incarnation
+    if !isSame, let former = incarnations[agent] { formerIncarnations[agent, default: []].insert(former) }
+    incarnations[agent] = incarnation
+    reportedAgents.insert(agent)
+    var actions: [Action] = []
+    for address in agents.keys.filter({ agents[$0] == agent }).sorted(by: { $0.text < $1.text }) {
+      if let child = children.first(where: { $0.address == address }) {
+        actions += reported(address, child, isSame, now)
+      } else {
+        actions += reportedAbsent(address, isSame, now)
+      }
+      actions += decide(address, now)
+    }
+    return actions
+  }
+
+  private mutating func reported(
+    _ address: Address, _ child: ChildProcess, _ isSameAgent: Bool, _ now: Date
+  ) -> [Action] {
+    guard let process = processes[address] else { return [] }
+    if child.generation > process.lastGeneration { return reportedPresent(address, child, now) }
+    // A list that is older than an exit still has the instance that ended.
+    guard process.instance == nil else { return reportedAbsent(address, isSameAgent, now) }
+    let instance = ProcessInstance(generation: child.generation, pid: child.pid)
+    // A second list, requested after the first one, proves that the instance runs. Its generation was given twice: the bus
+    // has lost what it had counted.
+    guard process.listed == instance else {
+      processes[address]?.listed = instance
+      return list(for: address)
+    }
+    believe(instance, at: address)
+    return reportedPresent(address, child, now)
+  }
+
+  /// An instance runs: those that ended before it are not newer, whatever their generations are.
+  mutating func believe(_ instance: ProcessInstance, at address: Address) {
+    guard let process = processes[address], instance.generation <= process.lastGeneration else { return }
+    processes[address]?.lastGeneration = max(instance.generation, 1) - 1
+    processes[address]?.listed = nil
+  }
+
+  /// Requests the list of children.
+  func list(for address: Address) -> [Action] { agents[address].map { [.list(agent: $0)] } ?? [] }
+
+  private mutating func reportedPresent(_ address: Address, _ child: ChildProcess, _ now: Date) -> [Action] {
+    let instance = ProcessInstance(generation: child.generation, pid: child.pid)
+    processes[address]?.missing = nil
+    var actions: [Action] = []
+    if let known = processes[address]?.instance, known.generation < instance.generation {
+      // The exit of the older instance arrives as its own event, but the instance has ended in any case.
+      processes[address]?.instance = nil
+      processes[address]?.lastGeneration = known.generation
+      processes[address]?.lastEnding = .lostWithAgent
+      let over = ProcessState(
+        address: address, generation: known.generation, state: State.absent.rawValue,
+        why: "ended: its agent reports a newer instance")
+      actions += [.changed(over), .asks(.ended(address, known, .lostWithAgent))]
+    }
+    if processes[address]?.instance == nil { processes[address]?.isAsking = false }
+    actions += adopt(address, instance, now)
+    guard let process = processes[address], process.instance == instance, !process.isAsking else { return actions }
+    switch process.state {
+    case .running where child.isStopped: return actions + stopped(address)
+    // It was wanted while a `SIGSTOP` that failed was in progress.
+    case .running where !process.assertions.isEmpty && actions.isEmpty:
+      return [.asks(.awake(address, instance, woken: false))]
+    // Its `SIGSTOP` may not have taken effect when the agent looked, or another process continued it. After a `SIGCONT`
+    // it runs in any case.
+    case .suspended where !child.isStopped:
+      processes[address]?.isAsking = true
+      return actions + [.signal(address, generation: instance.generation, signal: SIGCONT)]
+    case .dying: return actions + [.signal(address, generation: instance.generation, signal: SIGKILL)]
+    default: return actions
+    }
+  }
+
+  private mutating func reportedAbsent(_ address: Address, _ isSameAgent: Bool, _ now: Date) -> [Action] {
+    guard var process = processes[address] else { return [] }
+    if let instance = process.instance {
+      // A new agent has no record of the children that ended with the old one. The same agent redelivers the exit; an
+      // instance that its lists still lack after a pause ended with an agent before it, whose reply arrived late.
+      guard isSameAgent else { return exited(address, instance, .lostWithAgent, now) }
+      guard process.missing != instance else {
+        return process.isPausing ? [] : exited(address, instance, .lostWithAgent, now)
+      }
+      processes[address]?.missing = instance
+      processes[address]?.isPausing = true
+      return [.pause(address)]
+    }
+    guard process.state == .launching else { return [] }
+    if process.isAsking {
+      processes[address]?.isListStale = true
+      return []
+    }
+    process.state = .absent
+    process.why = "was not started"
+    process.isPausing = true
+    processes[address] = process
+    return [changed(address, process), .pause(address)]
+  }
+}
+
+// Instances that the system ends with SIGKILL.
+
+extension LaunchStateMachine {
+  /// - Parameter isFailure: whether the next launch is delayed, longer after each consecutive failure.
+  mutating func evict(
+    _ address: Address, _ generation: UInt32, _ why: String, isFailure: Bool = false
+  ) -> [Action] {
+    guard var process = processes[address], process.instance?.generation == generation, process.state != .dying else {
+      return []
+    }
+    process.state = .dying
+    process.why = why
+    process.failures = isFailure ? process.failures + 1 : 0
+    process.endAssertionsOfInstance()
+    processes[address] = process
+    return [changed(address, process), .signal(address, generation: generation, signal: SIGKILL)]
+  }
+
+  /// Ends the instance, or the one that is being spawned.
+  mutating func evict(_ address: Address, _ why: String) -> [Action] {
+    if let instance = processes[address]?.instance { return evict(address, instance.generation, why) }
+    if processes[address]?.state == .launching { processes[address]?.whyToEndAtSpawn = why }
+    return []
+  }
+}
+
+// The end of extensions that have been suspended for long.
+
+extension LaunchStateMachine {
+  /// When the system ends a suspended process without an assertion; `nil`: never, or not known yet.
+  func idleEnd(_ address: Address, _ process: Process) -> Date? {
+    guard endIdleAfter > 0, address.role == .widgetExtension else { return nil }
+    return process.suspendedAt?.addingTimeInterval(endIdleAfter)
+  }
+
+  /// Ends a suspended process without an assertion, if its time is over. After a host restart, the time begins again.
+  func endIdle(_ address: Address, _ process: inout Process, _ now: Date) -> [Action] {
+    if process.suspendedAt == nil { process.suspendedAt = now }
+    guard let instance = process.instance, let end = idleEnd(address, process), end <= now else { return [] }
+    process.state = .dying
+    process.why = "idle for \(endIdleAfter.formatted()) s"
+    process.endAssertionsOfInstance()
+    return [changed(address, process), .signal(address, generation: instance.generation, signal: SIGKILL)]
   }
 }

@@ -21,11 +21,6 @@ package struct NotificationStateMachine: Sendable {
     /// How many process instances of the app ended while they handled it.
     var exits = 0
 
-    init(notification: PushedNotification, outstanding: Set<Int> = []) {
-      self.notification = notification
-      self.outstanding = outstanding
-    }
-
     package var id: UUID { notification.uniqueID }
     var app: String { notification.subject.bundle }
     /// The key of the token to which it was sent.
@@ -50,24 +45,19 @@ package struct NotificationStateMachine: Sendable {
     case reported(PlacementReloadReport)
     /// The app is in the foreground or is woken: it must receive the notification.
     case expect(UUID)
-    /// The system showed the notification to the user, and the app does not receive it.
-    case shown(UUID)
-    /// A Live Activity took the notification, or did not.
-    case performed(UUID, PushStep.Name, String)
-    case discarded(UUID, String)
+    /// All is done for it, with this result: it is shown to the user, a Live Activity took it, or it is discarded.
+    case closed(UUID, PushStep.Name, String)
     /// It arrived, and is not handled.
     case setAside(UUID, String)
     case awake(Address)
     case instanceEnded(Address)
     case answered(UUID, ReceiveNotification.Reply.Result?)
-    case failed(UUID, String)
     /// The time for the completion handler is over.
     case overran(UUID)
   }
 
   package enum Action: Sendable, Equatable {
-    case output(PushOutput)
-    case process(ProcessAction)
+    case asks(DeviceRequest)
     case step(UUID, PushStep.Name, String?)
     case ask(Address, PushedNotification)
   }
@@ -108,14 +98,13 @@ package struct NotificationStateMachine: Sendable {
     case .expect(let id):
       if notification(id) != nil { expected.insert(id) }
       return []
-    case .shown(let id): return close(id, .handled, "shown")
-    case .performed(let id, let step, let detail): return close(id, step, detail)
-    case .discarded(let id, let reason): return close(id, .discarded, reason)
+    case .closed(let id, let step, let detail): return close(id, step, detail)
     case .setAside(let id, let reason): return taken.insert(id) ? [.step(id, .discarded, reason)] : []
     case .awake(let address): return notify(address)
     case .instanceEnded(let address): return instanceEnded(address)
-    case .answered(let id, let result): return answered(id, result)
-    case .failed(let id, let reason): return close(id, .discarded, reason)
+    case .answered(let id, let result):
+      let none = "the delegate has no application(_:didReceiveRemoteNotification:fetchCompletionHandler:)"
+      return close(id, .handled, result?.rawValue ?? none)
     case .overran(let id): return overran(id)
     }
   }
@@ -147,7 +136,7 @@ package struct NotificationStateMachine: Sendable {
   private mutating func offer(_ id: UUID) -> [Action] {
     guard let open = notification(id) else { return [] }
     switch open.key.use {
-    case .liveActivity, .liveActivityStarts: return [.output(.activity(open.notification))]
+    case .liveActivity, .liveActivityStarts: return [.asks(.activity(open.notification))]
     case .app, .widgets, .control, .fleet: break
     }
     let address = Address.app(device, open.app)
@@ -155,7 +144,7 @@ package struct NotificationStateMachine: Sendable {
     switch open.notification.type {
     case .background where !payload.isContentAvailable:
       return close(id, .discarded, "a background push wakes the app only with \"content-available\": 1 in aps")
-    case .background, .alert: return [.output(.offer(id, to: address, wakes: payload.isContentAvailable))]
+    case .background, .alert: return [.asks(.offer(id, to: address, wakes: payload.isContentAvailable))]
     default:
       let type = open.notification.type.rawValue
       return close(id, .discarded, "nothing on this device receives pushes of type \(type)")
@@ -164,7 +153,7 @@ package struct NotificationStateMachine: Sendable {
 
   // MARK: Widgets and controls
 
-  private func reload(_ id: UUID) -> Action { .output(.reload(id, placements: outstanding(id))) }
+  private func reload(_ id: UUID) -> Action { .asks(.reload(id, placements: outstanding(id))) }
 
   /// Timelines has taken the push, with the first report about it.
   private mutating func begin(at index: Int) -> [Action] {
@@ -221,18 +210,12 @@ package struct NotificationStateMachine: Sendable {
       .compactMap { asking.insert($0.id).inserted ? .ask(address, $0.notification) : nil }
   }
 
-  private mutating func answered(_ id: UUID, _ result: ReceiveNotification.Reply.Result?) -> [Action] {
-    close(
-      id, .handled,
-      result?.rawValue ?? "the delegate has no application(_:didReceiveRemoteNotification:fetchCompletionHandler:)")
-  }
-
   /// Source: "or your app will be terminated", `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`.
   private mutating func overran(_ id: UUID) -> [Action] {
     guard let open = notification(id) else { return [] }
     let reason = "the completion handler was not called within 30 s"
     return close(id, .handled, "\(reason): the app is terminated")
-      + [.process(.evict(Address.app(device, open.app), why: "\(reason) of a push"))]
+      + [.asks(.process(.evict(Address.app(device, open.app), why: "\(reason) of a push")))]
   }
 
   /// A notification that was being handled is sent to the next process instance, if the system still requests that.
@@ -260,35 +243,29 @@ package struct NotificationStateMachine: Sendable {
     let actions: [Action] = [.step(id, name, detail)]
     guard !closed.reloads else { return actions }
     let address = Address.app(device, closed.app)
-    return actions + [.process(.release(address, because: NotificationStateMachine.assertion(id)))]
+    return actions + [.asks(.process(.release(address, because: NotificationStateMachine.assertion(id))))]
   }
 
   /// Resumes after a host restart: of the pushes to the same widgets or control the newest is reloaded, unless Timelines
   /// has it already.
   private mutating func began(_ reports: [PlacementReloadReport]) -> [Action] {
     var actions = reports.flatMap { reported($0) } + open.filter(\.reloads).flatMap { dropRemoved($0.id) }
-    let known = Set(reports.map { Known(push: $0.push, placement: $0.placement) })
+    let known = Dictionary(grouping: reports, by: \.push).mapValues { $0.map(\.placement) }
     var newest: Set<TokenKey> = []
     for item in open.reversed() where item.reloads {
       guard !newest.insert(item.key).inserted else {
         if notification(item.id) != nil { actions.append(reload(item.id)) }
         continue
       }
-      let unknown = item.outstanding.filter { !known.contains(Known(push: item.id, placement: $0)) }
       if !item.hasBegun {
         actions += close(item.id, .supersededOnDevice, "by a newer one")
       } else {
-        actions += unknown.sorted().flatMap {
+        actions += item.outstanding.subtracting(known[item.id] ?? []).sorted().flatMap {
           reported(PlacementReloadReport(push: item.id, placement: $0, outcome: .superseded))
         }
       }
     }
     return actions
-  }
-
-  private struct Known: Hashable {
-    let push: UUID
-    let placement: Int
   }
 }
 
@@ -300,5 +277,75 @@ extension PushedNotification {
   fileprivate var nothingPlaced: String {
     if case .control(let placement) = subject.use { return "control \(placement) of \(subject.bundle) is not placed" }
     return "no widget of \(subject.bundle) with a push handler is placed"
+  }
+}
+
+/// The fields of a notification's payload that the device evaluates.
+struct PushPayload {
+  /// `"content-changed": true`. Source: "Updating widgets with WidgetKit push notifications".
+  private(set) var isContentChanged = false
+  /// `"content-available": 1`. Source: "Pushing background updates to your app".
+  private(set) var isContentAvailable = false
+
+  /// - Parameter text: JSON; a trailing comma is accepted, since Apple's own sample has one.
+  init(_ text: String) {
+    let decoder = JSONDecoder()
+    decoder.allowsJSON5 = true
+    guard let aps = try? decoder.decode(Payload.self, from: Data(text.utf8)).aps else { return }
+    isContentChanged = aps.contentChanged
+    isContentAvailable = aps.contentAvailable
+  }
+
+  private struct Payload: Decodable {
+    let aps: Aps
+  }
+
+  private struct Aps: Decodable {
+    enum Key: String, CodingKey {
+      case contentChanged = "content-changed"
+      case contentAvailable = "content-available"
+    }
+    let contentChanged: Bool
+    let contentAvailable: Bool
+
+    init(from decoder: any Decoder) throws {
+      let values = try decoder.container(keyedBy: Key.self)
+      contentChanged = (try? values.decode(Bool.self, forKey: .contentChanged)) ?? false
+      let number = try? values.decode(Int.self, forKey: .contentAvailable)
+      contentAvailable = number.map { $0 == 1 } ?? (try? values.decode(Bool.self, forKey: .contentAvailable)) ?? false
+    }
+  }
+}
+
+/// The ids of the newest notifications that arrived. A notification that arrives again is ignored.
+package struct TakenNotifications: Sendable {
+  /// How many are remembered: the push server does not redeliver older ones.
+  package static let remembered = 20_000
+
+  private var ids: Set<UUID> = []
+  /// The ids in the order of their arrival. Those before `first` are forgotten.
+  private var order: [UUID] = []
+  private var first = 0
+
+  /// - Parameter ids: in the order of their arrival.
+  package init(_ ids: [UUID] = []) {
+    for id in ids { insert(id) }
+  }
+
+  package func contains(_ id: UUID) -> Bool { ids.contains(id) }
+
+  /// - Returns: `false` if the notification had arrived before.
+  @discardableResult
+  mutating func insert(_ id: UUID) -> Bool {
+    guard ids.insert(id).inserted else { return false }
+    order.append(id)
+    guard ids.count > Self.remembered else { return true }
+    ids.remove(order[first])
+    first += 1
+    if first > Self.remembered {
+      order.removeFirst(first)
+      first = 0
+    }
+    return true
   }
 }

@@ -59,8 +59,7 @@ package struct TokenStateMachine: Sendable {
   }
 
   package enum Action: Sendable, Equatable {
-    case output(PushOutput)
-    case process(ProcessAction)
+    case asks(DeviceRequest)
     /// Request or release tokens according to `state.tokens`.
     case tokensChanged
     case notify(Address, TokenNotice)
@@ -274,7 +273,7 @@ package struct TokenStateMachine: Sendable {
   /// Passes on the token of a Live Activity, or that it has none.
   private func passOn(_ key: TokenKey) -> [Action] {
     switch key.use {
-    case .liveActivity, .liveActivityStarts: [.output(.activityToken(key, token(key)))]
+    case .liveActivity, .liveActivityStarts: [.asks(.activityToken(key, token(key)))]
     case .app, .widgets, .control, .fleet: []
     }
   }
@@ -371,12 +370,12 @@ package struct TokenStateMachine: Sendable {
 
   private mutating func want(_ address: Address, _ notice: TokenNotice) -> [Action] {
     guard exits(address, notice) < TokenStateMachine.exitLimit, wanted.insert(address).inserted else { return [] }
-    return [.process(.want(address, because: TokenStateMachine.assertion))]
+    return [.asks(.process(.want(address, because: TokenStateMachine.assertion)))]
   }
 
   private mutating func release(_ address: Address) -> [Action] {
     guard asking[address] == nil, wanted.remove(address) != nil else { return [] }
-    return [.process(.release(address, because: TokenStateMachine.assertion))]
+    return [.asks(.process(.release(address, because: TokenStateMachine.assertion)))]
   }
 
   /// Calls the handlers of a running extension, or releases the extension.
@@ -395,5 +394,53 @@ package struct TokenStateMachine: Sendable {
       exits(address, next) < TokenStateMachine.exitLimit
     else { return release(address) }
     return isFinal ? ask(address) : []
+  }
+}
+
+/// The properties of an app or an extension that concern pushes.
+package struct PushProduct: Sendable, Hashable {
+  package let address: Address
+  /// The containing app's bundle identifier; for an app, that of the app.
+  package let app: String
+  /// Its entitlement `aps-environment`; `nil` without one.
+  package let environment: PushEnvironment?
+
+  package init(address: Address, app: String, environment: PushEnvironment?) {
+    self.address = address
+    self.app = app
+    self.environment = environment
+  }
+
+  var bundle: String { address.bundleIdentifier ?? address.short }
+}
+
+/// The widgets and controls of one extension that concern pushes.
+package struct PushWidgets: Sendable, Hashable {
+  /// The widgets' types of `pushHandler(_:)`, without duplicates.
+  package internal(set) var handlers: [String] = []
+  /// Its placed widgets that have a push handler.
+  package internal(set) var placements: [Placement] = []
+  /// Its placed widgets without a push handler that a push reloads nevertheless.
+  package internal(set) var others: [Placement] = []
+  /// The controls' types of `pushHandler(_:)`, without duplicates.
+  package internal(set) var controlHandlers: [String] = []
+  /// Its placed controls that have a push handler.
+  package internal(set) var controls: [Placement] = []
+}
+
+/// The key of a device token on this device.
+package struct TokenKey: Codable, Hashable, Sendable {
+  /// The containing app's bundle identifier.
+  package let bundle: String
+  package let use: PushTokenUse
+  package init(_ bundle: String, _ use: PushTokenUse) {
+    self.bundle = bundle
+    self.use = use
+  }
+}
+
+extension TokenKey: Comparable {
+  package static func < (left: TokenKey, right: TokenKey) -> Bool {
+    (left.bundle, "\(left.use)") < (right.bundle, "\(right.use)")
   }
 }

@@ -61,18 +61,13 @@ package struct UpcomingEntry: Sendable, Equatable {
 
 /// One placement with its timeline and its budget account.
 package struct PlacementState: Codable, Sendable, Equatable {
-  /// Why the last reload failed.
-  package struct Failure: Codable, Sendable, Equatable {
-    let failure: ReloadFailed.Failure
-    package let reason: String
-  }
-
   package var placement: Placement
   package var account: BudgetAccount
   package var pendingReload: PendingReload?
   /// Consecutive failures.
   var failures = 0
-  package internal(set) var lastFailure: Failure?
+  /// Why the last reload failed.
+  package internal(set) var lastFailure: TimelineFault?
   /// Whether the placeholder was requested.
   var hasPlaceholder = false
   /// Whether a setting that its views read has changed since.
@@ -92,11 +87,6 @@ package struct PlacementState: Codable, Sendable, Equatable {
 
   /// Whether the placeholder is requested before the next timeline.
   var needsPlaceholder: Bool { isPlaceholderOld || !hasPlaceholder && timeline == nil }
-
-  init(_ placement: Placement, _ account: BudgetAccount) {
-    self.placement = placement
-    self.account = account
-  }
 }
 
 /// The relevance of a widget, according to its entries over all its timelines.
@@ -130,5 +120,221 @@ extension ReloadPolicy {
       guard entries.count > 1 else { return max(last, stored.addingTimeInterval(settings.oneEntryPause)) }
       return max(last, floor)
     }
+  }
+}
+
+/// The state of a widget push at one placement, stored with the placement: a push that was taken once is never taken
+/// again, whichever process exits.
+package struct PushedReload: Codable, Sendable, Equatable {
+  /// `apns-unique-id`.
+  package let push: UUID
+  /// The number in the ledger of the reload that serves it.
+  package internal(set) var reload: Int
+  package internal(set) var state: ReloadOutcome
+
+  /// The report that Pushes receives about the push.
+  func report(at placement: Int) -> PlacementReloadReport {
+    PlacementReloadReport(push: push, placement: placement, outcome: state)
+  }
+
+  /// Whether a result is still pending.
+  var isOpen: Bool {
+    switch state {
+    case .pending, .delayed, .failed: true
+    case .refused, .stored, .gaveUp, .superseded: false
+    }
+  }
+}
+
+extension PlacementState {
+  /// How many pushes are remembered; Pushes has the results of older ones.
+  private static let remembered = 8
+
+  func knows(push: UUID?) -> Bool { push != nil && pushes.contains { $0.push == push } }
+
+  /// A new reload replaces a pending one; it may belong to a push.
+  mutating func assign(_ reload: Int, insteadOf former: Int?, push: UUID?) {
+    if let former { replace(former, by: reload, isPush: push != nil) }
+    guard let push else { return }
+    pushes.append(PushedReload(push: push, reload: reload, state: .pending))
+    pushes = pushes.suffix(PlacementState.remembered)
+  }
+
+  mutating func noted(_ reload: Int, _ state: ReloadOutcome) { changeOpen(reload) { $0.state = state } }
+
+  /// The reload failed. `later`: the reload that is pending now.
+  mutating func failed(_ reload: Int, _ reason: String, later: PendingReload?) {
+    if let later, later.reload != reload {
+      replace(reload, by: later.reload, isPush: later.reloadCause == .push)
+    } else {
+      noted(reload, later == nil ? .gaveUp(reason) : .failed(reason))
+    }
+  }
+
+  private mutating func replace(_ former: Int, by reload: Int, isPush: Bool) {
+    changeOpen(former) { if isPush { $0.state = .superseded } else { $0.reload = reload } }
+  }
+
+  private mutating func changeOpen(_ reload: Int, _ change: (inout PushedReload) -> Void) {
+    for index in pushes.indices where pushes[index].reload == reload && pushes[index].isOpen { change(&pushes[index]) }
+  }
+}
+
+extension TimelineStateMachine {
+  /// The results of all remembered pushes.
+  package var reports: [PlacementReloadReport] {
+    placements.all.sorted { $0.key < $1.key }.flatMap { id, placed in placed.pushes.map { $0.report(at: id) } }
+  }
+
+  /// The states of pushes that have changed.
+  ///
+  /// - Parameter former: the changed placements, as they were before.
+  func pushActions(since former: [Int: PlacementState?]) -> [Action] {
+    former.keys.sorted().flatMap { id -> [Action] in
+      let (now, before) = (placements[id]?.pushes ?? [], former[id]??.pushes ?? [])
+      guard now != before else { return [] }
+      return now.filter { pushed in !before.contains { $0.push == pushed.push && $0.state == pushed.state } }
+        .map { .asks(.reported($0.report(at: id))) }
+    }
+  }
+}
+
+/// The placements by number. The table records what an event changes, and finds placements without reading all of them:
+/// the work for an event depends on what it changes, and not on how much is placed.
+package struct PlacementTable: Sendable {
+  package private(set) var all: [Int: PlacementState] = [:]
+  /// The placements that have been set since `takeFormer`, as they were before; `nil`: not placed.
+  private var former: [Int: PlacementState?] = [:]
+  /// By bundle identifier.
+  private var extensions: [String: OfExtension] = [:]
+  /// The placements that are visible.
+  private(set) var seen: Set<Int> = []
+
+  /// The numbers of the placements of one extension.
+  private struct OfExtension: Sendable {
+    var all = SortedSet<Int>()
+    /// The extension is to be asked for them at once.
+    var due = SortedSet<Int>()
+    /// They have a pending reload. By kind.
+    var pending: [String: Set<Int>] = [:]
+  }
+
+  /// What a placement is found by.
+  private struct Facts: Equatable {
+    let bundle: String
+    let kind: String
+    let isPending: Bool
+    let isDue: Bool
+    let isSeen: Bool
+
+    init(_ placed: PlacementState) {
+      bundle = placed.placement.bundle
+      kind = placed.placement.kind
+      isPending = placed.pendingReload != nil
+      isDue = placed.pendingReload?.isDue == true
+      isSeen = placed.account.isSeen
+    }
+  }
+
+  package subscript(id: Int) -> PlacementState? {
+    get { all[id] }
+    _modify {
+      let before = all[id]
+      if !former.keys.contains(id) { former.updateValue(before, forKey: id) }
+      defer { move(id, from: before.map { Facts($0) }, to: all[id].map { Facts($0) }) }
+      yield &all[id]
+    }
+  }
+
+  package var keys: Dictionary<Int, PlacementState>.Keys { all.keys }
+  package var values: Dictionary<Int, PlacementState>.Values { all.values }
+
+  /// The placements that have been set since the last call, as they were before; `nil`: not placed.
+  mutating func takeFormer() -> [Int: PlacementState?] {
+    defer { former = [:] }
+    return former
+  }
+
+  // MARK: Placements of an extension, by number
+
+  func ids(of bundle: String) -> [Int] { extensions[bundle]?.all.elements ?? [] }
+
+  /// Those that the extension is to be asked for at once.
+  func due(of bundle: String) -> [Int] { extensions[bundle]?.due.elements ?? [] }
+
+  /// Those with a pending reload whose kind is not one of these.
+  func pending<Value>(of bundle: String, notOf kinds: [String: Value]) -> [Int] {
+    (extensions[bundle]?.pending ?? [:]).filter { kinds[$0.key] == nil }.flatMap(\.value).sorted()
+  }
+
+  private mutating func move(_ id: Int, from before: Facts?, to now: Facts?) {
+    guard before != now else { return }
+    if let before {
+      extensions[before.bundle]?.all.remove(id)
+      extensions[before.bundle]?.due.remove(id)
+      extensions[before.bundle]?.pending[before.kind]?.remove(id)
+      if extensions[before.bundle]?.pending[before.kind]?.isEmpty == true {
+        extensions[before.bundle]?.pending[before.kind] = nil
+      }
+      seen.remove(id)
+    }
+    guard let now else { return }
+    extensions[now.bundle, default: OfExtension()].all.insert(id)
+    if now.isDue { extensions[now.bundle]?.due.insert(id) }
+    if now.isPending { extensions[now.bundle]?.pending[now.kind, default: []].insert(id) }
+    if now.isSeen { seen.insert(id) }
+  }
+}
+
+/// When each placement is due next. Placements that are not due at any date are left out.
+struct DueDates: Sendable {
+  private struct Due: Comparable, Sendable {
+    let date: Date
+    let id: Int
+
+    static func < (left: Due, right: Due) -> Bool { (left.date, left.id) < (right.date, right.id) }
+  }
+
+  private var dates: [Int: Date] = [:]
+  private var queue = SortedSet<Due>()
+
+  var first: Date? { queue.elements.first?.date }
+
+  subscript(id: Int) -> Date? {
+    get { dates[id] }
+    set {
+      guard dates[id] != newValue else { return }
+      if let former = dates[id] { queue.remove(Due(date: former, id: id)) }
+      if let newValue { queue.insert(Due(date: newValue, id: id)) }
+      dates[id] = newValue
+    }
+  }
+
+  /// The placements that are due now, in no order.
+  func ids(at now: Date) -> [Int] { queue.elements.prefix { $0.date <= now }.map(\.id) }
+}
+
+/// A set in ascending order. A change moves the elements behind it, which is fast for some thousands.
+struct SortedSet<Element: Comparable & Sendable>: Sendable {
+  private(set) var elements: [Element] = []
+
+  mutating func insert(_ element: Element) {
+    let index = position(of: element)
+    if index == elements.count || elements[index] != element { elements.insert(element, at: index) }
+  }
+
+  mutating func remove(_ element: Element) {
+    let index = position(of: element)
+    if index < elements.count, elements[index] == element { elements.remove(at: index) }
+  }
+
+  /// The index of the first element that is not smaller.
+  private func position(of element: Element) -> Int {
+    var (low, high) = (0, elements.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if elements[middle] < element { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 }

@@ -6,8 +6,8 @@ package import Foundation
 package import Messages
 import ShownText
 
-/// Why a provider's reply is rejected.
-package struct TimelineFault: Error, Equatable {
+/// Why a provider's reply is rejected, or a reload fails.
+package struct TimelineFault: Error, Codable, Equatable {
   package let failure: ReloadFailed.Failure
   package let reason: String
   package init(_ failure: ReloadFailed.Failure, _ reason: String) {
@@ -155,5 +155,204 @@ package struct StoredTimeline: Sendable {
       for child in view.children { left.append((child, depth + 1)) }
       for child in view.modifiers.flatMap(\.views) { left.append((child, depth + 1)) }
     }
+  }
+}
+
+/// The data by which the system animates the change to and from an entry. It is stored with the entry, because the
+/// views are not available when the entry is due. A plain value.
+///
+/// An entry is divided into regions: the whole view, and within it each view to which `animation`, `contentTransition`
+/// or `transition` is applied. A region has changed if its content has, without that of nested regions.
+///
+/// Source: *Animating data updates in widgets and Live Activities*: the system animates changes, as the views specify
+/// or by its default; no animation is longer than two seconds, and an Always-On display has none.
+package struct EntryTransition: Codable, Sendable, Equatable {
+  /// The longest animation, seconds. Source: the same.
+  static let limit = 2.0
+  /// The default animation. Source: the spring is observed; its duration is that of SwiftUI.
+  static let implicit = Timing(curve: "spring", seconds: 0.5)
+  /// The largest number of regions, to bound memory. The content of further ones belongs to their parents.
+  private static let regionLimit = 64
+
+  struct Timing: Codable, Sendable, Equatable {
+    let curve: String
+    let seconds: Double
+  }
+
+  /// The rule that a region's modifier sets.
+  enum Rule: Codable, Sendable, Equatable {
+    case whole
+    /// `nil`: no animation. Without a value it applies to each change, otherwise to changes of the value.
+    case animation(Timing?, value: String?)
+    case contentTransition(String)
+    /// Applies to a view that is inserted or removed. `nil`: as in the parent region.
+    case transition(String, Timing?)
+  }
+
+  struct Region: Codable, Sendable, Equatable {
+    /// The position in the view tree.
+    let path: String
+    /// The region that contains it.
+    let parent: Int?
+    let rule: Rule
+    /// SHA-256 of its content, the first 16 hexadecimal digits.
+    let content: String
+  }
+
+  private(set) var regions: [Region] = []
+
+  /// - Parameters:
+  ///   - view: within the depth limit of archives.
+  ///   - data: the same view as JSON.
+  init(_ view: ViewArchive, _ data: Data) {
+    guard view.namesAnimations else {
+      regions = [Region(path: "", parent: nil, rule: .whole, content: SHA256.hash(data: data).text)]
+      return
+    }
+    var reader = Reader()
+    let whole = reader.open("", in: nil, .whole)
+    reader.read(view, "", in: whole)
+    regions = reader.regions
+  }
+
+  /// How the system animates the change from an earlier entry to this one; `nil` if it does not.
+  func animation(from former: EntryTransition) -> EntryAnimation? {
+    let earlier = Dictionary(former.regions.map { ($0.path, $0) }) { first, _ in first }
+    let own = Set(regions.map(\.path))
+    let changed = regions.indices.filter { earlier[regions[$0].path]?.content != regions[$0].content }
+    var found = changed.map { effect(of: $0, earlier) }
+    for region in former.regions where !own.contains(region.path) { found.append(Self.leaving(region)) }
+    var longest: Effect?
+    for effect in found where effect.timing != nil {
+      let isLonger = effect.seconds > longest?.seconds ?? -1
+      let saysMore = effect.seconds == longest?.seconds && longest?.transition == nil
+      if isLonger || saysMore { longest = effect }
+    }
+    return longest.flatMap { effect in
+      effect.timing.map {
+        EntryAnimation(curve: $0.curve, seconds: min($0.seconds, Self.limit), transition: effect.transition)
+      }
+    }
+  }
+
+  private struct Effect {
+    var timing: Timing?
+    var transition: String?
+    var seconds: Double { timing?.seconds ?? 0 }
+  }
+
+  /// The effect in a region that changed: that of its modifier, or that of its parent.
+  private func effect(of index: Int, _ earlier: [String: Region]) -> Effect {
+    let region = regions[index]
+    var effect = region.parent.map { self.effect(of: $0, earlier) } ?? Effect(timing: Self.implicit)
+    let before = earlier[region.path]
+    switch region.rule {
+    case .whole: break
+    case .animation(let timing, nil): effect.timing = timing
+    case .animation(let timing, let value?):
+      // An inserted view has no earlier value that could have changed.
+      if case .animation(_, let former?)? = before?.rule, former != value { effect.timing = timing }
+    case .contentTransition(let name):
+      effect.transition = name
+      if name == "identity" { effect.timing = nil }
+    case .transition(let name, let timing):
+      guard before == nil else { break }
+      effect.transition = name
+      effect.timing = name == "identity" ? nil : timing ?? effect.timing
+    }
+    return effect
+  }
+
+  /// The effect for a region that was removed.
+  private static func leaving(_ region: Region) -> Effect {
+    guard case .transition(let name, let timing) = region.rule else { return Effect(timing: implicit) }
+    return Effect(timing: name == "identity" ? nil : timing ?? implicit, transition: name)
+  }
+}
+
+extension EntryTransition {
+  /// Divides a tree into regions. Recursion is as deep as the tree, which the limits of archives bound.
+  private struct Reader {
+    private var open: [(path: String, parent: Int?, rule: Rule, hash: SHA256)] = []
+
+    var regions: [Region] {
+      open.map { Region(path: $0.path, parent: $0.parent, rule: $0.rule, content: $0.hash.finalize().text) }
+    }
+
+    mutating func open(_ path: String, in parent: Int?, _ rule: Rule) -> Int {
+      open.append((path, parent, rule, SHA256()))
+      return open.count - 1
+    }
+
+    mutating func read(_ view: ViewArchive, _ path: String, in region: Int) {
+      var region = region
+      // The modifier that was applied last is the outermost.
+      for (index, modifier) in view.modifiers.enumerated().reversed() {
+        if let rule = Rule(modifier), open.count < EntryTransition.regionLimit {
+          region = open("\(path)#\(index)", in: region, rule)
+        } else {
+          take(modifier.name, modifier.arguments, in: region)
+          for (number, own) in modifier.views.enumerated() { read(own, "\(path)#\(index).\(number)", in: region) }
+        }
+      }
+      take(view.name, view.arguments, in: region)
+      for (index, child) in view.children.enumerated() { read(child, "\(path)/\(index)", in: region) }
+      take(")", [:], in: region)
+    }
+
+    private mutating func take(_ name: String, _ arguments: [String: ArchivedValue], in region: Int) {
+      open[region].hash.update(data: Data("\(name)(".utf8))
+      if !arguments.isEmpty, let data = try? BodyCoding.data(arguments) { open[region].hash.update(data: data) }
+    }
+  }
+}
+
+extension EntryTransition.Rule {
+  /// `nil` for a modifier that does not concern animations.
+  fileprivate init?(_ modifier: ViewArchive.Modifier) {
+    let arguments = modifier.arguments
+    let name = arguments["transition"]?.string ?? ""
+    switch modifier.name {
+    case "animation":
+      self = .animation(EntryTransition.Timing(arguments), value: arguments["value"]?.string.map(Self.digest))
+    case "contentTransition": self = .contentTransition(name)
+    case "transition": self = .transition(name, EntryTransition.Timing(arguments))
+    default: return nil
+    }
+  }
+
+  /// Shortens a value of any length.
+  private static func digest(_ value: String) -> String {
+    value.utf8.count > 64 ? SHA256.hash(data: Data(value.utf8)).text : value
+  }
+}
+
+extension EntryTransition.Timing {
+  /// Reads an archived `Animation`: its name, whose first word is the curve, and its seconds.
+  fileprivate init?(_ arguments: [String: ArchivedValue]) {
+    guard let name = arguments["animation"]?.string, let curve = name.split(separator: " ").first else { return nil }
+    let seconds = arguments["seconds"]?.number ?? EntryTransition.implicit.seconds
+    // An endless animation has infinite seconds, which a JSON number cannot express.
+    self.init(curve: curve.start(bytes: 40), seconds: (0...3600).contains(seconds) ? seconds : seconds > 0 ? 3600 : 0)
+  }
+}
+
+extension SHA256.Digest {
+  /// The first 16 hexadecimal digits.
+  fileprivate var text: String { prefix(8).map { String(format: "%02x", $0) }.joined() }
+}
+
+extension ViewArchive {
+  /// Whether one of its modifiers concerns animations. Without recursion.
+  fileprivate var namesAnimations: Bool {
+    var left = [self]
+    while let view = left.popLast() {
+      for modifier in view.modifiers {
+        if EntryTransition.Rule(modifier) != nil { return true }
+        left += modifier.views
+      }
+      left += view.children
+    }
+    return false
   }
 }

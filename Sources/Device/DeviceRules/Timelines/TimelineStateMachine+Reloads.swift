@@ -113,31 +113,20 @@ extension TimelineStateMachine {
     placed.assign(lastReload, insteadOf: former?.reload, push: push)
     if let former { actions.append(line(placed, former, BudgetVerdict(.merged, "newer-reload"), now)) }
     if !isInside, endsBackoff(because) { placed.failures = 0 }
-    if let former, former.isPaid || isFreeWhenUnlocked(former) {
+    // A reload that replaces a paid one, or a free one that waits only for the device to be unlocked, is free too.
+    if let former, former.isPaid || former.withheld != nil && policy.freeCauses.contains(former.reloadCause) {
       pendingReload.isPaid = true
       pendingReload.exits = former.exits
       pendingReload.notBefore = placed.failures > 0 ? former.notBefore : nil
-      if pendingReload.notBefore == nil, let rule = withholding(placed) {
-        placed.pendingReload = pendingReload
-        placements[id] = placed
-        return actions + [withhold(id, rule, now)].compactMap(\.self)
-      }
-      let verdict =
-        pendingReload.notBefore.map { BudgetVerdict(.delayed, "back-off", until: $0) }
-        ?? BudgetVerdict(.free, "paid-before")
-      actions.append(line(placed, pendingReload, verdict, now))
-      placed.pendingReload = pendingReload
-      placements[id] = placed
-      return actions + wantIfDue(placed)
     }
     placed.pendingReload = pendingReload
     placements[id] = placed
-    return actions + decide(id, now)
-  }
-
-  /// Whether it waits only for the device to be unlocked, and is free: a newer reload that replaces it is free too.
-  private func isFreeWhenUnlocked(_ pendingReload: PendingReload) -> Bool {
-    pendingReload.withheld != nil && policy.freeCauses.contains(pendingReload.reloadCause)
+    guard pendingReload.isPaid else { return actions + decide(id, now) }
+    if pendingReload.notBefore == nil, let rule = withholding(placed) { return actions + withhold(id, rule, now) }
+    let verdict =
+      pendingReload.notBefore.map { BudgetVerdict(.delayed, "back-off", until: $0) }
+      ?? BudgetVerdict(.free, "paid-before")
+    return actions + [line(placed, pendingReload, verdict, now)] + wantIfDue(placed)
   }
 
   /// Whether the requester may have new content; requests of the system itself wait. Source: ours.
@@ -157,42 +146,37 @@ extension TimelineStateMachine {
 
   /// Whether the timeline of this reload is being requested. During the request of its placeholder it is still pending.
   func isAsking(_ id: Int, _ reload: Int?) -> Bool {
-    outstanding.all.contains { $0.placement.id == id && $0.purpose == .timeline && $0.serial == reload }
+    outstanding.contains { $0.placement.id == id && $0.purpose == .timeline && $0.serial == reload }
   }
 
   /// Decides a reload again that waits for its payment, and retries one after a failure.
   mutating func redecide(_ id: Int, _ now: Date) -> [Action] {
-    guard var placed = placements[id], var pendingReload = placed.pendingReload, pendingReload.notBefore != nil else {
-      return []
-    }
+    guard var placed = placements[id], let pendingReload = placed.pendingReload, let instant = pendingReload.notBefore
+    else { return [] }
     guard pendingReload.isPaid else { return decide(id, now) }
-    guard let instant = pendingReload.notBefore, instant <= now else { return [] }
-    if let rule = withholding(placed) { return [withhold(id, rule, now)].compactMap(\.self) }
-    pendingReload.notBefore = nil
-    placed.pendingReload = pendingReload
+    guard instant <= now else { return [] }
+    if let rule = withholding(placed) { return withhold(id, rule, now) }
+    placed.pendingReload?.notBefore = nil
     placements[id] = placed
     return [line(placed, pendingReload, BudgetVerdict(.free, "tried-again"), now)] + wantIfDue(placed)
   }
 
   mutating func decide(_ id: Int, _ now: Date) -> [Action] {
-    guard var placed = placements[id], var pendingReload = placed.pendingReload else { return [] }
-    if let rule = withholding(placed) { return [withhold(id, rule, now)].compactMap(\.self) }
+    guard var placed = placements[id], let pendingReload = placed.pendingReload else { return [] }
+    if let rule = withholding(placed) { return withhold(id, rule, now) }
     let situation = BudgetSituation(
       isDeveloperMode: settings.developerMode, isAppInFront: inFront.contains { $0.contains(placed.placement.bundle) },
       activity: atWork.first { $0.key.contains(placed.placement.bundle) }?.value,
-      isInsideProvider: pendingReload.isInside,
-      openedUntil: pendingReload.openedUntil)
+      isInsideProvider: pendingReload.isInside, openedUntil: pendingReload.openedUntil)
     let verdict = placed.account.decide(pendingReload.reloadCause, policy, situation, now: now)
     let action = line(placed, pendingReload, verdict, now)
     switch verdict.verdict {
     case .granted, .free:
-      pendingReload.isPaid = true
-      pendingReload.notBefore = nil
-      placed.pendingReload = pendingReload
+      placed.pendingReload?.isPaid = true
+      placed.pendingReload?.notBefore = nil
       placed.noted(pendingReload.reload, .pending)
     case .delayed:
-      pendingReload.notBefore = verdict.until
-      placed.pendingReload = pendingReload
+      placed.pendingReload?.notBefore = verdict.until
       placed.noted(pendingReload.reload, .delayed(rule: verdict.rule, until: verdict.until))
     case .merged, .refused:
       placed.pendingReload = nil
@@ -213,7 +197,7 @@ extension TimelineStateMachine {
   mutating func want(_ address: Address) -> Action {
     wanted.insert(address)
     stalled.remove(address)
-    return .process(.want(address, because: TimelineStateMachine.assertion))
+    return .asks(.process(.want(address, because: TimelineStateMachine.assertion)))
   }
 
   mutating func line(_ placed: PlacementState, _ pendingReload: PendingReload, _ verdict: BudgetVerdict, _ now: Date)
@@ -235,5 +219,252 @@ extension Address {
   func contains(_ widgetExtension: String?) -> Bool {
     guard let app = bundleIdentifier, let widgetExtension else { return false }
     return widgetExtension.hasPrefix(app + ".")
+  }
+}
+
+// Pending reloads while no timeline can be stored: the extension's files are protected, and the device is locked.
+
+extension TimelineStateMachine {
+  /// Why no timeline of a placement can be stored now; `nil` if one can.
+  func withholding(_ placed: PlacementState) -> Withholding? { address(of: placed.placement).flatMap { withheld[$0] } }
+
+  /// An extension may still reply to a request that was sent before. All other pending reloads wait, and continue as
+  /// soon as they are permitted.
+  mutating func withhold(_ extensions: [Address: Withholding], _ now: Date) -> [Action] {
+    withheld = extensions
+    return placements.keys.sorted().flatMap { withholdIfDue($0, now) ?? goOn($0, now) }
+  }
+
+  /// - Returns: `nil` if the pending reload may continue.
+  mutating func withholdIfDue(_ id: Int, _ now: Date) -> [Action]? {
+    guard let placed = placements[id], let pendingReload = placed.pendingReload, let rule = withholding(placed) else {
+      return nil
+    }
+    // A reload that waits for its payment, or for the end of a back-off, is withheld when that wait ends.
+    guard pendingReload.isDue || pendingReload.withheld != nil && pendingReload.withheld != rule,
+      !isAsking(id, pendingReload.reload)
+    else { return [] }
+    return withhold(id, rule, now)
+  }
+
+  /// - Returns: its line in the ledger.
+  mutating func withhold(_ id: Int, _ rule: Withholding, _ now: Date) -> [Action] {
+    guard var placed = placements[id], let pendingReload = placed.pendingReload else { return [] }
+    placed.pendingReload?.withheld = rule
+    placed.pendingReload?.notBefore = nil
+    placed.noted(pendingReload.reload, .delayed(rule: rule.rawValue, until: nil))
+    placements[id] = placed
+    return [line(placed, pendingReload, BudgetVerdict(.delayed, rule.rawValue), now)]
+  }
+
+  /// A reload that was paid before it was withheld is not paid again.
+  private mutating func goOn(_ id: Int, _ now: Date) -> [Action] {
+    guard var placed = placements[id], let pendingReload = placed.pendingReload, pendingReload.withheld != nil else {
+      return []
+    }
+    placed.pendingReload?.withheld = nil
+    guard pendingReload.isPaid else {
+      placements[id] = placed
+      return decide(id, now)
+    }
+    placed.noted(pendingReload.reload, .pending)
+    placements[id] = placed
+    return [line(placed, pendingReload, BudgetVerdict(.free, "paid-before"), now)] + wantIfDue(placed)
+  }
+}
+
+// What each extension is asked for, and how its replies are handled.
+
+extension TimelineStateMachine {
+  /// Whether no request to an extension is due.
+  func isDone(_ address: Address) -> Bool {
+    placements.due(of: address.bundleIdentifier ?? "").isEmpty && snapshots[address]?.isEmpty ?? true
+      && !unresolvedReloads.contains { $0.address == address }
+  }
+
+  mutating func snapshot(
+    _ kind: String, of bundle: String?, _ family: WidgetFamilyName?, _ serial: Int
+  ) -> [Action] {
+    let own = extensions.filter { bundle == nil || $0.bundleIdentifier == bundle }
+    let having = own.filter { kinds[$0]?[kind] != nil }.prefix(1)
+    let targets = having.isEmpty ? own.filter { kinds[$0] == nil } : Array(having)
+    guard !targets.isEmpty else { return [.noSnapshot(serial: serial, reason: unknown(kind))] }
+    for target in targets {
+      let placement = Placement(
+        id: 0, bundle: target.bundleIdentifier ?? target.short, kind: kind,
+        family: family ?? kinds[target]?[kind] ?? .systemSmall, location: .homeScreen)
+      snapshots[target, default: []].append(
+        ProviderRequest(
+          purpose: .snapshot, address: target, placement: placement, reloadCause: .gallery, serial: serial,
+          context: .none))
+    }
+    return targets.map { want($0) }
+  }
+
+  /// Whether an extension can get one more request now.
+  func mayAsk(_ address: Address) -> Bool { outstanding.count { $0.address == address } < settings.concurrentTimelines }
+
+  /// Sends a running extension its next requests, or releases the extension.
+  mutating func next(_ address: Address, _ now: Date) -> [Action] {
+    guard mayAsk(address) else { return [] }
+    var actions = resolveReloads(address, now) + dropUnknown(address) + dropUnknownSnapshots(address)
+    while mayAsk(address),
+      let asked = snapshots[address]?.first(where: { !outstanding.contains($0) }) ?? nextTimeline(address)
+    {
+      outstanding.append(asked)
+      actions.append(.ask(asked))
+    }
+    if !outstanding.contains(where: { $0.address == address }) {
+      wanted.remove(address)
+      actions.append(.asks(.process(.release(address, because: TimelineStateMachine.assertion))))
+    }
+    return actions
+  }
+
+  private func nextTimeline(_ address: Address) -> ProviderRequest? {
+    for id in placements.due(of: address.bundleIdentifier ?? "")
+    where !outstanding.contains(where: { $0.purpose != .snapshot && $0.placement.id == id }) {
+      guard let placed = placements[id], let pendingReload = placed.pendingReload else { continue }
+      let purpose: RequestTimeline.Purpose = placed.needsPlaceholder ? .placeholder : .timeline
+      return ProviderRequest(
+        purpose: purpose, address: address, placement: placed.placement, reloadCause: pendingReload.reloadCause,
+        serial: pendingReload.reload, context: pendingReload.context)
+    }
+    return nil
+  }
+
+  /// Drops the reloads of placements whose kind the extension no longer has.
+  private mutating func dropUnknown(_ address: Address) -> [Action] {
+    guard let own = kinds[address] else { return [] }
+    return placements.pending(of: address.bundleIdentifier ?? "", notOf: own).compactMap { id in
+      guard var placed = placements[id], let pendingReload = placed.pendingReload else { return nil }
+      let fault = TimelineFault(.unknownKind, unknown(placed.placement.kind))
+      placed.pendingReload = nil
+      placed.noted(pendingReload.reload, .gaveUp(fault.reason))
+      placed.lastFailure = fault
+      placements[id] = placed
+      return reloadFailed(placed.placement, pendingReload.reloadCause, fault, nil, pendingReload.context)
+    }
+  }
+
+  private mutating func dropUnknownSnapshots(_ address: Address) -> [Action] {
+    guard let own = kinds[address] else { return [] }
+    let dropped = (snapshots[address] ?? []).filter { own[$0.placement.kind] == nil }
+    snapshots[address]?.removeAll { own[$0.placement.kind] == nil }
+    let left = Set(snapshots.values.joined().map(\.serial))
+    return dropped.filter { !left.contains($0.serial) }
+      .map { .noSnapshot(serial: $0.serial, reason: unknown($0.placement.kind)) }
+  }
+
+  // MARK: Results
+
+  /// The extension replied, or will not reply.
+  mutating func close(_ asked: ProviderRequest) {
+    outstanding.removeAll { $0 == asked }
+    switch asked.purpose {
+    case .placeholder:
+      placements[asked.placement.id]?.hasPlaceholder = true
+      placements[asked.placement.id]?.isPlaceholderOld = false
+    case .snapshot: snapshots[asked.address]?.removeAll { $0 == asked }
+    case .timeline: break
+    }
+  }
+
+  mutating func gave(
+    _ asked: ProviderRequest, _ facts: TimelineFacts, _ entries: [UpcomingEntry], _ now: Date
+  ) -> [Action] {
+    guard outstanding.contains(asked) else { return [] }
+    close(asked)
+    let id = asked.placement.id
+    guard var placed = placements[id] else { return next(asked.address, now) }
+    if placed.pendingReload?.reload == asked.serial { placed.pendingReload = nil }
+    placed.noted(asked.serial, .stored)
+    placed.failures = 0
+    placed.lastFailure = nil
+    placed.timeline = facts
+    placed.policyDue = facts.policy.due(entries: entries, stored: now, settings)
+    placed.shown = nil
+    placements[id] = placed
+    upcoming[id] = entries
+    return show(id, now) + next(asked.address, now)
+  }
+
+  /// A reload failed: the last entry stays, and the next try waits for the back-off.
+  mutating func fail(_ asked: ProviderRequest, _ fault: TimelineFault, _ now: Date) -> [Action] {
+    switch asked.purpose {
+    case .snapshot: return [.noSnapshot(serial: asked.serial, reason: fault.reason)]
+    // The timeline is requested nevertheless, unless the extension exited or took too long even for this.
+    case .placeholder where fault.failure != .overran && fault.failure != .exited: return []
+    case .placeholder, .timeline: break
+    }
+    guard var placed = placements[asked.placement.id] else { return [] }
+    placed.failures += 1
+    placed.lastFailure = fault
+    var nextTry: Date?
+    if placed.pendingReload?.reload == asked.serial {
+      if fault.failure == .unknownKind {
+        placed.pendingReload = nil
+      } else {
+        nextTry = now.addingTimeInterval(settings.backoff.pause(after: placed.failures))
+        placed.pendingReload?.notBefore = nextTry
+      }
+    }
+    placed.failed(asked.serial, fault.reason, later: placed.pendingReload)
+    placements[asked.placement.id] = placed
+    return [reloadFailed(placed.placement, asked.reloadCause, fault, nextTry, asked.context)]
+  }
+
+  private func reloadFailed(
+    _ placement: Placement, _ because: ReloadCause, _ fault: TimelineFault, _ nextTry: Date?, _ context: MessageContext
+  ) -> Action {
+    .reloadFailed(
+      ReloadFailed(
+        bundle: placement.bundle, widgetKind: placement.kind, placement: placement.id, because: because,
+        failure: fault.failure, reason: fault.reason, nextTry: nextTry), context)
+  }
+
+  /// The extension is suspended at once, and receives its other requests when it resumes. Those that it has already
+  /// received stay open.
+  mutating func overran(_ asked: ProviderRequest, _ limit: Double, _ now: Date) -> [Action] {
+    guard outstanding.contains(asked) else { return [] }
+    close(asked)
+    let reason =
+      "no \(asked.purpose) within \(limit.formatted()) s: the extension is suspended, and the last timeline "
+      + "stays"
+    wanted.remove(asked.address)
+    return [.stopAsking(asked)] + fail(asked, TimelineFault(.overran, reason), now) + [
+      .asks(.process(.halt(asked.address, because: TimelineStateMachine.assertion)))
+    ] + (isDone(asked.address) ? [] : [want(asked.address)])
+  }
+
+  mutating func instanceEnded(_ address: Address, _ now: Date) -> [Action] {
+    let removed = outstanding.filter { $0.address == address }
+    outstanding.removeAll { $0.address == address }
+    guard !removed.isEmpty else {
+      // It exited before it could be asked: Launching restarts it, with a growing back-off.
+      if wanted.contains(address) { stalled.insert(address) }
+      return []
+    }
+    return removed.flatMap { [.stopAsking($0)] + exited(during: $0, now) } + wantOrRelease(address)
+  }
+
+  /// The process instance ended during a request.
+  private mutating func exited(during asked: ProviderRequest, _ now: Date) -> [Action] {
+    let id = asked.placement.id
+    if asked.purpose == .snapshot {
+      close(asked)
+    } else if let pendingReload = placements[id]?.pendingReload, pendingReload.reload == asked.serial {
+      placements[id]?.pendingReload?.exits += 1
+      guard pendingReload.exits + 1 > settings.retriesAfterExit else { return withholdIfDue(id, now) ?? [] }
+    }
+    let exits = placements[id]?.pendingReload?.exits ?? 1
+    let times = asked.purpose == .snapshot || exits < 2 ? "" : exits == 2 ? " twice" : " \(exits) times"
+    return fail(asked, TimelineFault(.exited, "the extension exited\(times) during the request"), now)
+  }
+
+  private mutating func wantOrRelease(_ address: Address) -> [Action] {
+    guard isDone(address) else { return [want(address)] }
+    wanted.remove(address)
+    return [.asks(.process(.release(address, because: TimelineStateMachine.assertion)))]
   }
 }

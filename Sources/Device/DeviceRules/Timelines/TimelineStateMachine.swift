@@ -42,7 +42,8 @@ package struct TimelineStateMachine: Sendable {
   var standByAsked: [Int: Date] = [:]
   /// Extensions whose timelines cannot be stored now.
   var withheld: [Address: Withholding] = [:]
-  var outstanding = OutstandingRequests()
+  /// The requests that extensions have not answered, in the order in which they were sent.
+  var outstanding: [ProviderRequest] = []
   /// By extension, in the order of the requests. A kind that no extension has reported is requested from every
   /// extension that never ran.
   var snapshots: [Address: [ProviderRequest]] = [:]
@@ -86,7 +87,7 @@ package struct TimelineStateMachine: Sendable {
   }
 
   /// Whether an extension is asked for something, or is about to be. While it is, the clock does not advance.
-  package var isBusy: Bool { !outstanding.all.isEmpty || !wanted.subtracting(stalled).isEmpty }
+  package var isBusy: Bool { !outstanding.isEmpty || !wanted.subtracting(stalled).isEmpty }
 
   /// The next date at which `timerFired` is due.
   package var nextInstant: Date? {
@@ -101,7 +102,10 @@ package struct TimelineStateMachine: Sendable {
     changes.placements.formUnion(former.keys.filter { former[$0] != placements[$0] })
     changes.kinds.formUnion(kinds.keys.filter { kinds[$0] != formerKinds[$0] })
     if unresolvedReloads != formerReloads { changes.areUnresolvedReloads = true }
-    return actions + pushActions(since: former) + relevanceActions(since: former)
+    let hasNewRelevance = former.contains { id, before in
+      placements[id].map { $0.relevance != before?.relevance ?? CurrentRelevance() } ?? false
+    }
+    return actions + pushActions(since: former) + (hasNewRelevance ? [.asks(.relevanceChanged)] : [])
   }
 
   /// Returns what events changed of the persistent state since the last call.
@@ -118,7 +122,7 @@ package struct TimelineStateMachine: Sendable {
     let former = placements.takeFormer()
     for id in former.keys {
       dueDates[id] = placements[id].flatMap { placed in
-        let next = upcoming[id].flatMap { nextEntry(of: placed, $0) }?.date
+        let next = upcoming[id]?.first { entry in placed.shown.map { entry.date > $0 } ?? true }?.date
         let reload = placed.pendingReload == nil ? placed.policyDue : placed.pendingReload?.notBefore
         return [next, reload].compactMap(\.self).min()
       }
@@ -170,15 +174,18 @@ package struct TimelineStateMachine: Sendable {
     case .stalled(let address):
       stalled.insert(address)
       return []
-    case .instanceEnded, .answered, .gave, .failed, .overran: return outcome(event, now)
+    case .instanceEnded(let address): return instanceEnded(address, now)
+    case .answered(let asked):
+      guard outstanding.contains(asked) else { return [] }
+      close(asked)
+      return next(asked.address, now)
+    case .gave(let asked, let facts, let entries): return gave(asked, facts, entries, now)
+    case .failed(let asked, let fault):
+      guard outstanding.contains(asked) else { return [] }
+      close(asked)
+      return fail(asked, fault, now) + next(asked.address, now)
+    case .overran(let asked, let limit): return overran(asked, limit, now)
     }
-  }
-
-  private func relevanceActions(since former: [Int: PlacementState?]) -> [Action] {
-    let hasChanged = former.contains { id, before in
-      placements[id].map { $0.relevance != before?.relevance ?? CurrentRelevance() } ?? false
-    }
-    return hasChanged ? [.output(.relevanceChanged)] : []
   }
 
   /// Leaves out that an extension is wanted which is wanted already: it is then asked for all that is due.
@@ -188,8 +195,8 @@ package struct TimelineStateMachine: Sendable {
     var wanted: Set<Address> = []
     return actions.filter { action in
       switch action {
-      case .process(.want(let address, _, _)): return wanted.insert(address).inserted
-      case .process(.release(let address, _)), .process(.halt(let address, _)): wanted.remove(address)
+      case .asks(.process(.want(let address, _, _))): return wanted.insert(address).inserted
+      case .asks(.process(.release(let address, _))), .asks(.process(.halt(let address, _))): wanted.remove(address)
       default: break
       }
       return true
@@ -200,7 +207,7 @@ package struct TimelineStateMachine: Sendable {
 
   private mutating func place(_ placement: Placement, _ context: MessageContext, _ now: Date) -> [Action] {
     guard placements[placement.id] == nil else { return edit(placement, context, now) }
-    placements[placement.id] = PlacementState(placement, BudgetAccount(policy, now: now))
+    placements[placement.id] = PlacementState(placement: placement, account: BudgetAccount(policy, now: now))
     return requestReload(placement.id, .added, context, now: now)
   }
 
@@ -217,7 +224,7 @@ package struct TimelineStateMachine: Sendable {
   /// Reloads all placements. Placeholders whose views read the setting are requested again, once for all changes.
   private mutating func systemChanged(_ setting: String, _ context: MessageContext, _ now: Date) -> [Action] {
     if Self.settingsOfViews.contains(setting) {
-      let asked = Set(outstanding.all.filter { $0.purpose == .placeholder }.map(\.placement.id))
+      let asked = Set(outstanding.filter { $0.purpose == .placeholder }.map(\.placement.id))
       for id in placements.keys where !asked.contains(id) { placements[id]?.isPlaceholderOld = true }
     }
     return placements.keys.sorted().flatMap { requestReload($0, .system, context, now: now) }
@@ -264,7 +271,8 @@ package struct TimelineStateMachine: Sendable {
       let waits = placed.pendingReload.map { !$0.isPaid } ?? false
       guard ids.contains(id) else { continue }
       if placed.hasMoved {
-        actions += seenElsewhere(id, now)
+        placements[id]?.hasMoved = false
+        actions += requestReload(id, .location, .none, now: now)
       } else if waits, hours >= policy.staleAfter {
         actions += requestReload(id, .stale, .none, now: now)
       }
@@ -292,10 +300,6 @@ package struct TimelineStateMachine: Sendable {
   }
 
   // MARK: Entries
-
-  func nextEntry(of placed: PlacementState, _ entries: [UpcomingEntry]) -> UpcomingEntry? {
-    entries.first { entry in placed.shown.map { entry.date > $0 } ?? true }
-  }
 
   /// Shows the latest entry that is due.
   mutating func show(_ id: Int, _ now: Date) -> [Action] {
@@ -339,4 +343,141 @@ package struct TimelineStateMachine: Sendable {
       return actions
     }
   }
+}
+
+extension TimelineStateMachine {
+  /// The assertion that keeps an extension awake.
+  package static let assertion: Assertion = "timeline"
+
+  /// One request to one extension.
+  package struct ProviderRequest: Sendable, Hashable {
+    package let purpose: RequestTimeline.Purpose
+    package let address: Address
+    /// Number 0: a snapshot in the gallery.
+    package let placement: Placement
+    package let reloadCause: ReloadCause
+    /// The reload's number, or the snapshot's.
+    package let serial: Int
+    package let context: MessageContext
+  }
+
+  /// A reload that was requested before its extension ever reported its kinds.
+  package struct UnresolvedReload: Codable, Sendable, Equatable {
+    let address: Address
+    /// `nil`: all.
+    let kind: String?
+    /// Whether controls are meant, or widgets; `nil`: both.
+    var areControls: Bool?
+    let reloadCause: ReloadCause
+    let isInside: Bool
+    let causationID: UUID?
+    let correlation: UUID?
+    var context: MessageContext { MessageContext(cause: causationID, correlation: correlation) }
+  }
+
+  /// What events changed of the persistent state.
+  package struct Changes: Sendable {
+    /// The numbers of placements that were added, changed or removed.
+    package internal(set) var placements: Set<Int> = []
+    /// The extensions whose kinds have changed.
+    package internal(set) var kinds: Set<Address> = []
+    package internal(set) var areUnresolvedReloads = false
+  }
+
+  package enum Event: Sendable {
+    /// The host starts: pending reloads are still pending.
+    case began
+    /// The extension sent `ready` with its kinds and the first family of each.
+    case kindsReported(Address, [String: WidgetFamilyName])
+    /// The extensions were replaced: they may have other kinds.
+    case kindsForgotten([Address])
+    case placed(Placement, MessageContext)
+    case edited(Placement, MessageContext)
+    case removed(Int)
+    /// `timeline.reload`. `areControls`: whether controls are meant, or widgets; `nil`: both.
+    case reload(from: Address, kind: String?, areControls: Bool? = false, isInside: Bool, MessageContext)
+    case reloadOne(Int, ReloadCause, MessageContext)
+    /// A setting of the device, by its `SettingName`; or `account` or `time`.
+    case systemChanged(String, MessageContext)
+    /// The time zone of the device. A `systemChanged` follows.
+    case timeZone(TimeZone)
+    /// The device moved far; the widgets of these extensions use the location.
+    case moved(bundles: Set<String>, MessageContext)
+    case inFront(app: Address, Bool)
+    /// The user opens it by tapping a widget.
+    case openedFromWidget(app: Address)
+    /// Exactly these apps have a session or use the location service.
+    case atWork([Address: AppActivity])
+    /// Timelines of exactly these extensions cannot be stored now.
+    case withheld([Address: Withholding])
+    /// Exactly these placements are visible, in StandBy or on another screen.
+    case seen(Set<Int>, isStandBy: Bool)
+    /// The display entered or left the Always-On state.
+    case luminance(isReduced: Bool)
+    case timerFired
+    /// A snapshot is requested under this number. It is not persisted: the caller repeats it after a host restart.
+    case snapshot(kind: String, bundle: String? = nil, family: WidgetFamilyName?, serial: Int)
+    case awake(Address)
+    case instanceEnded(Address)
+    /// The extension was wanted and did not start in time: the clock does not wait for it.
+    case stalled(Address)
+    case answered(ProviderRequest)
+    case gave(ProviderRequest, TimelineFacts, [UpcomingEntry])
+    case failed(ProviderRequest, TimelineFault)
+    /// The time for a reply, in seconds, is over.
+    case overran(ProviderRequest, limit: Double)
+  }
+
+  package enum Action: Sendable {
+    case asks(DeviceRequest)
+    case ask(ProviderRequest)
+    /// Cancel the request: the process instance has ended, or took too long.
+    case stopAsking(ProviderRequest)
+    case decided(BudgetDecided, MessageContext)
+    case shown(EntryShown, MessageContext)
+    /// A reload failed.
+    case reloadFailed(ReloadFailed, MessageContext)
+    case noSnapshot(serial: Int, reason: String)
+  }
+}
+
+// A significant change of the device's location. Source: *Keeping a widget up to date*: the system reloads widgets that
+// use the location when they are viewed next, and the reload is free.
+
+extension TimelineStateMachine {
+  /// Visible placements are reloaded now, the others when they are seen.
+  mutating func moved(_ bundles: Set<String>, _ context: MessageContext, _ now: Date) -> [Action] {
+    placements.keys.sorted().flatMap { id -> [Action] in
+      guard let placed = placements[id], bundles.contains(placed.placement.bundle) else { return [] }
+      guard placed.account.isSeen else {
+        placements[id]?.hasMoved = true
+        return []
+      }
+      return requestReload(id, .location, context, now: now)
+    }
+  }
+}
+
+/// The rules of timelines that Apple does not document, see Documentation/fidelity/timelines.md.
+package struct TimelineSettings: Sendable, Hashable {
+  /// How long an extension may take for a reply, seconds of machine time, because author's code runs in it.
+  package var deadline = 30.0
+  /// How many requests an extension has at once, 1 or more.
+  package var concurrentTimelines = 1
+  /// Whether each timeline is requested twice at once. The reply that arrives last counts.
+  package var requestsTimelinesTwice = false
+  /// How long a placement waits after a failed reload, seconds of device time.
+  package var backoff = Backoff(first: 60, limit: 3600)
+  /// How often an extension that exited during a request is asked again at once.
+  package var retriesAfterExit = 1
+  /// The system's own pause after a timeline of one entry whose policy is `atEnd`, seconds.
+  package var oneEntryPause = 900.0
+  /// The shortest time from a reply to the next reload of the timeline's policy, seconds, in developer mode too.
+  package var policyFloor = 60.0
+  /// The limits of an archive.
+  package var limits = ArchiveLimits(depth: 240)
+  /// Whether budget and spacing are disabled. Source: WidgetKit Developer Mode.
+  package var developerMode = false
+
+  package init() {}
 }

@@ -92,7 +92,7 @@ package struct DeliveryStateMachine: Sendable {
   }
 
   package enum Action: Sendable, Equatable {
-    case process(ProcessAction)
+    case asks(DeviceRequest)
     case deliver(UUID, Attempt)
     case stop(UUID)
     /// Notify the owner that the time to call the completion handler is running out.
@@ -232,7 +232,7 @@ package struct DeliveryStateMachine: Sendable {
     sessions[key]?.ending.insert(task.identifier)
     guard wants[key] == nil, isConnected(key) else { return [] }
     wants[key] = .asked
-    return [.process(.want(key.owner, because: key.assertion, mayWake: false))]
+    return [.asks(.process(.want(key.owner, because: key.assertion, mayWake: false)))]
   }
 
   private mutating func ended(_ tasks: [TaskKey], _ now: Date) -> [Action] {
@@ -243,18 +243,14 @@ package struct DeliveryStateMachine: Sendable {
       sessions[task.session]?.ended.append(task.identifier)
       if !touched.contains(task.session) { touched.append(task.session) }
     }
-    return touched.flatMap { key in
+    return touched.flatMap { key -> [Action] in
       let isLast = wasEnding.contains(key) && sessions[key]?.ending.isEmpty ?? true
-      return endedTasks(of: key, now) + (isLast ? releaseIfIdle(key, now) : [])
+      let actions = endedTasks(of: key, now)
+      // An owner that was wanted for them is released, if there is nothing to deliver to it.
+      guard isLast, !deliveries.values.contains(where: { $0.session == key && ($0.isUnderWay || isDue($0, now)) })
+      else { return actions }
+      return actions + [release(key)]
     }
-  }
-
-  /// Releases an owner that was wanted for tasks that ended, if there is nothing to deliver to it.
-  private mutating func releaseIfIdle(_ key: SessionKey, _ now: Date) -> [Action] {
-    guard
-      !deliveries.values.contains(where: { $0.session == key && ($0.isUnderWay || isDue($0, now)) })
-    else { return [] }
-    return [release(key)]
   }
 
   private mutating func endedTasks(of key: SessionKey, _ now: Date) -> [Action] {
@@ -308,12 +304,12 @@ package struct DeliveryStateMachine: Sendable {
   mutating func wantAction(_ delivery: Delivery) -> Action {
     let key = delivery.session
     if wants[key] == nil { wants[key] = .asked }
-    return .process(.want(key.owner, because: key.assertion, mayWake: delivery.wakes && mayWake(for: key)))
+    return .asks(.process(.want(key.owner, because: key.assertion, mayWake: delivery.wakes && mayWake(for: key))))
   }
 
   mutating func release(_ key: SessionKey) -> Action {
     wants[key] = nil
-    return .process(.release(key.owner, because: key.assertion))
+    return .asks(.process(.release(key.owner, because: key.assertion)))
   }
 
   /// The instances of the owner that were kept running are suspended or have ended.
@@ -383,5 +379,334 @@ package struct DeliveryStateMachine: Sendable {
     let isLast = next.isEmpty && !deliveries.values.contains { $0.session == key && $0.isUnderWay }
     let waits = isConnected(key) && sessions[key]?.ending.isEmpty == false
     return [.forget(delivery)] + (isLast && !waits ? [release(key)] : next)
+  }
+}
+
+extension DeliveryStateMachine.Delivery {
+  /// The owner's handler has been called and all events of the delivery were sent. Tasks that end from now on need not
+  /// wait for the completion handler.
+  var isBeingHandled: Bool { isUnderWay && deadline != nil && last?.wakesHandler == true }
+}
+
+// A delivery attempt from its beginning to its end.
+extension DeliveryStateMachine {
+  mutating func awake(_ owner: Address, _ generation: UInt32, _ woken: Bool, _ now: Date) -> [Action] {
+    awakeInstances[owner] = generation
+    suspendedInstances[owner] = nil
+    var actions: [Action] = []
+    for key in sessions.keys.filter({ $0.owner == owner && sessions[$0]?.ended.isEmpty == false }).sorted() {
+      _ = collect(key)
+    }
+    for id in ids({ $0.session.owner == owner }) {
+      if deliveries[id]?.isUnderWay == true, deliveries[id]?.last?.generation != generation {
+        deliveries[id]?.isUnderWay = false
+        deliveries[id]?.isEvicted = false
+        deliveries[id]?.last = nil
+        actions.append(.stop(id))
+      }
+      actions += begin(id, generation, woken: woken, now) ?? []
+    }
+    return actions
+  }
+
+  /// Begins a delivery to the instance; `nil`: not now.
+  mutating func begin(_ id: UUID, _ generation: UInt32, woken: Bool, _ now: Date) -> [Action]? {
+    guard var delivery = deliveries[id], isDue(delivery, now), let attempt = attempt(delivery, generation, woken)
+    else { return nil }
+    delivery.last = attempt
+    delivery.isUnderWay = true
+    delivery.isExpired = false
+    delivery.isAsked = false
+    delivery.isEvicted = false
+    delivery.isOpenedMeanwhile = false
+    delivery.notBefore = nil
+    delivery.deadline = nil
+    deliveries[id] = delivery
+    // An owner that is woken for its events is launched again for them.
+    let isWanted = wants[delivery.session] == .running(generation) && !delivery.wakes
+    return (isWanted ? [] : [wantAction(delivery)]) + [.deliver(id, attempt)]
+  }
+
+  /// How to deliver to this instance: as before in a repetition; with a call of the handler when the instance was woken
+  /// for it or has not created the session; otherwise without. `nil`: not now.
+  private func attempt(_ delivery: Delivery, _ generation: UInt32, _ woken: Bool) -> Attempt? {
+    if let last = delivery.last, last.generation == generation { return last }
+    let session = sessions[delivery.session]
+    let isOpen = session?.openIn == generation
+    let isOther = deliveries.values.contains { $0.session == delivery.session && $0.isBeingHandled }
+    let isWoken = delivery.wakes && mayWake(for: delivery.session) && (woken || !isOpen) && !isOther
+    guard isWoken || isOpen else { return nil }
+    return Attempt(generation: generation, wakesHandler: isWoken)
+  }
+
+  /// The events are sent. For an owner whose handler is called, the completion deadline begins. Other owners have none.
+  mutating func sent(_ id: UUID, _ generation: UInt32, _ now: Date) -> [Action] {
+    guard let delivery = deliveries[id], delivery.isUnderWay, let last = delivery.last, last.generation == generation,
+      last.wakesHandler
+    else { return [] }
+    deliveries[id]?.deadline = now.addingTimeInterval(settings.completionDeadline)
+    return propose(delivery.session, now)
+  }
+
+  mutating func timerFired(_ now: Date) -> [Action] {
+    var actions: [Action] = []
+    for id in ids({ _ in true }) {
+      guard let delivery = deliveries[id] else { continue }
+      guard delivery.isUnderWay else {
+        if delivery.notBefore != nil { actions += want(id, now) }
+        continue
+      }
+      guard !delivery.isAsked, let deadline = delivery.deadline, deadline <= now,
+        let generation = delivery.last?.generation
+      else { continue }
+      if delivery.isExpired {
+        deliveries[id]?.isAsked = true
+        actions.append(.ask(id, generation: generation))
+      } else {
+        deliveries[id]?.isExpired = true
+        deliveries[id]?.deadline = deadline.addingTimeInterval(settings.completionGrace)
+        actions.append(.expire(id))
+      }
+    }
+    return actions
+  }
+
+  mutating func overdue(_ id: UUID, _ generation: UInt32) -> [Action] {
+    guard let delivery = deliveries[id], delivery.isUnderWay, !delivery.isEvicted,
+      delivery.last?.generation == generation
+    else { return [] }
+    deliveries[id]?.redeliveries += 1
+    deliveries[id]?.isEvicted = true
+    let key = delivery.session
+    let limit = settings.completionDeadline + settings.completionGrace
+    let why = "did not call the completion for \(key.identifier) within \(limit.formatted()) s"
+    return [release(key), .asks(.process(.evict(key.owner, generation: generation, why: why)))]
+  }
+
+  mutating func instanceEnded(_ owner: Address, _ generation: UInt32, _ now: Date) -> [Action] {
+    if awakeInstances[owner] == generation { awakeInstances[owner] = nil }
+    if suspendedInstances[owner] == generation { suspendedInstances[owner] = nil }
+    forgetWants(of: owner)
+    for key in sessions.keys where key.owner == owner && sessions[key]?.openIn == generation {
+      sessions[key]?.openIn = nil
+    }
+    var actions: [Action] = []
+    let all = ids { $0.session.owner == owner }
+    for id in all where deliveries[id]?.last?.generation == generation {
+      guard var delivery = deliveries[id] else { continue }
+      let wasUnderWay = delivery.isUnderWay
+      delivery.isUnderWay = false
+      delivery.last = nil
+      // The last task of the session may have ended during the delivery: now the owner is launched for both.
+      if sessions[delivery.session]?.running.isEmpty ?? true { delivery.wakes = true }
+      if wasUnderWay {
+        actions.append(.stop(id))
+        actions += backOff(&delivery, now)
+      }
+      delivery.isEvicted = false
+      deliveries[id] = delivery
+    }
+    unite(all)
+    return actions
+  }
+
+  private var evictionBackoff: Backoff { Backoff(first: settings.redeliverAfter, limit: 86_400) }
+
+  /// The longest pause that a delivery may have now.
+  func pause(of delivery: Delivery) -> Double {
+    max(
+      evictionBackoff.pause(after: delivery.redeliveries), settings.resumeBackoff.pause(after: delivery.exits - 2))
+  }
+
+  /// Delays the next attempt after an instance ended during one.
+  private mutating func backOff(_ delivery: inout Delivery, _ now: Date) -> [Action] {
+    if delivery.isEvicted {
+      delivery.isHeld = delivery.redeliveries >= settings.redeliveries
+      let pause = evictionBackoff.pause(after: delivery.redeliveries)
+      delivery.notBefore = delivery.isHeld ? nil : now.addingTimeInterval(pause)
+      return []
+    }
+    // The first two exits may have other causes. An owner that exits each time is woken less and less often.
+    delivery.exits += 1
+    let pause = settings.resumeBackoff.pause(after: delivery.exits - 2)
+    delivery.notBefore = pause > 0 ? now.addingTimeInterval(pause) : nil
+    return [pause > 0 ? release(delivery.session) : wantAction(delivery)]
+  }
+
+  /// Merges the deliveries of a session that no running instance has received: one handler call, all delegate calls in
+  /// order, one finish.
+  ///
+  /// - Parameter all: an owner's deliveries, for each session the older before the newer.
+  private mutating func unite(_ all: [UUID]) {
+    var firsts: [SessionKey: UUID] = [:]
+    for id in all {
+      guard let delivery = deliveries[id], delivery.last == nil, !delivery.isUnderWay else { continue }
+      guard let first = firsts[delivery.session] else {
+        firsts[delivery.session] = id
+        continue
+      }
+      deliveries[first]?.tasks += delivery.tasks
+      if delivery.wakes { deliveries[first]?.wakes = true }
+      deliveries[id] = nil
+    }
+  }
+}
+
+// Which process is connected to a session. Suspension disconnects a process from its sessions, and resumption connects
+// it again, unless another process of the app has connected to a session of the same identifier. Source: "Networking in
+// a Short-Lived Extension".
+
+extension DeliveryStateMachine {
+  /// Another process of the owner's app or its extensions that is connected to a session of this identifier.
+  package func otherProcess(with key: SessionKey, _ families: AppFamilies) -> Address? {
+    let family = families.family(of: key.owner)
+    return sessions.all.filter { other, session in
+      other.identifier == key.identifier && other.owner != key.owner && isConnected(other, session)
+        && families.family(of: other.owner) == family
+    }.keys.min()?.owner
+  }
+
+  /// The sessions to which another process has connected since the instance was suspended, and that process.
+  func sessionsTaken(
+    from owner: Address, generation: UInt32, _ families: AppFamilies
+  ) -> [(key: SessionKey, holder: Address)] {
+    guard suspendedInstances[owner] == generation else { return [] }
+    let open = sessions.all.filter { $0.key.owner == owner && $0.value.openIn == generation }
+    return open.keys.sorted().compactMap { key in otherProcess(with: key, families).map { (key, $0) } }
+  }
+
+  /// The deliveries whose last attempt was to an instance.
+  func deliveries(to owner: Address, generation: UInt32) -> [UUID] {
+    ids { $0.session.owner == owner && $0.last?.generation == generation }
+  }
+
+  /// Whether a process has the session open and is not suspended.
+  private func isConnected(_ key: SessionKey, _ session: Session) -> Bool {
+    session.openIn.map { suspendedInstances[key.owner] != $0 } ?? false
+  }
+}
+
+// The sessions of owners, and their tasks until they are acknowledged.
+
+extension DeliveryStateMachine {
+  package struct Session: Sendable, Equatable {
+    package var sendsLaunchEvents: Bool
+    /// The generation of the owner that has the session open.
+    package var openIn: UInt32?
+    /// The user force-quit the app: it is not launched for pending events until the session is opened again.
+    package var isQuit = false
+    package var running: Set<Int> = []
+    /// Tasks of `running` that have ended, which is not in the database yet.
+    package internal(set) var ending: Set<Int> = []
+    /// Tasks that have ended and are in no delivery yet, in the order in which they ended.
+    package var ended: [Int] = []
+    /// All tasks that are not acknowledged, each with the generation of the owner that created it; 0 when an earlier
+    /// version stored it.
+    package var creators: [Int: UInt32] = [:]
+    /// Acknowledged tasks with the generations that created them: a process repeats a request that has no reply.
+    package var acknowledged: [Int: UInt32] = [:]
+    /// Higher than the identifier of each task that was created.
+    package var nextTaskIdentifier = 1
+
+    package init(
+      sendsLaunchEvents: Bool, openIn: UInt32? = nil, isQuit: Bool = false, running: Set<Int> = [], ended: [Int] = []
+    ) {
+      self.sendsLaunchEvents = sendsLaunchEvents
+      self.openIn = openIn
+      self.isQuit = isQuit
+      self.running = running
+      self.ended = ended
+    }
+  }
+
+  /// Whether a request creates a task: it is not a repetition whose task is stored, or was acknowledged since.
+  package func isNew(_ task: TaskKey, by creator: UInt32) -> Bool {
+    guard let session = sessions[task.session] else { return true }
+    return session.creators[task.identifier] == nil && session.acknowledged[task.identifier] != creator
+  }
+}
+
+/// The key of a background session: the process that created it, and its identifier. The owner's address contains the
+/// device and the bundle identifier.
+package struct SessionKey: Hashable, Sendable {
+  package let owner: Address
+  package let identifier: String
+  package init(owner: Address, identifier: String) {
+    self.owner = owner
+    self.identifier = identifier
+  }
+
+  /// The message context of everything about the session.
+  package var context: MessageContext {
+    MessageContext(correlation: MessageContext.correlation(ofSession: identifier, of: owner))
+  }
+  /// The assertion that keeps the owner awake for events.
+  package var assertion: Assertion { Assertion.events(of: identifier) }
+}
+
+extension SessionKey: Comparable {
+  package static func < (left: SessionKey, right: SessionKey) -> Bool {
+    (left.owner.text, left.identifier) < (right.owner.text, right.identifier)
+  }
+}
+
+/// The key of a task of a session.
+package struct TaskKey: Hashable, Sendable {
+  package let session: SessionKey
+  package let identifier: Int
+  package init(session: SessionKey, identifier: Int) {
+    self.session = session
+    self.identifier = identifier
+  }
+}
+
+/// A dictionary that records which keys were changed, so that the database can be updated without comparing all values.
+package struct TrackedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  package private(set) var all: [Key: Value]
+  private var touched: Set<Key> = []
+
+  package init(_ all: [Key: Value]) { self.all = all }
+
+  package subscript(key: Key) -> Value? {
+    get { all[key] }
+    _modify {
+      touched.insert(key)
+      yield &all[key]
+    }
+  }
+
+  package var keys: Dictionary<Key, Value>.Keys { all.keys }
+  package var values: Dictionary<Key, Value>.Values { all.values }
+
+  package mutating func removeValue(forKey key: Key) -> Value? {
+    touched.insert(key)
+    return all.removeValue(forKey: key)
+  }
+
+  /// Returns the keys whose value was set, changed or removed since the last call.
+  package mutating func takeTouched() -> Set<Key> {
+    defer { touched = [] }
+    return touched
+  }
+}
+
+/// New identifiers: the first ten bytes of a base, then a number. A state machine with an equal source makes equal ones.
+package struct IdentifierSource: Sendable {
+  private let base: uuid_t
+  private var last: UInt64 = 0
+
+  /// - Parameter base: random, so that no other run makes the same identifiers.
+  package init(base: UUID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))) { self.base = base.uuid }
+
+  package mutating func next() -> UUID {
+    last += 1
+    var bytes = base
+    bytes.10 = UInt8(truncatingIfNeeded: last >> 40)
+    bytes.11 = UInt8(truncatingIfNeeded: last >> 32)
+    bytes.12 = UInt8(truncatingIfNeeded: last >> 24)
+    bytes.13 = UInt8(truncatingIfNeeded: last >> 16)
+    bytes.14 = UInt8(truncatingIfNeeded: last >> 8)
+    bytes.15 = UInt8(truncatingIfNeeded: last)
+    return UUID(uuid: bytes)
   }
 }

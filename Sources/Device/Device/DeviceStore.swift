@@ -1,26 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+package import GRDB
 import Messages
-import Stores
+package import Stores
 
 /// Persists the user's settings of the device, and the location of its containers.
-struct DeviceStore: Sendable {
+package struct DeviceStore: Sendable {
   /// The folder name of a product's container, and its next name during an update.
-  struct Place: Sendable, Equatable {
-    var name: String
-    var next: String?
+  package struct Place: Sendable, Equatable {
+    package var name: String
+    package var next: String?
+
+    package init(name: String, next: String? = nil) {
+      self.name = name
+      self.next = next
+    }
   }
 
-  static let clock = "clock"
-  static let network = "network"
-  static let power = "power"
-  static let settings = "settings"
+  package static let clock = "clock"
+  package static let network = "network"
+  package static let power = "power"
+  package static let settings = "settings"
 
-  let database: any DatabaseWriter
+  private let database: any DatabaseWriter
 
-  init(_ database: any DatabaseWriter) throws {
+  package init(_ database: any DatabaseWriter) throws {
     self.database = database
     try database.createTables(
       of: "device",
@@ -31,11 +36,17 @@ struct DeviceStore: Sendable {
   }
 
   /// The value that was last set under a name; `nil` if none was.
-  func setting<Value: Decodable>(_ type: Value.Type, named name: String) throws -> Value? {
+  package func setting<Value: Decodable>(_ type: Value.Type, named name: String) throws -> Value? {
     let data = try database.read { db in
       try Data.fetchOne(db, sql: "SELECT value FROM deviceSettings WHERE name = ?", arguments: [name])
     }
     return try data.map { try Value(stored: $0) }
+  }
+
+  /// Writes a value now, in one transaction with all that waits.
+  package static func save(_ value: some Encodable, named name: String, _ transactions: DeviceTransactions) throws {
+    let data = try BodyCoding.data(value)
+    try transactions.writeNow { try set(data, named: name, $0) }
   }
 
   /// - Parameter value: encoded.
@@ -43,7 +54,7 @@ struct DeviceStore: Sendable {
     try db.run("INSERT OR REPLACE INTO deviceSettings (name, value) VALUES (?, ?)", [name, value])
   }
 
-  func places() throws -> [String: Place] {
+  package func places() throws -> [String: Place] {
     try database.read { db in
       let rows = try Row.fetchAll(db, sql: "SELECT * FROM containers")
       return Dictionary(uniqueKeysWithValues: rows.map { ($0["bundle"], Place(name: $0["name"], next: $0["next"])) })
@@ -51,7 +62,7 @@ struct DeviceStore: Sendable {
   }
 
   /// Writes all of them, or none.
-  func set(_ places: [String: Place]) throws {
+  package func set(_ places: [String: Place]) throws {
     try database.write { db in
       for (bundle, place) in places {
         try db.run(
