@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Device
-import DeviceRules
 import FidelityRules
 import Foundation
 import LiveActivities
 import Messages
 import Testing
+
+@testable import DeviceRules
 
 /// The decisions about Live Activities, without processes.
 @Suite struct `The state machine of Live Activities` {
@@ -127,6 +128,18 @@ import Testing
       "start", .liveActivityStarts("Ride"), #""attributes-type":"Ride","attributes":{},"content-state":{}"#)
     for _ in 1...2 { #expect(machine.receive(start, now: Self.start).started == Self.app) }
     #expect(machine.state.activities.count == 2)
+  }
+
+  @Test func `a start that is repeated after it was forgotten changes no other activity`() throws {
+    var machine = Self.machine()
+    let content = #""attributes-type":"Ride","attributes":{},"content-state":{}"#
+    let start = Self.push("start", .liveActivityStarts("Ride"), content)
+    #expect(machine.receive(start, now: Self.start).step == .handled)
+    machine.state.starts = []
+    try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start)
+    let other = machine.state.activities.last
+    #expect(machine.receive(start, now: Self.start).step == .handled)
+    #expect(machine.state.activities.last == other)
   }
 
   @Test(.rule("ACTIVITY-13", "ACTIVITY-14")) func `a notification that does not fit is discarded with its reason`()

@@ -148,6 +148,16 @@ extension LaunchService {
     #expect(host.launcher.tasks.count == 0)
   }
 
+  @Test func `a process is kept running until the last of two operations with one reason ends`() async throws {
+    let fixture = try await LaunchServiceFixture()
+    let host = try await fixture.host()
+    for _ in 1...2 { await host.launcher.want(widget, because: .interaction) }
+    await host.launcher.release(widget, because: .interaction)
+    #expect(await host.launcher.stateMachine.processes[widget]?.assertions == [.interaction])
+    await host.launcher.release(widget, because: .interaction)
+    #expect(await host.launcher.stateMachine.processes[widget]?.assertions == [])
+  }
+
   @Test func `a process is launched, stopped when it is no longer wanted, and continued`() async throws {
     let fixture = try await LaunchServiceFixture()
     var host = try await fixture.host()

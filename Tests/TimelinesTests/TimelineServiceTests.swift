@@ -130,6 +130,17 @@ import ZeroMQ
     await failing.leave()
   }
 
+  @Test func `kinds that an update of the app made unknown are unknown after a restart of the host`() async throws {
+    let fixture = try TimelineServiceFixture()
+    let first = try await fixture.host()
+    #expect(await first.core.state.timelines.kinds[widget] != nil)
+    try await first.record(.kindsForgotten([widget]))
+    await first.leave()
+    let second = try await fixture.host(kinds: [])
+    #expect(await second.core.state.timelines.kinds[widget] == nil)
+    await second.leave()
+  }
+
   @Test(.rule("TIMELINE-20"))
   func `a pending reload survives a host restart, and an entry that came due is shown`() async throws {
     let fixture = try TimelineServiceFixture()

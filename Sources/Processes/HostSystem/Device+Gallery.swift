@@ -227,8 +227,8 @@ extension Device {
   /// Opens the app, and sends it the cause as soon as it runs.
   private func openApp(of placement: Placement, _ url: String?, _ context: MessageContext) throws -> String {
     let app = try app(of: placement)
-    core.handle(.timelines(.openedFromWidget(app: .app(configuration.device.name, app))))
     let address = try open(app, context)
+    core.handle(.timelines(.openedFromWidget(app: .app(configuration.device.name, app))))
     let event = OpenFromWidget(
       url: url, widgetKind: placement.kind, family: placement.family, configuration: placement.configuration,
       intent: core.state.gallery.withIntent(placement).intent)

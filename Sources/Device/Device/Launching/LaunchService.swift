@@ -58,6 +58,13 @@ package import Timekeeping
   private let spawnLimit = Duration.seconds(20)
   private let signalLimit = Duration.seconds(5)
 
+  private struct Holder: Hashable {
+    let address: Address
+    let assertion: Assertion
+  }
+  /// How many operations keep a process running for one reason.
+  private var holders: [Holder: Int] = [:]
+
   package nonisolated init(
     _ stored: Stored, core: DeviceCore, bus: any BusConnection, clock: any ControllableClock
   ) {
@@ -91,18 +98,23 @@ package import Timekeeping
     underWay = [:]
   }
 
-  /// Runs the process, and keeps it running until `release`.
+  /// Runs the process, and keeps it running until as many calls of `release`: operations share the name of a reason.
   ///
   /// - Parameter mayWake: `false`: only if it runs already, and until its instance ends.
   /// - Returns: whether the process is kept running.
   @discardableResult
   package func want(_ address: Address, because assertion: Assertion, mayWake: Bool = true) -> Bool {
+    holders[Holder(address: address, assertion: assertion), default: 0] += 1
     core.handle(.launching(.process(.want(address, because: assertion, mayWake: mayWake))))
     return stateMachine.processes[address]?.assertions.contains(assertion) ?? false
   }
 
-  /// Ends one assertion of the process.
+  /// Ends one operation; the last one with its reason ends the assertion.
   package func release(_ address: Address, because assertion: Assertion) {
+    let holder = Holder(address: address, assertion: assertion)
+    let left = (holders[holder] ?? 1) - 1
+    holders[holder] = left > 0 ? left : nil
+    guard left == 0 else { return }
     core.handle(.launching(.process(.release(address, because: assertion))))
   }
 

@@ -84,7 +84,7 @@ struct TimelineStore: Sendable {
       ($0, try now.placements[$0].map { try BodyCoding.data($0) })
     }
     let kinds = try changes.kinds.sorted { $0.text < $1.text }.map {
-      ($0.text, try BodyCoding.data(now.kinds[$0] ?? [:]))
+      ($0.text, try now.kinds[$0].map { try BodyCoding.data($0) })
     }
     let unresolved = changes.areUnresolvedReloads ? try BodyCoding.data(now.unresolvedReloads) : nil
     try transactions.write(.lasting) { db in
@@ -97,6 +97,10 @@ struct TimelineStore: Sendable {
         }
       }
       for (address, kinds) in kinds {
+        guard let kinds else {
+          try db.run("DELETE FROM kinds WHERE extension = ?", [address])
+          continue
+        }
         try db.run("INSERT OR REPLACE INTO kinds (extension, kinds) VALUES (?, ?)", [address, kinds])
       }
       if let unresolved {

@@ -349,9 +349,8 @@ extension ActivityStateMachine {
     } catch {
       return PushResult(step: .discarded, detail: "\(error)")
     }
-    if let timestamp = payload.timestamp, let newest = self.state.activities.indices.last {
-      self.state.activities[newest].life.timestamp = timestamp
-    }
+    let started = self.state.activities.firstIndex { $0.record.id == push.uniqueID.uuidString }
+    if let timestamp = payload.timestamp, let started { self.state.activities[started].life.timestamp = timestamp }
     self.state.starts.append(push.uniqueID)
     self.state.starts = self.state.starts.suffix(Self.rememberedStarts)
     return PushResult(step: .handled, detail: "started", started: app)

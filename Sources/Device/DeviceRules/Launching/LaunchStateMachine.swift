@@ -379,7 +379,7 @@ package struct LaunchStateMachine: Sendable {
   ) -> [Action] {
     guard var process = processes[address], process.instance?.generation == generation else { return [] }
     process.isAsking = false
-    process.isPausing = signal == SIGCONT
+    if signal == SIGCONT { process.isPausing = true }
     if process.state == .running, process.assertions.isEmpty { process.idleSince = now }
     processes[address] = process
     if signal == SIGSTOP, !error.isDefinite, process.state == .running {
@@ -387,8 +387,7 @@ package struct LaunchStateMachine: Sendable {
       // stopped: it is continued when it is wanted, and the agent sends the two signals in order.
       return stopped(address, why: "SIGSTOP requested, no reply") + decide(address, now)
     }
-    let pause: [Action] = process.isPausing ? [.pause(address)] : []
-    return pause + list(for: address)
+    return (signal == SIGCONT ? [.pause(address)] : []) + list(for: address)
   }
 }
 

@@ -100,7 +100,7 @@ package struct TimelineStateMachine: Sendable {
     let actions = Self.wantedOnce(decide(event, now))
     let former = settle()
     changes.placements.formUnion(former.keys.filter { former[$0] != placements[$0] })
-    changes.kinds.formUnion(kinds.keys.filter { kinds[$0] != formerKinds[$0] })
+    changes.kinds.formUnion(Set(kinds.keys).union(formerKinds.keys).filter { kinds[$0] != formerKinds[$0] })
     if unresolvedReloads != formerReloads { changes.areUnresolvedReloads = true }
     let hasNewRelevance = former.contains { id, before in
       placements[id].map { $0.relevance != before?.relevance ?? CurrentRelevance() } ?? false
