@@ -9,7 +9,7 @@ import Testing
 @Suite struct `Archived views on a screen` {
   private let now = Date(timeIntervalSince1970: 1_000_000)
 
-  private func live(_ arguments: [String: ArchivedValue]) -> ViewArchive { ViewArchive("Text", arguments) }
+  private func live(_ arguments: [String: ArchivedValue]) -> ViewArchive { ViewArchive(.leaf(.text), arguments) }
 
   @Test(
     .rule("VIEW-09"),
@@ -36,30 +36,30 @@ import Testing
   }
 
   private let wallet = ViewArchive(
-    "VStack",
+    .container(.vStack),
     children: [
       .text("Balance"),
-      ViewArchive("Text", ["text": "12,345"], modifiers: [.init("privacySensitive")]),
-      ViewArchive("Image", ["systemName": "star"]),
-      ViewArchive("Text", ["text": "Bank"], modifiers: [.init("unredacted")]),
+      ViewArchive(.leaf(.text), ["text": "12,345"], modifiers: [.init(.silent(.privacySensitive))]),
+      ViewArchive(.leaf(.image), ["systemName": "star"]),
+      ViewArchive(.leaf(.text), ["text": "Bank"], modifiers: [.init(.silent(.unredacted))]),
     ],
     modifiers: [
-      .init("containerBackground", ["placement": "widget"], views: [ViewArchive("Color", ["color": "red"])])
+      .init(.layout(.containerBackground), ["placement": "widget"], views: [ViewArchive(.fill(.color), ["color": "red"])])
     ])
 
   @Test(.rule("VIEW-15")) func `an accented place shows the group of each view instead of the author's colours`() {
     func image(_ mode: String?) -> ViewArchive {
-      let modifiers = mode.map { [ViewArchive.Modifier("widgetAccentedRenderingMode", ["mode": .string($0)])] }
-      return ViewArchive("Image", ["systemName": "star"], modifiers: modifiers ?? [])
+      let modifiers = mode.map { [ViewArchive.Modifier(.effect(.widgetAccentedRenderingMode), ["mode": .string($0)])] }
+      return ViewArchive(.leaf(.image), ["systemName": "star"], modifiers: modifiers ?? [])
     }
     let view = ViewArchive(
-      "VStack",
+      .container(.vStack),
       children: [
         ViewArchive(
-          "HStack", children: [.text("12"), image(nil), image("desaturated")], modifiers: [.init("widgetAccentable")]),
-        ViewArchive("Text", ["text": "cups"], modifiers: [.init("foregroundStyle", ["style": "red"])]),
-        ViewArchive("Text", ["text": "not"], modifiers: [.init("widgetAccentable", ["accentable": false])]),
-        image(nil), image("accented"), image("accentedDesaturated"), image("fullColor"), ViewArchive("Spacer"),
+          .container(.hStack), children: [.text("12"), image(nil), image("desaturated")], modifiers: [.init(.effect(.widgetAccentable))]),
+        ViewArchive(.leaf(.text), ["text": "cups"], modifiers: [.init(.style(.foregroundStyle), ["style": "red"])]),
+        ViewArchive(.leaf(.text), ["text": "not"], modifiers: [.init(.effect(.widgetAccentable), ["accentable": false])]),
+        image(nil), image("accented"), image("accentedDesaturated"), image("fullColor"), ViewArchive(.leaf(.spacer)),
       ])
     let drawn = view.indented(ScreenAppearance(now: now, isAccented: true)).split(separator: "\n").map { line in
       line.components(separatedBy: ".drawn(").dropFirst().first.map { String($0.prefix { $0 != ")" }) } ?? "-"
@@ -84,15 +84,15 @@ import Testing
 
   @Test func `hiding private content replaces only privacy-sensitive views, and doing it twice changes nothing`() {
     let timer: [String: ArchivedValue] = ["date": .date(now + 60), "style": "timer"]
-    var secret = ViewArchive("Text", timer, modifiers: [.init("accessibilityLabel", ["label": "a minute"])])
-    secret.modifiers.append(.init("privacySensitive"))
-    let toggle = ViewArchive("Toggle", ["isOn": false], children: [.text("on"), secret, ViewArchive("Text", timer)])
+    var secret = ViewArchive(.leaf(.text), timer, modifiers: [.init(.accessibility(.label), ["label": "a minute"])])
+    secret.modifiers.append(.init(.silent(.privacySensitive)))
+    let toggle = ViewArchive(.control(.toggle), ["isOn": false], children: [.text("on"), secret, ViewArchive(.leaf(.text), timer)])
     let locked = ScreenAppearance(now: now, hidesPrivate: true, showsBackground: false)
     let hidden = toggle.hiding(locked)
-    #expect(hidden.children.map(\.name) == ["Text", "Text", "Text"])
-    #expect(hidden.children[0] == .text("on") && hidden.children[2] == ViewArchive("Text", timer))
+    #expect(hidden.children.map(\.name.rawValue) == ["Text", "Text", "Text"])
+    #expect(hidden.children[0] == .text("on") && hidden.children[2] == ViewArchive(.leaf(.text), timer))
     #expect(hidden.children[1].arguments == ["text": "▒▒▒▒"])
-    #expect(hidden.children[1].modifiers.map(\.name) == ["privacySensitive"])
+    #expect(hidden.children[1].modifiers.map(\.name.rawValue) == ["privacySensitive"])
     #expect(wallet.hiding(locked).hasContainerBackground)
     #expect(hidden.hiding(locked) == hidden)
     #expect(toggle.hiding(ScreenAppearance(now: now)) == toggle)
@@ -101,7 +101,7 @@ import Testing
   @Test(.rule("VIEW-10")) func `a placeholder redacts every text and image except unredacted views`() {
     let lines = wallet.lines(ScreenAppearance(now: now, isPlaceholder: true))
     #expect(lines == ["▒▒▒▒▒▒▒", "▒▒▒▒▒▒", "▒▒", "Bank"])
-    let part = ViewArchive("HStack", children: [.text("ab")], modifiers: [.init("redacted", ["reason": "placeholder"])])
+    let part = ViewArchive(.container(.hStack), children: [.text("ab")], modifiers: [.init(.silent(.redacted), ["reason": "placeholder"])])
     #expect(part.lines(ScreenAppearance(now: now)) == ["▒▒"])
   }
 
@@ -113,9 +113,9 @@ import Testing
 
   @Test(.rule("VIEW-06")) func `a toggle shows only the label of its current state`() {
     func state(_ isOn: Bool) -> ViewArchive {
-      ViewArchive("ToggleState", ["isOn": .bool(isOn)], children: [.text(isOn ? "on" : "off")])
+      ViewArchive(.control(.toggleState), ["isOn": .bool(isOn)], children: [.text(isOn ? "on" : "off")])
     }
-    let toggle = ViewArchive("Toggle", ["isOn": false], children: [state(true), state(false)])
+    let toggle = ViewArchive(.control(.toggle), ["isOn": false], children: [state(true), state(false)])
     #expect(toggle.lines == ["off"])
     #expect(toggle.indented(ScreenAppearance(now: now)) == "Toggle(isOn: false)\n  Text \"off\"")
   }

@@ -26,19 +26,19 @@ import Testing
   }
 
   @Test(.rule("CHART-07")) func `only marks of one type at one place are stacked`() {
-    let pieces = [("a", ChartMark.Kind.bar), ("b", .bar), ("a", .area), ("a", .bar)].map { place, kind in
+    let pieces = [("a", MarkView.bar), ("b", .bar), ("a", .area), ("a", .bar)].map { place, kind in
       ChartStacking.Piece(stack: ChartStacking.Stack(kind: kind, place: .category(place)), length: 2)
     }
     #expect(ChartStacking.extents(of: pieces).map(\.start) == [0, 0, 0, 2])
   }
 
   private func mark(_ name: String, _ values: [String: ChartValue]) -> ViewArchive {
-    ViewArchive(name, values.mapValues { PlottedValue("", $0).archived })
+    ViewArchive(ViewName(rawValue: name), values.mapValues { PlottedValue("", $0).archived })
   }
 
   @Test(.rule("CHART-07")) func `the domain of a stacked chart contains the stacks`() {
     let chart = ViewArchive(
-      "Chart",
+      .chart(.chart),
       children: [
         mark("BarMark", ["x": .category("a"), "y": .number(30)]),
         mark("BarMark", ["x": .category("a"), "y": .number(50)]), mark("Text", [:]),
@@ -51,7 +51,7 @@ import Testing
 
   @Test(.rule("CHART-08")) func `sectors divide a turn by their values, and a negative one has no part`() {
     let values = [5.0, -3, 15].map { mark("SectorMark", ["angle": .number($0)]) }
-    let model = ChartModel(ViewArchive("Chart", children: values))
+    let model = ChartModel(ViewArchive(.chart(.chart), children: values))
     #expect(
       model.extents.sorted { $0.key < $1.key }.map { [$0.value.start, $0.value.end] } == [
         [0, 0.25], [0.25, 0.25], [0.25, 1],
@@ -62,7 +62,7 @@ import Testing
   @Test(.rule("CHART-02"), arguments: [Double.nan, .infinity, -.infinity])
   func `a mark without a finite number is left out`(number: Double) {
     let marks = [number, 1].map { mark("PointMark", ["x": .number($0), "y": .number(1)]) }
-    #expect(ChartModel(ViewArchive("Chart", children: marks)).marks.count == 1)
+    #expect(ChartModel(ViewArchive(.chart(.chart), children: marks)).marks.count == 1)
   }
 
   @Test(

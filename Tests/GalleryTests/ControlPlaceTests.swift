@@ -48,8 +48,8 @@ import Testing
     let placement = Placement(
       id: 1, bundle: GallerySamples.bundle, kind: "Lamp", family: .control, location: .controlCenter)
     let view = ViewArchive(
-      "Toggle", ["intent": .record(intent.merging(["type": "SetLamp"]) { $1 })],
-      modifiers: isDisabled ? [.init("disabled", ["disabled": true])] : [])
+      .control(.toggle), ["intent": .record(intent.merging(["type": "SetLamp"]) { $1 })],
+      modifiers: isDisabled ? [.init(.silent(.disabled), ["disabled": true])] : [])
     return try gallery.touch(TapWidget(placement: 1), on: placement, view, isLocked: isLocked)
   }
 

@@ -169,9 +169,9 @@ import Testing
 
   @Test(.rule("GALLERY-16")) func `a tile has content margins from iOS 17 on, unless the author disables them`() {
     let backed = ["containerBackground"]
-    #expect(tile(GallerySamples.widget()).view.modifiers.map(\.name) == backed + ["contentMargins"])
-    #expect(tile(GallerySamples.widget { $0.contentMarginsDisabled = true }).view.modifiers.map(\.name) == backed)
-    #expect(tile(GallerySamples.widget(), on: GallerySamples.phone(16)).view.modifiers.map(\.name) == backed)
+    #expect(tile(GallerySamples.widget()).view.modifiers.map(\.name.rawValue) == backed + ["contentMargins"])
+    #expect(tile(GallerySamples.widget { $0.contentMarginsDisabled = true }).view.modifiers.map(\.name.rawValue) == backed)
+    #expect(tile(GallerySamples.widget(), on: GallerySamples.phone(16)).view.modifiers.map(\.name.rawValue) == backed)
   }
 
   @Test(.rule("TIMELINE-05", "GALLERY-26", "GALLERY-27"))
@@ -190,7 +190,7 @@ import Testing
   }
 
   @Test func `a tile on a locked device redacts privacy-sensitive content`() {
-    let secret = ViewArchive("Text", ["text": "secret"], modifiers: [.init("privacySensitive")])
+    let secret = ViewArchive(.leaf(.text), ["text": "secret"], modifiers: [.init(.silent(.privacySensitive))])
     let shown = ShownWidget(
       entry: ArchivedEntry(date: .distantPast, view: .group([secret, .text("open")])),
       placeholder: ArchivedEntry(date: .distantPast, view: .text("sample")))
@@ -247,7 +247,7 @@ extension ViewArchive {
   /// With a background for the widget.
   fileprivate var backed: ViewArchive {
     var view = self
-    view.modifiers.append(Modifier("containerBackground", ["placement": "widget"]))
+    view.modifiers.append(Modifier(.layout(.containerBackground), ["placement": "widget"]))
     return view
   }
 }

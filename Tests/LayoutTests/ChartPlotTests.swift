@@ -12,26 +12,26 @@ import Testing
   private typealias Modifier = ViewArchive.Modifier
 
   /// One bar, with an axis of 0, 5 and 10 at the trailing edge: 15 points wide, and 6.67 above and below the plot.
-  private func chart(_ plot: [Modifier], name: String = "ChartPlotContent", legend: Bool = false) -> ViewArchive {
+  private func chart(_ plot: [Modifier], name: ViewName = .chart(.chartPlotContent), legend: Bool = false) -> ViewArchive {
     var bar = ViewArchive(
-      "BarMark", ["x": PlottedValue("x", .category("a")).archived, "y": PlottedValue("y", .number(10)).archived])
-    if legend { bar = bar.modified("foregroundStyle", ["by": PlottedValue("by", .category("Tea")).archived]) }
+      .mark(.bar), ["x": PlottedValue("x", .category("a")).archived, "y": PlottedValue("y", .number(10)).archived])
+    if legend { bar = bar.modified(.style(.foregroundStyle), ["by": PlottedValue("by", .category("Tea")).archived]) }
     let marks = [0.0, 5, 10].map { value in
-      ViewArchive("AxisMark", ["value": .number(value)]).modified("gridLine").modified("tick")
-        .modified("valueLabel", [:], [.text("\(Int(value))")])
+      ViewArchive(.chart(.axisMark), ["value": .number(value)]).modified(.chart(.gridLine)).modified(.chart(.tick))
+        .modified(.chart(.valueLabel), [:], [.text("\(Int(value))")])
     }
     var chart = ViewArchive(
-      "Chart", children: [bar, ViewArchive("AxisMarks", ["axis": "y"], children: marks)])
-    if !plot.isEmpty { chart = chart.modified("chartPlotStyle", [:], [ViewArchive(name, modifiers: plot)]) }
+      .chart(.chart), children: [bar, ViewArchive(.chart(.axisMarks), ["axis": "y"], children: marks)])
+    if !plot.isEmpty { chart = chart.modified(.shape(.chartPlotStyle), [:], [ViewArchive(name, modifiers: plot)]) }
     return chart
   }
 
-  private let height = Modifier("frame", ["height": 40])
+  private let height = Modifier(.layout(.frame), ["height": 40])
 
   @Test(.rule("CHART-16")) func `the modifiers of a plot are around its marks and grid lines, and not around the axes`()
     throws
   {
-    let result = chart([Modifier("background", ["style": "blue"]), Modifier("clipped")]).layout(100, 100)
+    let result = chart([Modifier(.layer(.background), ["style": "blue"]), Modifier(.effect(.clipped))]).layout(100, 100)
     #expect(result.notices.isEmpty)
     #expect(result.all("background").map(\.frame.numbers) == [[0, 6.67, 85, 86.67]])
     #expect(result.all("Rectangle").map(\.frame.numbers) == [[0, 6.67, 85, 86.67], [12.75, 6.67, 59.5, 86.67]])
@@ -52,12 +52,12 @@ import Testing
     let plot = named.all("ChartPlotContent").map(\.frame).first
     #expect(plot?.size.height.rounded() == 40 && named.lines == ["Tea", "0", "5", "10"])
     #expect(named.all("Circle").allSatisfy { $0.frame.minY > (plot?.maxY ?? 0) + 6 })
-    let ratio = chart([Modifier("aspectRatio", ["ratio": 1, "contentMode": "fit"])]).layout(100, 200)
+    let ratio = chart([Modifier(.layout(.aspectRatio), ["ratio": 1, "contentMode": "fit"])]).layout(100, 200)
     #expect(ratio.all("ChartPlotContent").map(\.frame.size) == [Size(width: 85, height: 85)])
   }
 
   @Test(.rule("CHART-16")) func `the axes are beside the plot within its padding, also from right to left`() {
-    let padded = chart([Modifier("padding", ["edges": "horizontal", "length": 10])])
+    let padded = chart([Modifier(.layout(.padding), ["edges": "horizontal", "length": 10])])
     let plot = padded.layout(100, 100).all("ChartPlotContent").map(\.frame)
     #expect(plot.map(\.numbers) == [[10, 6.67, 65, 86.67]])
     #expect(padded.layout(100, 100).all("Text").allSatisfy { $0.frame.minX >= 79 })
@@ -66,19 +66,19 @@ import Testing
   }
 
   @Test(.rule("CHART-16")) func `a modifier that is not laid out and a plot without a chart are named`() {
-    let unknown = chart([Modifier("magic")]).layout(100, 100)
+    let unknown = chart([Modifier(.unknown("magic"))]).layout(100, 100)
     #expect(unknown.notices.map(\.description) == [".magic has no effect"])
     #expect(unknown.all("Rectangle").map(\.frame.numbers) == [[12.75, 6.67, 59.5, 86.67]])
-    let alone = ViewArchive("ChartPlotContent").layout(100, 100)
+    let alone = ViewArchive(.chart(.chartPlotContent)).layout(100, 100)
     #expect(alone.notices.map(\.description) == ["ChartPlotContent is not drawn"])
     // What the author returns without the plot is in its place.
-    let replaced = chart([], name: "Color").modified("chartPlotStyle", [:], [.color()]).layout(100, 100)
+    let replaced = chart([], name: .fill(.color)).modified(.shape(.chartPlotStyle), [:], [.color()]).layout(100, 100)
     #expect(replaced.all("Rectangle").isEmpty && replaced.all("Color").count == 1)
   }
 
   @Test(.rule("CHART-16"), arguments: [0.0, 20, 1e12])
   func `a plot in a chart without space or in a very wide one has finite frames`(length: Double) {
-    let views = [height, Modifier("frame", ["maxWidth": .number(.infinity), "minHeight": 30]), Modifier("fixedSize")]
+    let views = [height, Modifier(.layout(.frame), ["maxWidth": .number(.infinity), "minHeight": 30]), Modifier(.layout(.fixedSize))]
     for modifier in views {
       for view in chart([modifier], legend: true).layout(length, 100).views {
         view.walk { #expect($0.frame.isFinite) }

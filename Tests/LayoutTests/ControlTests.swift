@@ -8,12 +8,12 @@ import Testing
 @testable import Layout
 
 @Suite(.timeLimit(.minutes(1))) struct `Controls of the system` {
-  private func styled(_ view: ViewArchive, _ modifier: String, _ style: String) -> ViewArchive {
-    view.modified(modifier, ["style": .string(style)])
+  private func styled(_ view: ViewArchive, _ modifier: StyleModifier, _ style: String) -> ViewArchive {
+    view.modified(.style(modifier), ["style": .string(style)])
   }
 
   private func gauge(_ style: String, value: Double = 0.25, _ children: [ViewArchive] = []) -> ViewArchive {
-    styled(ViewArchive("Gauge", ["value": .number(value)], children: children), "gaugeStyle", style)
+    styled(ViewArchive(.control(.gauge), ["value": .number(value)], children: children), .gaugeStyle, style)
   }
 
   private func layout(
@@ -39,7 +39,7 @@ import Testing
   private func arcs(_ result: LayoutResult) -> [[Double]] {
     result.all("Circle").map { view in
       ["from", "to"].map { label in
-        ((view.operations.first { $0.name == "trim" }?.arguments[label]?.number ?? -1) * 1000).rounded() / 1000
+        ((view.operations.first { $0.name == .shape(.trim) }?.arguments[label]?.number ?? -1) * 1000).rounded() / 1000
       }
     }
   }
@@ -57,7 +57,7 @@ import Testing
     #expect(texts.map(\.minX).map { ($0 * 100).rounded() / 100 } == [28.67, 0, 91.33, 37.17])
     #expect(texts[1].size.width == end && texts.map(\.midY).map { $0.rounded() } == [28, 50, 50, 72])
     #expect(bars(result) == [[0, 18.67]])
-    #expect(layout(ViewArchive("Gauge", ["value": 0.25], children: labels), 100, 100).all("Capsule").count == 1)
+    #expect(layout(ViewArchive(.control(.gauge), ["value": 0.25], children: labels), 100, 100).all("Capsule").count == 1)
   }
 
   @Test(.rule("LAYOUT-30"), arguments: [("accessoryLinear", 15.67), ("accessoryLinearCapacity", 23.67)])
@@ -112,7 +112,7 @@ import Testing
       (nil, "Capsule"), (.systemSmall, "Capsule"), (.accessoryCircular, "Circle"), (.accessoryRectangular, "Shape"),
     ] as [(WidgetFamilyName?, String)])
   func `the automatic gauge depends on the family`(family: WidgetFamilyName?, part: String) {
-    let result = layout(ViewArchive("Gauge", ["value": 0.5]), 100, 100, family: family)
+    let result = layout(ViewArchive(.control(.gauge), ["value": 0.5]), 100, 100, family: family)
     #expect(!result.all(part).isEmpty)
     #expect(result.all("Capsule").isEmpty == (part != "Capsule"))
   }
@@ -128,41 +128,41 @@ import Testing
         #expect(bars(result).joined().allSatisfy { (0...100).contains($0) })
       }
     }
-    let progress = ViewArchive("ProgressView", ["value": .number(value), "total": .number(value)])
+    let progress = ViewArchive(.control(.progressView), ["value": .number(value), "total": .number(value)])
     for view in layout(progress, 100, 100).views { view.walk { #expect($0.frame.isFinite) } }
   }
 
-  @Test(.rule("LAYOUT-23", "LAYOUT-30"), arguments: ["Gauge", "ProgressView", "Toggle", "Label"])
-  func `controls nested 1,000 deep have a notice`(name: String) {
+  @Test(.rule("LAYOUT-23", "LAYOUT-30"), arguments: [ControlView.gauge, .progressView, .toggle, .label])
+  func `controls nested 1,000 deep have a notice`(control: ControlView) {
     var view = ViewArchive.text("a")
-    for _ in 0..<1000 { view = ViewArchive(name, ["value": 0.5, "isOn": true], children: [view]) }
+    for _ in 0..<1000 { view = ViewArchive(.control(control), ["value": 0.5, "isOn": true], children: [view]) }
     #expect(layout(view, 100, 100).notices.contains { $0.reason == .tooDeep })
   }
 
   // MARK: Progress
 
   @Test(.rule("LAYOUT-31")) func `progress with a value is a bar with its label above, and a smaller value below`() {
-    let view = ViewArchive("ProgressView", ["value": 3, "total": 4], children: [.text("label"), .text("75 %")])
+    let view = ViewArchive(.control(.progressView), ["value": 3, "total": 4], children: [.text("label"), .text("75 %")])
     let result = layout(view, 100, 100)
     #expect(result.lines == ["label", "75 %"] && bars(result) == [[0, 75]])
     #expect(result.all("Text").compactMap { $0.text?.lines.first?.fragments.first?.font.size } == [17, 12])
     #expect(result.all("Capsule").map(\.frame.size) == [Size(width: 100, height: 4)])
     #expect(result.notices.isEmpty)
-    let ring = styled(view, "progressViewStyle", "circular")
+    let ring = styled(view, .progressViewStyle, "circular")
     #expect(layout(ring, 60, 40).all("ProgressView").map(\.frame.size.width) == [40])
     #expect(arcs(layout(ring, 60, 40)) == [[0, 1], [0, 0.75]])
     #expect(layout(ring, 60, 40).lines == ["75 %"])
-    #expect(layout(ring.modified("fixedSize"), 60, 40).all("ProgressView").map(\.frame.size.width) == [20])
+    #expect(layout(ring.modified(.layout(.fixedSize)), 60, 40).all("ProgressView").map(\.frame.size.width) == [20])
   }
 
   @Test(.rule("LAYOUT-31")) func `progress without a value is a still sign`() {
-    let view = ViewArchive("ProgressView", children: [.text("label")])
+    let view = ViewArchive(.control(.progressView), children: [.text("label")])
     let result = layout(view, 100, 100)
     #expect(result.all("rotationEffect").count == 8 && result.lines == ["label"] && result.notices.isEmpty)
     #expect(result.all("rotationEffect").allSatisfy { $0.frame.size == Size(width: 20, height: 20) })
-    let large = layout(view.modified("controlSize", ["size": "large"]), 100, 100)
+    let large = layout(view.modified(.style(.controlSize), ["size": "large"]), 100, 100)
     #expect(large.all("rotationEffect").first?.frame.size.width == 37)
-    #expect(bars(layout(styled(view, "progressViewStyle", "linear"), 90, 100)) == [[30, 30]])
+    #expect(bars(layout(styled(view, .progressViewStyle, "linear"), 90, 100)) == [[30, 30]])
   }
 
   @Test(
@@ -171,7 +171,7 @@ import Testing
   func `the progress of an interval is that of the device's time`(countsDown: Bool, now: Double, value: Double) {
     let start = Date(timeIntervalSince1970: 1000)
     let view = ViewArchive(
-      "ProgressView",
+      .control(.progressView),
       ["timerInterval": .list([.date(start), .date(start + 100)]), "countsDown": .bool(countsDown)])
     let shown = view.shown(ScreenAppearance(now: start + now))
     let filled = bars(layout(shown, 100, 20))
@@ -182,7 +182,7 @@ import Testing
 
   @Test(.rule("LAYOUT-32"), arguments: ["automatic", "bordered", "borderedProminent"])
   func `a bordered button has margins and a shape around its label`(style: String) {
-    let result = layout(styled(ViewArchive("Button", children: [.text("Go")]), "buttonStyle", style), 200, 100)
+    let result = layout(styled(ViewArchive(.control(.button), children: [.text("Go")]), .buttonStyle, style), 200, 100)
     #expect(result.all("RoundedRectangle").map(\.frame.numbers) == [[79.5, 32.83, 41, 34.33]])
     #expect(result.all("Text").map(\.frame.minX) == [91.5])
     #expect(result.notices.isEmpty)
@@ -190,21 +190,21 @@ import Testing
 
   @Test(.rule("LAYOUT-32"), arguments: ["plain", "borderless", "MyStyle"])
   func `a button without a border is its label`(style: String) {
-    let result = layout(styled(ViewArchive("Button", children: [.text("Go")]), "buttonStyle", style), 200, 100)
+    let result = layout(styled(ViewArchive(.control(.button), children: [.text("Go")]), .buttonStyle, style), 200, 100)
     #expect(result.all("Button").map(\.frame.size.width) == [17] && result.all("RoundedRectangle").isEmpty)
   }
 
   @Test(.rule("LAYOUT-32"), arguments: [("small", 27.67, 35.0), ("large", 50.33, 57)])
   func `the size of a control changes the margins`(size: String, height: Double, width: Double) throws {
-    let view = ViewArchive("Button", children: [.text("Go")]).modified("controlSize", ["size": .string(size)])
+    let view = ViewArchive(.control(.button), children: [.text("Go")]).modified(.style(.controlSize), ["size": .string(size)])
     let frame = try #require(layout(view, 200, 100).all("RoundedRectangle").first).frame
     #expect(abs(frame.size.height - height) < 0.5 && abs(frame.size.width - width) < 0.5)
   }
 
   @Test(.rule("LAYOUT-32")) func `a button has the shape of its border`() throws {
-    let view = ViewArchive("Button", children: [.text("Go")])
+    let view = ViewArchive(.control(.button), children: [.text("Go")])
     func shape(_ name: String, _ part: String) throws -> PlacedView {
-      let result = layout(view.modified("buttonBorderShape", ["shape": .string(name)]), 200, 100)
+      let result = layout(view.modified(.style(.buttonBorderShape), ["shape": .string(name)]), 200, 100)
       #expect(result.notices.isEmpty)
       return try #require(result.all(part).first)
     }
@@ -216,20 +216,20 @@ import Testing
 
   @Test(.rule("LAYOUT-32")) func `a role and a tint colour a button`() throws {
     func colors(_ view: ViewArchive, _ style: String) throws -> [ArchivedValue?] {
-      let result = layout(styled(view, "buttonStyle", style), 200, 100)
+      let result = layout(styled(view, .buttonStyle, style), 200, 100)
       let label = try #require(result.all("Text").first?.text?.lines.first?.fragments.first?.style.foreground.first)
       return [result.all("RoundedRectangle").first?.operations.first?.arguments["style"], label]
     }
-    let view = ViewArchive("Button", children: [.text("Go")])
+    let view = ViewArchive(.control(.button), children: [.text("Go")])
     #expect(try colors(view, "borderedProminent") == ["tint", "white"])
     #expect(try colors(view, "bordered") == [.record(["color": "fill", "opacity": 0.6]), "tint"])
-    let tinted = view.modified("tint", ["style": "green"])
+    let tinted = view.modified(.style(.tint), ["style": "green"])
     #expect(try colors(tinted, "bordered") == [.record(["color": "green", "opacity": 0.15]), "tint"])
     var destructive = view
     destructive.arguments["role"] = "destructive"
     #expect(try colors(destructive, "borderedProminent") == ["red", "white"])
     #expect(try colors(destructive, "bordered") == [.record(["color": "red", "opacity": 0.15]), "red"])
-    let own = view.modified("foregroundStyle", ["style": "orange"])
+    let own = view.modified(.style(.foregroundStyle), ["style": "orange"])
     #expect(try colors(own, "bordered").last == "orange")
   }
 
@@ -238,16 +238,16 @@ import Testing
   @Test(.rule("LAYOUT-33"), arguments: [(true, 171.0), (false, 151)])
   func `a toggle has a switch at its trailing edge`(isOn: Bool, knob: Double) {
     let states = [true, false].map {
-      ViewArchive("ToggleState", ["isOn": .bool($0)], children: [.text($0 ? "on" : "off")])
+      ViewArchive(.control(.toggleState), ["isOn": .bool($0)], children: [.text($0 ? "on" : "off")])
     }
-    let view = ViewArchive("Toggle", ["isOn": .bool(isOn)], children: states)
+    let view = ViewArchive(.control(.toggle), ["isOn": .bool(isOn)], children: states)
     let result = layout(view, 200, 100)
     #expect(result.lines == [isOn ? "on" : "off"] && result.all("Text").first?.frame.minX == 0)
     #expect(result.all("Capsule").map(\.frame.numbers) == [[149, 34.5, 51, 31]])
     #expect(result.all("Circle").map(\.frame.minX) == [knob])
-    let hidden = layout(view.modified("labelsHidden"), 200, 100)
+    let hidden = layout(view.modified(.style(.labelsHidden)), 200, 100)
     #expect(hidden.all("Toggle").map(\.frame.size.width) == [51] && hidden.notices.isEmpty)
-    let button = layout(styled(view, "toggleStyle", "button"), 200, 100)
+    let button = layout(styled(view, .toggleStyle, "button"), 200, 100)
     #expect(button.all("Capsule").isEmpty && button.all("RoundedRectangle").count == 1)
     let fill = button.all("RoundedRectangle").first?.operations.first?.arguments["style"]
     #expect(fill == (isOn ? "tint" : "clear"))
@@ -265,18 +265,18 @@ import Testing
     #expect(shown(ring, ["label", "label"]) == ["a", "b"])
     #expect(shown(ring, ["currentValueLabel", "minimumValueLabel"]) == ["a"])
     #expect(shown(ring, ["label"]) == ["b"], "a list of another length is ignored")
-    let label = ViewArchive("Label", children: [.text("i"), .text("j"), .text("t")])
+    let label = ViewArchive(.control(.label), children: [.text("i"), .text("j"), .text("t")])
     let names: [ArchivedValue] = ["icon", "icon", "title"]
-    #expect(shown(styled(label, "labelStyle", "titleOnly"), names) == ["t"])
-    #expect(shown(styled(label, "labelStyle", "iconOnly"), names) == ["i", "j"])
-    #expect(shown(styled(label, "labelStyle", "titleAndIcon"), names) == ["i", "j", "t"])
-    let bar = ViewArchive("ProgressView", ["value": 0.5], children: [.text("a")])
-    #expect(layout(bar.modified("labelsHidden"), 100, 100).lines.isEmpty)
+    #expect(shown(styled(label, .labelStyle, "titleOnly"), names) == ["t"])
+    #expect(shown(styled(label, .labelStyle, "iconOnly"), names) == ["i", "j"])
+    #expect(shown(styled(label, .labelStyle, "titleAndIcon"), names) == ["i", "j", "t"])
+    let bar = ViewArchive(.control(.progressView), ["value": 0.5], children: [.text("a")])
+    #expect(layout(bar.modified(.style(.labelsHidden)), 100, 100).lines.isEmpty)
   }
 
   @Test(.rule("LAYOUT-35")) func `from right to left a bar begins at its right, and a ring stays as it is`() {
     #expect(bars(layout(gauge("linearCapacity"), 100, 50, isRightToLeft: true)) == [[75, 25]])
-    let toggle = layout(ViewArchive("Toggle", ["isOn": true]), 51, 50, isRightToLeft: true)
+    let toggle = layout(ViewArchive(.control(.toggle), ["isOn": true]), 51, 50, isRightToLeft: true)
     #expect(toggle.all("Circle").map(\.frame.minX) == [2])
     let ends = ["", "now", "0", "9"].map { ViewArchive.text($0) }
     let view = gauge("accessoryCircular", ends)

@@ -26,11 +26,11 @@ import Testing
 
   private func grid(
     _ items: [ArchivedValue], _ children: [ViewArchive], _ arguments: [String: ArchivedValue] = [:],
-    name: String = "LazyVGrid"
+    name: ContainerView = .lazyVGrid
   ) -> ViewArchive {
     var arguments = arguments
-    arguments[name == "LazyVGrid" ? "columns" : "rows"] = .list(items)
-    return ViewArchive(name, arguments, children: children)
+    arguments[name == .lazyVGrid ? "columns" : "rows"] = .list(items)
+    return ViewArchive(.container(name), arguments, children: children)
   }
 
   private func numbers(_ view: ViewArchive, _ width: Double, _ height: Double, _ name: String = "Color") -> [[Double]] {
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(.rule("LAYOUT-43")) func `without a proposal the columns have their least widths`() {
-    let view = grid([item(flexible(30)), item(adaptive(20)), item(fixed(10))], colors(3)).modified("fixedSize")
+    let view = grid([item(flexible(30)), item(adaptive(20)), item(fixed(10))], colors(3)).modified(.layout(.fixedSize))
     #expect(numbers(view, 100, 10).map { $0[2] } == [30, 20, 10])
   }
 
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(.rule("LAYOUT-43")) func `a LazyHGrid has the same rules for its rows`() {
-    let view = grid([item(fixed(20)), item(flexible())], colors(3), ["spacing": 5], name: "LazyHGrid")
+    let view = grid([item(fixed(20)), item(flexible())], colors(3), ["spacing": 5], name: .lazyHGrid)
     #expect(numbers(view, 25, 100) == [[0, 0, 10, 20], [0, 28, 10, 72], [15, 0, 10, 20]])
   }
 
@@ -95,10 +95,10 @@ import Testing
     for size in [fixed(number), flexible(number, number), adaptive(number, number), adaptive(0, 0)] {
       let view = grid([item(size, spacing: number), item(size)], colors(9), ["spacing": .number(number)])
       for placed in view.layout(100, 100).views { placed.walk { #expect($0.frame.isFinite) } }
-      for placed in view.modified("fixedSize").layout(100, 100).views { placed.walk { #expect($0.frame.isFinite) } }
+      for placed in view.modified(.layout(.fixedSize)).layout(100, 100).views { placed.walk { #expect($0.frame.isFinite) } }
     }
     #expect(!grid([item(fixed(.nan))], colors(1)).layout(100, 100).notices.isEmpty)
     #expect(grid([], colors(3)).frames(of: "LazyVGrid", in: 100, 100).map(\.size) == [.zero])
-    #expect(ViewArchive("LazyVGrid", children: colors(1)).layout(100, 100).all("Color").isEmpty)
+    #expect(ViewArchive(.container(.lazyVGrid), children: colors(1)).layout(100, 100).all("Color").isEmpty)
   }
 }

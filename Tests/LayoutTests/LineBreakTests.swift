@@ -44,20 +44,20 @@ import Testing
 
   @Test(.rule("LAYOUT-16", "LAYOUT-44")) func `a word of several styles is not broken between them`() {
     func lines(_ texts: [ViewArchive], _ width: Double) -> [String] {
-      ViewArchive("Text", children: texts).layout(width, 200).lines
+      ViewArchive(.leaf(.text), children: texts).layout(width, 200).lines
     }
-    let bold = ViewArchive.text("believable").modified("bold")
+    let bold = ViewArchive.text("believable").modified(.style(.bold))
     #expect(lines([.text("so un"), bold], 102) == ["so ", "unbelievable"])
     #expect(lines([.text("so un"), bold], 60) == ["so ", "unbelie", "vable"])
     #expect(lines([.text("12"), .text(" mg")], 40) == ["12 ", "mg"])
     #expect(lines([.text("12"), .text(" "), .text("mg")], 40) == ["12 ", "mg"])
     #expect(lines([.text("ab"), .text("cd"), .text("ef")], 20) == ["ab", "cd", "ef"])
-    let image = ViewArchive("Image", ["systemName": "star"])
+    let image = ViewArchive(.leaf(.image), ["systemName": "star"])
     #expect(lines([.text("ab"), image, .text("cd")], 20) == ["ab", "", "cd"])
   }
 
   @Test(.rule("LAYOUT-16")) func `spaces at the end of a line have no width`() throws {
-    let view = ViewArchive("Text", children: [.text("ab "), .text("  "), .text("cd")])
+    let view = ViewArchive(.leaf(.text), children: [.text("ab "), .text("  "), .text("cd")])
     let text = try #require(view.layout(30, 100).all("Text").first?.text)
     #expect(text.lines.map(\.text) == ["ab   ", "cd"])
     #expect(text.lines.map(\.width) == [17, 17])
@@ -73,7 +73,7 @@ import Testing
       "a", "B", "1", " ", " ", "-", "(", ")", ".", "“", "日", "「", "ア", "ก", "่", "👍🏽", "é", "\u{301}", "\u{200D}", "/",
     ]
     let texts = (0...random(3)).map { _ in (0...random(30)).map { _ in letters[random(letters.count)] }.joined() }
-    let view = ViewArchive("Text", children: texts.map { .text($0) })
+    let view = ViewArchive(.leaf(.text), children: texts.map { .text($0) })
     for width in [0.0, 9, 40, 100, 1000] {
       #expect(view.layout(width, 100_000).lines.joined() == texts.joined(), "\(texts)")
     }

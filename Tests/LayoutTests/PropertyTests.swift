@@ -34,10 +34,10 @@ import Testing
     private mutating func leaf() -> ViewArchive {
       switch Int.random(in: 0..<7, using: &random) {
       case 0: .color()
-      case 1: ViewArchive("Spacer")
-      case 2: ViewArchive("Divider")
-      case 3: ViewArchive("Circle")
-      case 4: ViewArchive("Image", ["systemName": "star"])
+      case 1: ViewArchive(.leaf(.spacer))
+      case 2: ViewArchive(.leaf(.divider))
+      case 3: ViewArchive(.shape(.circle))
+      case 4: ViewArchive(.leaf(.image), ["systemName": "star"])
       default:
         .text(
           (0..<Int.random(in: 1...9, using: &random)).map { String(repeating: "w", count: 1 + $0 % 5) }
@@ -46,25 +46,26 @@ import Testing
     }
 
     private mutating func stack(depth: Int, isSimple: Bool) -> ViewArchive {
-      let names = isSimple ? ["HStack", "VStack"] : ["HStack", "VStack", "ZStack", "ViewThatFits", "GeometryReader"]
+      let names: [ContainerView] =
+        isSimple ? [.hStack, .vStack] : [.hStack, .vStack, .zStack, .viewThatFits, .geometryReader]
       var children: [ViewArchive] = []
       for _ in 0..<Int.random(in: 1...4, using: &random) {
         children.append(view(depth: Int.random(in: 0..<depth, using: &random), isSimple: isSimple))
       }
-      return ViewArchive.stack(names.randomElement(using: &random) ?? "HStack", children)
+      return ViewArchive.stack(names.randomElement(using: &random) ?? .hStack, children)
     }
 
     private mutating func modified(_ view: ViewArchive, isSimple: Bool) -> ViewArchive {
       switch Int.random(in: 0..<(isSimple ? 3 : 9), using: &random) {
-      case 0: view.modified("padding", ["length": number(0...9)])
-      case 1: view.modified("layoutPriority", ["value": number(-1...1)])
-      case 2: view.modified("font", ["font": "caption"])
-      case 3: view.modified("frame", ["width": number(0...90)])
-      case 4: view.modified("frame", ["minWidth": number(0...50), "maxHeight": .number(.infinity)])
-      case 5: view.modified("fixedSize")
-      case 6: view.modified("aspectRatio", ["ratio": number(1...3), "contentMode": "fit"])
-      case 7: view.modified("overlay", ["alignment": "top"], [leaf()])
-      default: view.modified("offset", ["x": number(-9...9)])
+      case 0: view.modified(.layout(.padding), ["length": number(0...9)])
+      case 1: view.modified(.layout(.layoutPriority), ["value": number(-1...1)])
+      case 2: view.modified(.style(.font), ["font": "caption"])
+      case 3: view.modified(.layout(.frame), ["width": number(0...90)])
+      case 4: view.modified(.layout(.frame), ["minWidth": number(0...50), "maxHeight": .number(.infinity)])
+      case 5: view.modified(.layout(.fixedSize))
+      case 6: view.modified(.layout(.aspectRatio), ["ratio": number(1...3), "contentMode": "fit"])
+      case 7: view.modified(.layer(.overlay), ["alignment": "top"], [leaf()])
+      default: view.modified(.layout(.offset), ["x": number(-9...9)])
       }
     }
   }

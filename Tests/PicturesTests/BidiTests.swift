@@ -83,9 +83,9 @@ import Testing
 
   @Test(.rule("LAYOUT-45")) func `styles and images keep their places in a text of two directions`() {
     let bold = ViewArchive(
-      "Text", ["text": "דהו"], modifiers: [.init("bold")])
-    let image = ViewArchive("Image", ["systemName": "star"])
-    let view = ViewArchive("Text", children: [.text("אבג "), bold, image, .text(" x")])
+      .leaf(.text), ["text": "דהו"], modifiers: [.init(.style(.bold))])
+    let image = ViewArchive(.leaf(.image), ["systemName": "star"])
+    let view = ViewArchive(.leaf(.text), children: [.text("אבג "), bold, image, .text(" x")])
     let fragments = lines(view).first?.fragments ?? []
     #expect(fragments.filter { $0.image != nil }.count == 1)
     let order = fragments.sorted { $0.x < $1.x }.map { $0.image == nil ? $0.text : "*" }

@@ -18,10 +18,10 @@ import Testing
     .rule("PICTURE-40"),
     arguments: ["linearCapacity", "accessoryCircular", "accessoryCircularCapacity", "accessoryLinear"])
   func `a gauge has the tint of the author or of the system`(style: String) {
-    let gauge = ViewArchive("Gauge", ["value": 0.5]).with("gaugeStyle", ["style": .string(style)])
+    let gauge = ViewArchive(.control(.gauge), ["value": 0.5]).with(.style(.gaugeStyle), ["style": .string(style)])
     #expect(sample.picture(gauge).paints.contains(.color(blue)))
     #expect(sample.picture(gauge).notices.isEmpty)
-    let red = sample.picture(gauge.with("tint", ["style": "red"])).paints
+    let red = sample.picture(gauge.with(.style(.tint), ["style": "red"])).paints
     #expect(red.contains(.color(RGBA(bytes: 255, 59, 48))) && !red.contains(.color(blue)))
     let accessory = sample.picture(gauge, family: .accessoryCircular).paints
     #expect(accessory.contains(.color(RGBA(0, 0, 0))) && !accessory.contains(.color(blue)))
@@ -30,14 +30,14 @@ import Testing
   @Test(.rule("PICTURE-40")) func `a gradient has its colours along the gauge`() throws {
     let tint = ArchivedValue.record(["gradient": .list(["green", "yellow", "red"])])
     for value in [tint, .list(["green", "red"])] {
-      let gauge = ViewArchive("Gauge", ["value": 0.5]).with("tint", ["style": value])
-      let ring = sample.picture(gauge.with("gaugeStyle", ["style": "accessoryCircular"])).paints
+      let gauge = ViewArchive(.control(.gauge), ["value": 0.5]).with(.style(.tint), ["style": value])
+      let ring = sample.picture(gauge.with(.style(.gaugeStyle), ["style": "accessoryCircular"])).paints
       guard case .angular(let stops, _, let start) = try #require(ring.last) else {
         Issue.record("a ring has an angular gradient")
         return
       }
       #expect(start == 135 && stops.first?.color == RGBA(bytes: 52, 199, 89))
-      let bar = sample.picture(gauge.with("gaugeStyle", ["style": "linearCapacity"])).paints
+      let bar = sample.picture(gauge.with(.style(.gaugeStyle), ["style": "linearCapacity"])).paints
       guard case .linear(_, let from, let to) = try #require(bar.last) else {
         Issue.record("a bar has a linear gradient")
         return
@@ -48,9 +48,9 @@ import Testing
 
   @Test(.rule("PICTURE-40")) func `buttons, toggles and progress are drawn without a notice`() {
     for view in [
-      ViewArchive("Button", children: [.text("Go")]).with("buttonStyle", ["style": "borderedProminent"]),
-      ViewArchive("Toggle", ["isOn": true], children: [.text("Go")]),
-      ViewArchive("ProgressView"), ViewArchive("ProgressView", ["value": 0.5]),
+      ViewArchive(.control(.button), children: [.text("Go")]).with(.style(.buttonStyle), ["style": "borderedProminent"]),
+      ViewArchive(.control(.toggle), ["isOn": true], children: [.text("Go")]),
+      ViewArchive(.control(.progressView)), ViewArchive(.control(.progressView), ["value": 0.5]),
     ] {
       #expect(sample.picture(view).notices.isEmpty && sample.picture(view).paints.count > 1)
     }
@@ -61,7 +61,7 @@ import Testing
     arguments: [WidgetFamilyName.accessoryCircular, .accessoryRectangular])
   func `the background of an accessory widget is translucent`(family: WidgetFamilyName) throws {
     let picture = sample.picture(
-      ViewArchive("AccessoryWidgetBackground"), PictureStyle(showsBackground: false), family: family)
+      ViewArchive(.fill(.accessoryWidgetBackground)), PictureStyle(showsBackground: false), family: family)
     guard case .group(_, let drawings) = try #require(picture.drawings.first),
       case .fill(let path, let paint, _) = try #require(drawings.first)
     else {

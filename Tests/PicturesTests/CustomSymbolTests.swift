@@ -34,7 +34,7 @@ import Testing
   private static let widths: ArchivedValue = .record(["Regular-M": 2, "Black-M": .number(160 / 70), "Thin-M": 2])
 
   private func symbol() -> ViewArchive {
-    ViewArchive("Image", ["name": "box", "image": "box", "symbol": Self.widths])
+    ViewArchive(.leaf(.image), ["name": "box", "image": "box", "symbol": Self.widths])
   }
 
   private func font(_ size: Double, _ weight: String = "regular") -> [String: ArchivedValue] {
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(.rule("PICTURE-78")) func `capital letters of the font and of the template are equally high`() {
-    let picture = picture(symbol().with("font", font(100)))
+    let picture = picture(symbol().with(.style(.font), font(100)))
     let cap = LineMetrics.system(size: 100).capHeight
     // In the middle of the widget, between its margins.
     #expect(
@@ -84,35 +84,35 @@ import Testing
     ])
   func `the variant has the nearest weight`(weight: String, width: Double, height: Double) {
     let unit = LineMetrics.system(size: 20).capHeight / 70
-    let rect = bounds(picture(symbol().with("font", font(20, weight)))).first
+    let rect = bounds(picture(symbol().with(.style(.font), font(20, weight)))).first
     #expect(rect.map { abs($0.size.width - width * unit) < 0.01 } == true, "\(String(describing: rect))")
     #expect(rect.map { abs($0.midX - 79) < 0.01 } == true)
   }
 
   @Test(.rule("PICTURE-78"), arguments: [("small", 0.8), ("medium", 1), ("large", 1.3)])
   func `a scale that the template does not have is that of another one`(scale: String, factor: Double) {
-    let view = symbol().with("font", font(20)).with("imageScale", ["scale": .string(scale)])
+    let view = symbol().with(.style(.font), font(20)).with(.style(.imageScale), ["scale": .string(scale)])
     let unit = LineMetrics.system(size: 20).capHeight / 70
     #expect(bounds(picture(view)).first.map { abs($0.size.width - 100 * unit * factor) < 0.01 } == true)
   }
 
   @Test(.rule("PICTURE-78")) func `a symbol has the foreground style, and its levels where they have styles`() {
     let blue = Paint.color(RGBA(bytes: 0, 122, 255))
-    let view = symbol().with("foregroundStyle", ["style": "blue"])
+    let view = symbol().with(.style(.foregroundStyle), ["style": "blue"])
     #expect(bounds(picture(view), blue).count == 2, "also the parts that have other colours")
-    let levels = picture(view.with("symbolRenderingMode", ["mode": "hierarchical"]))
+    let levels = picture(view.with(.style(.symbolRenderingMode), ["mode": "hierarchical"]))
     #expect(bounds(levels, blue).count == 1 && bounds(levels, blue.faded(0.5)).count == 1)
-    let palette = picture(symbol().with("foregroundStyle", ["style": "blue", "secondary": "red"]))
+    let palette = picture(symbol().with(.style(.foregroundStyle), ["style": "blue", "secondary": "red"]))
     #expect(bounds(palette, blue).count == 1 && bounds(palette, .color(RGBA(bytes: 255, 59, 48))).count == 1)
     #expect(
-      picture(view.with("symbolRenderingMode", ["mode": "multicolor"])).notices
+      picture(view.with(.style(.symbolRenderingMode), ["mode": "multicolor"])).notices
         == ["the image \"box\" is drawn in one colour"])
   }
 
   @Test(.rule("PICTURE-78")) func `a resizable symbol fits its frame, and keeps its ratio`() {
-    var view = symbol().with("font", font(20))
-    view.modifiers.append(.init("resizable"))
-    view.modifiers.append(.init("frame", ["width": 60, "height": 30]))
+    var view = symbol().with(.style(.font), font(20))
+    view.modifiers.append(.init(.shape(.resizable)))
+    view.modifiers.append(.init(.layout(.frame), ["width": 60, "height": 30]))
     let rect = bounds(picture(view)).first
     // The width of the margins is 140 units, and the height 1.4 times that of the capital letters.
     #expect(

@@ -15,7 +15,7 @@ import Testing
 
   private func image(_ more: [String: ArchivedValue] = [:], _ modifiers: [ViewArchive.Modifier] = []) -> ViewArchive {
     ViewArchive(
-      "Image",
+      .leaf(.image),
       ["name": "cup", "image": "red", "pixelWidth": 60, "pixelHeight": 30].merging(more) { $1 }, modifiers: modifiers)
   }
 
@@ -32,13 +32,13 @@ import Testing
   }
 
   @Test(.rule("PICTURE-72")) func `a resizable image takes its frame, and keeps its ratio where it is scaled to fit`() {
-    let resizable = ViewArchive.Modifier("resizable")
-    let frame = ViewArchive.Modifier("frame", ["width": 50, "height": 50])
+    let resizable = ViewArchive.Modifier(.shape(.resizable))
+    let frame = ViewArchive.Modifier(.layout(.frame), ["width": 50, "height": 50])
     #expect(drawing(image([:], [resizable, frame])).contains("width=\"50\" height=\"50\""))
     #expect(
-      drawing(image([:], [resizable, .init("scaledToFit"), frame])).contains("width=\"50\" height=\"25\""))
+      drawing(image([:], [resizable, .init(.layout(.scaledToFit)), frame])).contains("width=\"50\" height=\"25\""))
     #expect(
-      drawing(image([:], [resizable, .init("scaledToFill"), frame])).contains("width=\"100\" height=\"50\""))
+      drawing(image([:], [resizable, .init(.layout(.scaledToFill)), frame])).contains("width=\"100\" height=\"50\""))
   }
 
   @Test(
@@ -51,13 +51,13 @@ import Testing
     mode: String?, intent: String?, isTemplate: Bool
   ) throws {
     var view = image(intent.map { ["intent": .string($0)] } ?? [:])
-    if let mode { view = view.with("renderingMode", ["mode": .string(mode)]) }
-    let picture = sample.picture(view.with("foregroundStyle", ["style": "blue"]))
+    if let mode { view = view.with(.shape(.renderingMode), ["mode": .string(mode)]) }
+    let picture = sample.picture(view.with(.style(.foregroundStyle), ["style": "blue"]))
     let masks = picture.groups.compactMap(\.mask)
     #expect(masks.count == (isTemplate ? 1 : 0))
     #expect(picture.paints.contains(.color(RGBA(bytes: 0, 122, 255))) == isTemplate)
     let vector = Data("<svg width=\"1\" height=\"1\"><path d=\"M0 0h1v1\"/></svg>".utf8)
-    let group = sample.picture(view.with("foregroundStyle", ["style": "blue"]), images: ["red": vector]).groups
+    let group = sample.picture(view.with(.style(.foregroundStyle), ["style": "blue"]), images: ["red": vector]).groups
     #expect(group.compactMap(\.mask).count == (isTemplate ? 1 : 0), "also of SVG")
     if isTemplate, case .image = try #require(masks.first?.first) {} else { #expect(!isTemplate) }
   }
@@ -79,13 +79,13 @@ import Testing
     #expect(
       notices(image(), Data("<svg width=\"1\" height=\"1\"><text/></svg>".utf8))
         == ["the image \"cup\" is drawn without <text>"])
-    let missing = ViewArchive("Image", ["name": "cup", "problem": "no asset catalog of the bundle has it"])
+    let missing = ViewArchive(.leaf(.image), ["name": "cup", "problem": "no asset catalog of the bundle has it"])
     #expect(notices(missing) == ["the image \"cup\" is not drawn: no asset catalog of the bundle has it"])
-    let inText = ViewArchive("Text", children: [image()])
+    let inText = ViewArchive(.leaf(.text), children: [image()])
     #expect(notices(inText) == ["the image \"cup\" in a text is not drawn"])
     #expect(
       notices(
-        image([:], [.init("resizable", ["resizingMode": "tile"]), .init("interpolation", ["interpolation": "none"])]),
+        image([:], [.init(.shape(.resizable), ["resizingMode": "tile"]), .init(.shape(.interpolation), ["interpolation": "none"])]),
         PictureSample.png)
         == [
           "the image \"cup\" is stretched: resizingMode of resizable has no effect",
@@ -102,7 +102,7 @@ import Testing
     func color(_ parts: [String: ArchivedValue], _ scheme: ColorSchemeName, _ isHigh: Bool) -> Paint? {
       var style = PictureStyle(colorScheme: scheme)
       style.settings.increasesContrast = isHigh
-      return sample.picture(ViewArchive("Color", ["color": .record(parts)]), style).paints.last
+      return sample.picture(ViewArchive(.fill(.color), ["color": .record(parts)]), style).paints.last
     }
     #expect(color(parts, .light, false) == .color(RGBA(1, 0, 0, opacity: 0.5)))
     #expect(color(parts, .dark, false) == .color(RGBA(0, 1, 0)))
@@ -110,7 +110,7 @@ import Testing
     #expect(color(parts, .dark, true) == .color(RGBA(0, 1, 0)))
     let own = parts.merging(["darkContrast": "white"]) { $1 }
     #expect(color(own, .dark, true) == .color(RGBA(1, 1, 1)))
-    let missing = ViewArchive("Color", ["color": .record(["asset": "Brand", "problem": "its set is empty"])])
+    let missing = ViewArchive(.fill(.color), ["color": .record(["asset": "Brand", "problem": "its set is empty"])])
     #expect(
       sample.picture(missing).notices
         == ["the colour \"Brand\" of the asset catalog (its set is empty) is not drawn as a style"])

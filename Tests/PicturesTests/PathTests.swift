@@ -59,7 +59,7 @@ import Testing
       .list(["move", 0, 0]), .list(["line", 10, 0]), .list(["arc", 50, 50, 50, 0, 90, false]), .list(["close"]),
       .list(["rect", 0, 0, .number(.nan), 10]), .list([]), .string("x"),
     ]
-    let view = ViewArchive("Shape", ["type": "Wave", "path": .list(elements)])
+    let view = ViewArchive(.shape(.path), ["type": "Wave", "path": .list(elements)])
     let canvas = LayoutCanvas(size: Size(width: 100, height: 100))
     let placed = try #require(view.laidOut(in: canvas, measuring: try InterFont()).views.first)
     let path = try #require(Path(placed, container: (square, 0)))

@@ -18,22 +18,22 @@ import Testing
     sample.picture(view, PictureStyle(showsBackground: showsBackground, mode: .accented, tint: tint))
   }
 
-  private let image = ViewArchive("Image", ["pixelWidth": 10, "pixelHeight": 10, "image": "red"])
+  private let image = ViewArchive(.leaf(.image), ["pixelWidth": 10, "pixelHeight": 10, "image": "red"])
 
   // MARK: Accented
 
   @Test(.rule("PICTURE-46")) func `an accented view keeps only its opacity`() {
     let row = ViewArchive(
-      "HStack",
+      .container(.hStack),
       children: [
-        .red, ViewArchive("Color", ["color": .record(["color": "blue", "opacity": 0.4])]),
-        ViewArchive.red.with("widgetAccentable"), ViewArchive.red.with("widgetAccentable", ["accentable": false]),
+        .red, ViewArchive(.fill(.color), ["color": .record(["color": "blue", "opacity": 0.4])]),
+        ViewArchive.red.with(.effect(.widgetAccentable)), ViewArchive.red.with(.effect(.widgetAccentable), ["accentable": false]),
       ])
     let white = Paint.color(.white)
     #expect(
       accented(row).paints == [white, .color(RGBA(1, 1, 1, opacity: 0.4)), .color(tint), white])
-    let inner = ViewArchive("VStack", children: [ViewArchive.red.with("widgetAccentable", ["accentable": false])])
-      .with("widgetAccentable")
+    let inner = ViewArchive(.container(.vStack), children: [ViewArchive.red.with(.effect(.widgetAccentable), ["accentable": false])])
+      .with(.effect(.widgetAccentable))
     #expect(accented(inner).paints == [.color(tint)], "a false inside a true has no effect")
   }
 
@@ -41,13 +41,13 @@ import Testing
     let gradient = ArchivedValue.record([
       "linearGradient": .list(["red", .record(["color": "blue", "opacity": 0])]), "from": "top", "to": "bottom",
     ])
-    guard case .linear(let stops, _, _) = accented(ViewArchive("Color", ["color": gradient])).paints.first else {
+    guard case .linear(let stops, _, _) = accented(ViewArchive(.fill(.color), ["color": gradient])).paints.first else {
       Issue.record("a gradient stays a gradient")
       return
     }
     #expect(stops.map(\.color) == [.white, RGBA(1, 1, 1, opacity: 0)])
-    let text = ViewArchive.text("a").with("foregroundStyle", ["style": "red"]).with("border", ["style": "blue"])
-      .with("shadow", ["radius": 2]).with("widgetAccentable")
+    let text = ViewArchive.text("a").with(.style(.foregroundStyle), ["style": "red"]).with(.effect(.border), ["style": "blue"])
+      .with(.effect(.shadow), ["radius": 2]).with(.effect(.widgetAccentable))
     #expect(accented(text).paints == [.color(tint), .color(tint)])
     #expect(accented(text).groups.compactMap(\.shadow?.color) == [RGBA(0.2, 0.4, 0.6, opacity: 0.33)])
   }
@@ -59,12 +59,12 @@ import Testing
       ("desaturated", .luminance(RGBA.white)), ("accentedDesaturated", .luminance(RGBA(0.2, 0.4, 0.6))),
     ] as [(String?, Drawing.ColorMap?)])
   func `an image follows its own mode`(mode: String?, map: Drawing.ColorMap?) {
-    let view = mode.map { image.with("widgetAccentedRenderingMode", ["mode": .string($0)]) } ?? image
+    let view = mode.map { image.with(.effect(.widgetAccentedRenderingMode), ["mode": .string($0)]) } ?? image
     #expect(accented(view).groups.flatMap(\.colors) == (map.map { [$0] } ?? []))
   }
 
   @Test(.rule("PICTURE-46")) func `the author's background is not shown, or faded where the place keeps it`() throws {
-    let view = ViewArchive.red.with("containerBackground", ["placement": "widget", "style": "blue"])
+    let view = ViewArchive.red.with(.layout(.containerBackground), ["placement": "widget", "style": "blue"])
     let kept = try #require(accented(view).groups.first { !$0.colors.isEmpty })
     #expect(kept.colors == [.luminance(.white)] && kept.opacity == 0.3)
     let panel = Paint.color(RGBA(0, 0, 0, opacity: 0.5))
@@ -73,21 +73,21 @@ import Testing
   }
 
   @Test(.rule("PICTURE-46")) func `the accent is the system's without a tint, and the label of a button is seen`() {
-    let button = ViewArchive("Button", children: [.text("Go")]).with("buttonStyle", ["style": "borderedProminent"])
+    let button = ViewArchive(.control(.button), children: [.text("Go")]).with(.style(.buttonStyle), ["style": "borderedProminent"])
     let style = PictureStyle(showsBackground: false, mode: .accented)
     #expect(sample.picture(button, style).paints == [.color(RGBA(1, 1, 1, opacity: 0.3)), .color(.white)])
-    let accent = sample.picture(ViewArchive.red.with("widgetAccentable"), style)
+    let accent = sample.picture(ViewArchive.red.with(.effect(.widgetAccentable)), style)
     #expect(accent.paints == [.color(RGBA(bytes: 10, 132, 255))])
   }
 
   @Test(.rule("PICTURE-46")) func `of an effect only the change of the opacity is seen`() {
-    let inverted = accented(ViewArchive.red.with("colorInvert"))
+    let inverted = accented(ViewArchive.red.with(.color(.colorInvert)))
     #expect(inverted.groups.flatMap(\.colors).isEmpty)
-    let blended = accented(ViewArchive.red.with("blendMode", ["mode": "difference"]))
+    let blended = accented(ViewArchive.red.with(.color(.blendMode), ["mode": "difference"]))
     #expect(blended.groups.allSatisfy { $0.blend == .normal })
     let half = ArchivedValue.record(["color": "white", "opacity": 0.5])
-    #expect(accented(ViewArchive.red.with("colorMultiply", ["color": half])).groups.last?.opacity == 0.5)
-    let picture = accented(ViewArchive.red.with("luminanceToAlpha"))
+    #expect(accented(ViewArchive.red.with(.color(.colorMultiply), ["color": half])).groups.last?.opacity == 0.5)
+    let picture = accented(ViewArchive.red.with(.color(.luminanceToAlpha)))
     let maps = picture.groups.flatMap(\.colors)
     #expect(maps.count == 2 && maps.first == .replacement(.white))
     #expect(picture.paints == [.color(RGBA(bytes: 255, 69, 58))])
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(.rule("PICTURE-46", "PICTURE-47")) func `in full colour nothing is mapped`() {
-    let view = ViewArchive.red.with("widgetAccentable")
+    let view = ViewArchive.red.with(.effect(.widgetAccentable))
     let picture = sample.picture(view, PictureStyle(tint: tint))
     #expect(picture.groups.flatMap(\.colors).isEmpty && picture.paints.last == .color(RGBA(bytes: 255, 59, 48)))
   }

@@ -27,12 +27,12 @@ import Testing
   private func form(_ name: String) -> SymbolForm? { table.match(name)?.form }
 
   private func svg(_ name: String, _ modifiers: [ViewArchive.Modifier] = []) -> String {
-    let view = ViewArchive("Image", ["systemName": .string(name)], modifiers: modifiers)
+    let view = ViewArchive(.leaf(.image), ["systemName": .string(name)], modifiers: modifiers)
     return view.picture(in: LayoutCanvas(size: Size(width: 40, height: 40)), with: font).svg(outlines: font)
   }
 
   private func notices(_ name: String, _ modifiers: [ViewArchive.Modifier] = []) -> [String] {
-    let view = ViewArchive("Image", ["systemName": .string(name)], modifiers: modifiers)
+    let view = ViewArchive(.leaf(.image), ["systemName": .string(name)], modifiers: modifiers)
     return view.picture(in: LayoutCanvas(size: Size(width: 40, height: 40)), with: font).notices
   }
 
@@ -199,7 +199,7 @@ import Testing
     #expect(name("bell.slash", "fill") == "bell.slash.fill")
     #expect(name("circle", "fill") == "circle.fill")
     #expect(name("heart", "none") == "heart")
-    let fill = ViewArchive.Modifier("symbolVariant", ["variant": "fill"])
+    let fill = ViewArchive.Modifier(.style(.symbolVariant), ["variant": "fill"])
     #expect(svg("heart", [fill]) == svg("heart.fill").replacing("heart.fill", with: "heart"))
     #expect(notices("list.bullet", [fill]) == [])
     #expect(svg("list.bullet", [fill]) == svg("list.bullet"))
@@ -220,9 +220,9 @@ import Testing
   // MARK: Drawing
 
   @Test(.rule("PICTURE-32")) func `the parts of a symbol have their levels or their styles`() {
-    func mode(_ name: String) -> ViewArchive.Modifier { .init("symbolRenderingMode", ["mode": .string(name)]) }
-    let red = ViewArchive.Modifier("foregroundStyle", ["style": "red"])
-    let both = ViewArchive.Modifier("foregroundStyle", ["style": "white", "secondary": "blue"])
+    func mode(_ name: String) -> ViewArchive.Modifier { .init(.style(.symbolRenderingMode), ["mode": .string(name)]) }
+    let red = ViewArchive.Modifier(.style(.foregroundStyle), ["style": "red"])
+    let both = ViewArchive.Modifier(.style(.foregroundStyle), ["style": "white", "secondary": "blue"])
     #expect(!svg("heart.circle.fill", [red]).contains("fill-opacity"))
     let hierarchical = svg("heart.circle.fill", [mode("hierarchical"), red])
     #expect(hierarchical.contains("fill=\"#ff3b30\" fill-opacity=\"0.5\"/>\n<path"))
@@ -236,18 +236,18 @@ import Testing
     #expect(notices("star.fill", [mode("palette"), both]) == [])
     #expect(notices("sun.max", [mode("multicolor")]) == ["the symbol \"sun.max\" is drawn in one colour"])
     #expect(
-      notices("sun.max", [.init("renderingMode", ["mode": "original"])])
+      notices("sun.max", [.init(.shape(.renderingMode), ["mode": "original"])])
         == ["the symbol \"sun.max\" is drawn in one colour"])
   }
 
   @Test(.rule("PICTURE-32")) func `a heavier font adds a line along the outline of lines`() {
-    func weight(_ name: String) -> ViewArchive.Modifier { .init("fontWeight", ["weight": .string(name)]) }
+    func weight(_ name: String) -> ViewArchive.Modifier { .init(.style(.fontWeight), ["weight": .string(name)]) }
     #expect(!svg("chevron.right").contains("stroke"))
     let bold = svg("chevron.right", [weight("bold")])
     #expect(bold.contains("stroke-linejoin=\"round\""))
     #expect(bold != svg("chevron.right", [weight("semibold")]))
     #expect(!svg("star.fill", [weight("black")]).contains("stroke"), "a filled form stays as it is")
-    let translucent = svg("chevron.right", [weight("bold"), .init("foregroundStyle", ["style": "secondary"])])
+    let translucent = svg("chevron.right", [weight("bold"), .init(.style(.foregroundStyle), ["style": "secondary"])])
     #expect(translucent.contains("<g opacity=\"0.6\">") && !translucent.contains("-opacity"), "no double edge")
     #expect(notices("chevron.right", [weight("light")]) == ["symbols in a weight below regular are drawn as regular"])
   }
@@ -279,14 +279,14 @@ import Testing
   }
 
   @Test(.rule("PICTURE-33")) func `a variable value is named`() {
-    let view = ViewArchive("Image", ["systemName": "wifi", "variableValue": 0.5])
+    let view = ViewArchive(.leaf(.image), ["systemName": "wifi", "variableValue": 0.5])
     let canvas = LayoutCanvas(size: Size(width: 40, height: 40))
     #expect(view.picture(in: canvas, with: font).notices == ["the variable value of the symbol \"wifi\" is not drawn"])
   }
 
   @Test(.rule("PICTURE-01", "PICTURE-30")) func `the same symbols have the same bytes, also within a text`() throws {
-    let star = ViewArchive("Image", ["systemName": "star.fill"])
-    let view = ViewArchive("Text", children: [.text("Rated "), star, .text(" best")])
+    let star = ViewArchive(.leaf(.image), ["systemName": "star.fill"])
+    let view = ViewArchive(.leaf(.text), children: [.text("Rated "), star, .text(" best")])
     let canvas = LayoutCanvas(size: Size(width: 158, height: 158))
     let text = view.picture(in: canvas, with: font).svg(outlines: font)
     #expect(try text == view.picture(in: canvas, with: InterFont()).svg(outlines: InterFont()))

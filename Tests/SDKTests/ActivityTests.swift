@@ -79,7 +79,7 @@ private struct FamilyView: View {
         .minimal: ["M"], .expandedLeading: ["lead"], .expandedBottom: ["5", "more"],
       ])
     #expect(views[.lockScreen]?.darkView?.lines == ["Ada 5 late dark"])
-    #expect(views[.lockScreen]?.view.modifiers.map(\.name) == ["activityBackgroundTint"])
+    #expect(views[.lockScreen]?.view.modifiers.map(\.name.rawValue) == ["activityBackgroundTint"])
     #expect(views.keylineTint == "indigo" && views.islandURL == "ride://1")
     #expect(views.margins?["expanded"] == WidgetEnvironment.Insets(top: 3, leading: 16, bottom: 16, trailing: 16))
   }

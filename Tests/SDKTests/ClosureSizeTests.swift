@@ -47,7 +47,7 @@ import Testing
     let fixture = try await SDKFixture.serving { ShapeAndGuide().descriptions }
     let reply = try await fixture.ask("ShapeAndGuide")
     let view = try #require(reply.entries.first?.view)
-    var guide: [String: ArchivedValue] { view.modifiers.last { $0.name == "alignmentGuide" }?.arguments ?? [:] }
+    var guide: [String: ArchivedValue] { view.modifiers.last { $0.name == .layout(.alignmentGuide) }?.arguments ?? [:] }
     #expect(guide == ["guide": "leading", "axis": "horizontal", "closure": "1"])
     #expect(view.arguments["path"] == .list([.list(["line", 155, 155])]))
     let call = CallClosures(
@@ -55,7 +55,7 @@ import Testing
       entries: [CallClosures.Entry(index: 0, closures: [sizes(["1": 20, "2": 30])])])
     let next = try await fixture.host.connection.request(call, to: SDKFixture.widget)
     let again = try #require(next.entries.first?.view)
-    #expect(again.modifiers.last { $0.name == "alignmentGuide" }?.arguments["value"] == 11)
+    #expect(again.modifiers.last { $0.name == .layout(.alignmentGuide) }?.arguments["value"] == 11)
     #expect(again.arguments["path"] == .list([.list(["line", 30, 40])]))
   }
 
@@ -68,7 +68,7 @@ import Testing
     let stack = try #require(reply.entries.first?.view)
     #expect(stack.arguments["alignment"] == "(Third, Low)")
     // The guide that the first view sets, and then a default of each axis for both views.
-    let guides = stack.children.map { $0.modifiers.filter { $0.name == "alignmentGuide" }.map(\.arguments) }
+    let guides = stack.children.map { $0.modifiers.filter { $0.name == .layout(.alignmentGuide) }.map(\.arguments) }
     #expect(guides.map(\.count) == [4, 2])
     let usual: [[String: ArchivedValue]] = [
       ["guide": "Third", "axis": "horizontal", "isDefault": true, "closure": "5"],
@@ -83,7 +83,7 @@ import Testing
       ])
     let next = try await fixture.host.connection.request(call, to: SDKFixture.widget)
     let values = try #require(next.entries.first?.view).children.map { view in
-      view.modifiers.filter { $0.name == "alignmentGuide" }.map { $0.arguments["value"] }
+      view.modifiers.filter { $0.name == .layout(.alignmentGuide) }.map { $0.arguments["value"] }
     }
     // The outer of two guides sees the inner one: 8 + 1. The height is 40.
     #expect(values == [[8, 9, 10, 39], [30, 39]])

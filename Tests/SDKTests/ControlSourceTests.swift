@@ -23,8 +23,8 @@ import Testing
     let value = try await fixture.ask("Lamp", family: .control)
     #expect(value.entries.count == 1 && value.policy == .never)
     let view = try #require(value.entries.first?.view)
-    #expect(view.name == "Toggle" && view.arguments["isOn"] == true && view.lines == ["Lamp", "lit"])
-    #expect(view.modifiers.map(\.name) == ["tint"])
+    #expect(view.name == .control(.toggle) && view.arguments["isOn"] == true && view.lines == ["Lamp", "lit"])
+    #expect(view.modifiers.map(\.name.rawValue) == ["tint"])
     for purpose in [RequestTimeline.Purpose.snapshot, .placeholder] {
       #expect(try await fixture.ask("Lamp", purpose, family: .control).entries.map(\.view.lines) == [["Lamp", "dark"]])
     }

@@ -59,7 +59,7 @@ import Testing
   @Test(.rule("TIMELINE-28"), arguments: [240, 5])
   func `a timeline with views nested deeper than the configured limit is refused`(limit: Int) {
     func nested(_ depth: Int) -> ArchivedEntry {
-      let view = (1..<depth).reduce(ViewArchive.text("x")) { view, _ in ViewArchive("VStack", children: [view]) }
+      let view = (1..<depth).reduce(ViewArchive.text("x")) { view, _ in ViewArchive(.container(.vStack), children: [view]) }
       return ArchivedEntry(date: origin, view: view)
     }
     let limits = ArchiveLimits(depth: limit)
@@ -71,7 +71,7 @@ import Testing
   func `a timeline with an image over the configured area is refused`(limit: Double) {
     let limits = ArchiveLimits(imageArea: limit)
     func image(_ width: Double, _ height: Double) -> [ArchivedEntry] {
-      let view = ViewArchive("Image", ["pixelWidth": .number(width), "pixelHeight": .number(height)])
+      let view = ViewArchive(.leaf(.image), ["pixelWidth": .number(width), "pixelHeight": .number(height)])
       return [ArchivedEntry(date: origin, view: .group([view]))]
     }
     #expect(failure(image(1536, 2039), limits)?.reason.hasPrefix("imageArea: ") == true)

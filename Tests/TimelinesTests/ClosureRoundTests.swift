@@ -19,7 +19,7 @@ import Timekeeping
   /// The widths with which the closures of an entry were called.
   private func entry(_ widths: [Double], _ offset: Double = 0) -> ArchivedEntry {
     let views = widths.enumerated().map { index, width in
-      ViewArchive("GeometryReader", ["closure": .string("\(index + 1)"), "width": .number(width)])
+      ViewArchive(.container(.geometryReader), ["closure": .string("\(index + 1)"), "width": .number(width)])
     }
     return ArchivedEntry(date: origin + offset, view: .group(views + [.text("\(widths)")]))
   }
@@ -29,7 +29,7 @@ import Timekeeping
     { entry, environment in
       #expect(environment.width == 155)
       var sizes: [String: ClosureSizes.Size] = [:]
-      for (view, width) in zip(entry.view.children, widths) where view.name == "GeometryReader" {
+      for (view, width) in zip(entry.view.children, widths) where view.name == .container(.geometryReader) {
         guard let closure = view.arguments["closure"]?.string, view.arguments["width"]?.number != width else {
           continue
         }

@@ -31,7 +31,7 @@ import Testing
       "animation": name.map { .string($0) }, "seconds": name == nil ? nil : .number(seconds),
       "value": value.map { .string($0) },
     ]
-    return ViewArchive.Modifier("animation", arguments.compactMapValues(\.self))
+    return ViewArchive.Modifier(.silent(.animation), arguments.compactMapValues(\.self))
   }
 
   private let spring = EntryAnimation(curve: "spring", seconds: 0.5)
@@ -40,7 +40,7 @@ import Testing
   func `a changed view uses the default spring, and an unchanged view is not animated`() throws {
     #expect(try animation(text("1"), text("2")) == spring)
     #expect(try animation(text("1"), text("1")) == nil)
-    #expect(try animation(text("1", .init("bold")), text("1")) == spring)
+    #expect(try animation(text("1", .init(.style(.bold))), text("1")) == spring)
   }
 
   @Test(.rule("TIMELINE-09"))
@@ -66,13 +66,13 @@ import Testing
 
   @Test(.rule("TIMELINE-09")) func `the author can disable the animation between entries`() throws {
     #expect(try animation(text("1", animated(nil, value: "1")), text("2", animated(nil, value: "2"))) == nil)
-    let identity = ViewArchive.Modifier("contentTransition", ["transition": "identity"])
+    let identity = ViewArchive.Modifier(.silent(.contentTransition), ["transition": "identity"])
     #expect(try animation(text("1", identity), text("2", identity)) == nil)
   }
 
   @Test(.rule("TIMELINE-09"))
   func `an animation names the content transition, with the curve and duration that apply to that view`() throws {
-    let numeric = ViewArchive.Modifier("contentTransition", ["transition": "numericText"])
+    let numeric = ViewArchive.Modifier(.silent(.contentTransition), ["transition": "numericText"])
     #expect(
       try animation(text("1", numeric), text("2", numeric))
         == EntryAnimation(curve: "spring", seconds: 0.5, transition: "numericText"))
@@ -84,7 +84,7 @@ import Testing
   @Test(.rule("TIMELINE-09"))
   func `an animation names the transition of a view that is inserted or removed, not of one that stays`() throws {
     let slide = ViewArchive.Modifier(
-      "transition", ["transition": "slide", "animation": "easeIn 1.0", "seconds": 1])
+      .silent(.transition), ["transition": "slide", "animation": "easeIn 1.0", "seconds": 1])
     let both = ViewArchive.group([text("1"), text("more", slide)])
     let came = EntryAnimation(curve: "easeIn", seconds: 1, transition: "slide")
     #expect(try animation(.group([text("1")]), both) == came)
@@ -96,7 +96,7 @@ import Testing
   func `an entry uses the longest animation of its changed views`() throws {
     func view(_ inner: String, _ outer: String, value: String) -> ViewArchive {
       ViewArchive(
-        "VStack", children: [text(inner, animated("linear", 1.5, value: value)), text(outer)],
+        .container(.vStack), children: [text(inner, animated("linear", 1.5, value: value)), text(outer)],
         modifiers: [animated("easeOut", 0.2)])
     }
     #expect(try animation(view("1", "a", value: "1"), view("2", "a", value: "2"))?.curve == "linear")

@@ -53,9 +53,6 @@ extension ViewArchive {
   /// The texts, line by line, as a screen shows them.
   package func lines(_ appearance: ScreenAppearance) -> [String] { shown(appearance).lines }
 
-  /// Accessibility modifiers, whose text would reveal hidden content.
-  private static let readOut: Set = ["accessibilityLabel", "accessibilityValue", "accessibilityHint"]
-
   /// - Parameter isWhole: evaluates live texts, states and backgrounds too, and not only redaction.
   private func shown(
     _ appearance: ScreenAppearance, isRedacted: Bool, hidesPrivate: Bool, isWhole: Bool
@@ -65,26 +62,27 @@ extension ViewArchive {
     view.modifiers = []
     // Outermost first: its redaction applies to the views within.
     for var modifier in modifiers.reversed() {
-      let isBackground = modifier.name == "containerBackground" && modifier.arguments["placement"] == "widget"
-      if isBackground, isWhole, !appearance.showsBackground { continue }
       switch modifier.name {
-      case "unredacted": (isRedacted, hidesPrivate) = (false, false)
-      case "redacted":
+      case .layout where isWhole && !appearance.showsBackground && modifier.isWidgetBackground: continue
+      case .accessibility(let name) where isRedacted && name.isReadOut: continue
+      case .silent(.unredacted): (isRedacted, hidesPrivate) = (false, false)
+      case .silent(.redacted):
         let reasons = modifier.arguments["reason"]?.string ?? ""
         isRedacted = isRedacted || reasons.contains("placeholder")
         hidesPrivate = hidesPrivate || reasons.contains("privacy")
-      case "privacySensitive":
+      case .silent(.privacySensitive):
         isRedacted = isRedacted || (hidesPrivate && modifier.arguments["sensitive"] != .bool(false))
-      default: break
+      case .style, .shape, .layout, .layer, .effect, .color, .chart, .accessibility, .silent, .undrawn, .unknown: break
       }
-      if isRedacted, ViewArchive.readOut.contains(modifier.name) { continue }
       modifier.views = modifier.views.map {
         $0.shown(appearance, isRedacted: isRedacted, hidesPrivate: hidesPrivate, isWhole: isWhole)
       }
       view.modifiers.insert(modifier, at: 0)
     }
     var children = children
-    if isWhole, name == "Toggle", let state = children.first(where: { $0.arguments["isOn"] == arguments["isOn"] }) {
+    if isWhole, name == .control(.toggle),
+      let state = children.first(where: { $0.arguments["isOn"] == arguments["isOn"] })
+    {
       children = state.children
     }
     view.children = children.map {
@@ -96,23 +94,29 @@ extension ViewArchive {
 
   /// Applies the appearance to the view's own text.
   private mutating func show(_ appearance: ScreenAppearance, isRedacted: Bool) {
-    if name == "Text", let live = LiveText(arguments) {
+    if name == .leaf(.text), let live = LiveText(arguments) {
       arguments = ["text": .string(live.text(appearance))]
       if live.isTimer, !isRedacted { arguments["isTimer"] = true }
     }
-    if name == "ProgressView", let fraction = Self.progress(arguments, at: appearance.now) {
+    if name == .control(.progressView), let fraction = Self.progress(arguments, at: appearance.now) {
       arguments["value"] = .number(fraction)
     }
     guard isRedacted else { return }
     if let text = arguments["text"]?.string {
       arguments["text"] = .string(String(repeating: "▒", count: min(max(text.count, 1), 24)))
-    } else if name == "Image" {
+      return
+    }
+    switch name {
+    case .leaf(.image):
       // Only its size is left.
       arguments = arguments.filter { ["pixelWidth", "pixelHeight", "scale", "symbol"].contains($0.key) }
       arguments["text"] = "▒▒"
-    } else if name == "Chart" {
+    case .chart(.chart):
       // Its marks are what is hidden.
       (arguments, children) = (["text": "▒▒"], [])
+    case .leaf(.text), .leaf(.emptyView), .leaf(.spacer), .leaf(.divider), .leaf(.unsupportedView), .shape, .fill,
+      .container, .control, .chart(.chartPlotContent), .chart(.axisMarks), .chart(.axisMark), .mark, .unknown:
+      break
     }
   }
 
@@ -140,7 +144,7 @@ extension ViewArchive {
   package var unsupportedViews: [String] {
     var names: [String] = []
     walk { view in
-      guard view.name == "UnsupportedView", let name = view.arguments["view"]?.string else { return }
+      guard view.name == .leaf(.unsupportedView), let name = view.arguments["view"]?.string else { return }
       if !names.contains(name) { names.append(name) }
     }
     return names
@@ -148,18 +152,22 @@ extension ViewArchive {
 
   /// The names of the modifiers that change what a phone shows of a control, and nothing here; each once.
   package var modifiersWithoutEffect: [String] {
-    var names: Set<String> = []
-    walk { view in names.formUnion(view.modifiers.map(\.name)) }
-    return names.intersection(["controlWidgetActionHint", "controlWidgetStatus"]).sorted()
+    let known: Set<ModifierName> = [.silent(.controlWidgetActionHint), .silent(.controlWidgetStatus)]
+    var found: Set<ModifierName> = []
+    walk { view in found.formUnion(view.modifiers.map(\.name)) }
+    return found.intersection(known).map(\.rawValue).sorted()
   }
 
   /// Whether one of the views has a background for the whole widget.
   package var hasContainerBackground: Bool {
     var found = false
-    walk { view in
-      found =
-        found || view.modifiers.contains { $0.name == "containerBackground" && $0.arguments["placement"] == "widget" }
-    }
+    walk { view in found = found || view.modifiers.contains(where: \.isWidgetBackground) }
     return found
+  }
+}
+
+extension ViewArchive.Modifier {
+  fileprivate var isWidgetBackground: Bool {
+    name == .layout(.containerBackground) && arguments["placement"] == "widget"
   }
 }

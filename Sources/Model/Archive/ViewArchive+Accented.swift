@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ViewArchive {
-  /// Modifiers that give colours, which an accented place replaces.
-  private static let colors: Set = ["foregroundStyle", "foregroundColor", "tint", "accentColor"]
-  /// Views without anything to colour.
-  private static let invisible: Set = ["Spacer", "EmptyView", "Group"]
-
   /// The archive as an accented place colours it: without the author's colours, and with the group of each view that is
   /// drawn.
   ///
@@ -18,15 +13,20 @@ extension ViewArchive {
     var view = self
     view.modifiers = []
     // Outermost first: its group applies to the views within.
-    for var modifier in modifiers.reversed() where !Self.colors.contains(modifier.name) {
-      if modifier.name == "widgetAccentable", modifier.arguments["accentable"] != .bool(false) { isAccentable = true }
-      if modifier.name == "widgetAccentedRenderingMode" { mode = modifier.arguments["mode"]?.string }
+    for var modifier in modifiers.reversed() {
+      switch modifier.name {
+      case .style(let name) where name.isColor: continue
+      case .effect(.widgetAccentable):
+        if modifier.arguments["accentable"] != .bool(false) { isAccentable = true }
+      case .effect(.widgetAccentedRenderingMode): mode = modifier.arguments["mode"]?.string
+      case .style, .shape, .layout, .layer, .effect, .color, .chart, .accessibility, .silent, .undrawn, .unknown: break
+      }
       modifier.views = modifier.views.map { $0.accented(isAccentable: isAccentable) }
       view.modifiers.insert(modifier, at: 0)
     }
     view.children = children.map { $0.accented(isAccentable: isAccentable) }
-    if children.isEmpty, !Self.invisible.contains(name) {
-      view.modifiers.append(Modifier("drawn", ["style": .string(drawing(mode, isAccentable))]))
+    if children.isEmpty, !name.isBlank {
+      view.modifiers.append(Modifier(.effect(.drawn), ["style": .string(drawing(mode, isAccentable))]))
     }
     return view
   }
@@ -34,7 +34,7 @@ extension ViewArchive {
   /// - Parameter mode: of an image, the name of its `WidgetAccentedRenderingMode`.
   private func drawing(_ mode: String?, _ isAccentable: Bool) -> String {
     let group = isAccentable ? "accent" : "default"
-    guard name == "Image" else { return group }
+    guard name == .leaf(.image) else { return group }
     return switch mode {
     case "fullColor": "fullColor"
     case "accented": "accent"

@@ -7,9 +7,8 @@ extension ViewArchive {
     var digests: [String] = []
     var known: Set<String> = []
     walk { view in
-      guard view.name == "Image", let digest = view.arguments["image"]?.string, known.insert(digest).inserted else {
-        return
-      }
+      guard view.name == .leaf(.image), let digest = view.arguments["image"]?.string, known.insert(digest).inserted
+      else { return }
       digests.append(digest)
     }
     return digests
@@ -20,7 +19,7 @@ extension ViewArchive {
     var problems: [String] = []
     walk { view in
       var found: [String] = []
-      if view.name == "Image", let problem = view.arguments["problem"]?.string {
+      if view.name == .leaf(.image), let problem = view.arguments["problem"]?.string {
         found.append("\(view.arguments["name"]?.string.map { "the image \"\($0)\"" } ?? "an image"): \(problem)")
       }
       for arguments in [view.arguments] + view.modifiers.map(\.arguments) {

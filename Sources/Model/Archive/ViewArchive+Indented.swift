@@ -39,22 +39,26 @@ extension ViewArchive {
 
   /// Without the default places of guides, which no author wrote at the view.
   private var writtenModifiers: [Modifier] {
-    modifiers.filter { $0.name != "alignmentGuide" || $0.arguments["isDefault"] != true }
+    modifiers.filter { $0.name != .layout(.alignmentGuide) || $0.arguments["isDefault"] != true }
   }
 
   private var head: String {
+    let title = name.rawValue
     switch name {
-    case "Text", "Image":
+    case .leaf(.text), .leaf(.image):
       if let text = arguments["text"]?.string {
-        return text.allSatisfy { $0 == "▒" } && !text.isEmpty ? "\(name) \(text)" : "\(name) \(text.quoted)"
+        return text.allSatisfy { $0 == "▒" } && !text.isEmpty ? "\(title) \(text)" : "\(title) \(text.quoted)"
       }
-      return name + arguments.filter { !["image", "scale", "symbol"].contains($0.key) }.words
-    case "UnsupportedView": return "🚫 \(arguments["view"]?.string ?? "a view"): widgets cannot show it"
-    case "Button", "Toggle":
+      return title + arguments.filter { !["image", "scale", "symbol"].contains($0.key) }.words
+    case .leaf(.unsupportedView): return "🚫 \(arguments["view"]?.string ?? "a view"): widgets cannot show it"
+    case .control(.button), .control(.toggle):
       var own = arguments
       let intent = own.removeValue(forKey: "intent")
-      return name + own.words + (intent.map { " intent " + $0.intentWords } ?? "")
-    default: return name + arguments.words
+      return title + own.words + (intent.map { " intent " + $0.intentWords } ?? "")
+    case .leaf(.emptyView), .leaf(.spacer), .leaf(.divider), .shape, .fill, .container, .control(.label),
+      .control(.labeledContent), .control(.link), .control(.toggleState), .control(.gauge), .control(.progressView),
+      .chart, .mark, .unknown:
+      return title + arguments.words
     }
   }
 }
@@ -62,9 +66,9 @@ extension ViewArchive {
 extension ViewArchive.Modifier {
   fileprivate func text(_ view: String?) -> String {
     var own = arguments
-    if name == "containerBackground" { own["placement"] = nil }
+    if name == .layout(.containerBackground) { own["placement"] = nil }
     let parts = own.parts + (view.map { [$0] } ?? [])
-    return "." + name + (parts.isEmpty ? "" : "(\(parts.joined(separator: ", ")))")
+    return "." + name.rawValue + (parts.isEmpty ? "" : "(\(parts.joined(separator: ", ")))")
   }
 }
 

@@ -8,12 +8,12 @@
 package struct ViewArchive: Codable, Hashable, Sendable {
   /// One modifier, such as `font` or `padding`.
   package struct Modifier: Codable, Hashable, Sendable {
-    package var name: String
+    package var name: ModifierName
     package var arguments: [String: ArchivedValue]
     /// The views of the modifier, such as an overlay's.
     package var views: [ViewArchive]
 
-    package init(_ name: String, _ arguments: [String: ArchivedValue] = [:], views: [ViewArchive] = []) {
+    package init(_ name: ModifierName, _ arguments: [String: ArchivedValue] = [:], views: [ViewArchive] = []) {
       self.name = name
       self.arguments = arguments
       self.views = views
@@ -27,26 +27,26 @@ package struct ViewArchive: Codable, Hashable, Sendable {
 
     package init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: Key.self)
-      name = try container.decode(String.self, forKey: .name)
+      name = ModifierName(rawValue: try container.decode(String.self, forKey: .name))
       arguments = try container.decodeIfPresent([String: ArchivedValue].self, forKey: .arguments) ?? [:]
       views = try container.decodeIfPresent([ViewArchive].self, forKey: .views) ?? []
     }
 
     package func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: Key.self)
-      try container.encode(name, forKey: .name)
+      try container.encode(name.rawValue, forKey: .name)
       if !arguments.isEmpty { try container.encode(arguments, forKey: .arguments) }
       if !views.isEmpty { try container.encode(views, forKey: .views) }
     }
   }
 
-  package var name: String
+  package var name: ViewName
   package var arguments: [String: ArchivedValue]
   package var children: [ViewArchive]
   package var modifiers: [Modifier]
 
   package init(
-    _ name: String, _ arguments: [String: ArchivedValue] = [:], children: [ViewArchive] = [],
+    _ name: ViewName, _ arguments: [String: ArchivedValue] = [:], children: [ViewArchive] = [],
     modifiers: [Modifier] = []
   ) {
     self.name = name
@@ -56,11 +56,13 @@ package struct ViewArchive: Codable, Hashable, Sendable {
   }
 
   /// A view that shows nothing.
-  package static let empty = ViewArchive("EmptyView")
+  package static let empty = ViewArchive(.leaf(.emptyView))
   /// Views in order, without a layout.
-  package static func group(_ children: [ViewArchive]) -> ViewArchive { ViewArchive("Group", children: children) }
+  package static func group(_ children: [ViewArchive]) -> ViewArchive {
+    ViewArchive(.container(.group), children: children)
+  }
   /// A text.
-  package static func text(_ text: String) -> ViewArchive { ViewArchive("Text", ["text": .string(text)]) }
+  package static func text(_ text: String) -> ViewArchive { ViewArchive(.leaf(.text), ["text": .string(text)]) }
 
   /// The texts of the view, in reading order; overlays after the view that they cover, backgrounds before it. A live
   /// text is given as its date.
@@ -68,7 +70,7 @@ package struct ViewArchive: Codable, Hashable, Sendable {
     var lines = ownLines
     for modifier in modifiers {
       let own = modifier.views.flatMap(\.lines)
-      lines = modifier.name.hasSuffix("ackground") ? own + lines : lines + own
+      lines = modifier.name.isBehind ? own + lines : lines + own
     }
     return lines
   }
@@ -76,15 +78,16 @@ package struct ViewArchive: Codable, Hashable, Sendable {
   private var ownLines: [String] {
     if let text = arguments["text"]?.string { return [text] + children.flatMap(\.lines) }
     switch name {
-    case "Text": return [children.isEmpty ? LiveText(arguments)?.description ?? "" : children.flatMap(\.lines).joined()]
-    case "ViewThatFits": return children.first?.lines ?? []
-    case "Toggle": return children.first { $0.arguments["isOn"] == arguments["isOn"] }?.lines ?? []
-    default: return children.flatMap(\.lines)
+    case .leaf(.text):
+      return [children.isEmpty ? LiveText(arguments)?.description ?? "" : children.flatMap(\.lines).joined()]
+    case .container(.viewThatFits): return children.first?.lines ?? []
+    case .control(.toggle): return children.first { $0.arguments["isOn"] == arguments["isOn"] }?.lines ?? []
+    case .leaf, .shape, .fill, .container, .control, .chart, .mark, .unknown: return children.flatMap(\.lines)
     }
   }
 
   /// Its buttons and toggles, in reading order.
-  package var controls: [ViewArchive] { all { $0.name == "Button" || $0.name == "Toggle" } }
+  package var controls: [ViewArchive] { all { $0.name == .control(.button) || $0.name == .control(.toggle) } }
 
   /// The views in it that satisfy a condition, itself included, in reading order.
   package func all(_ isMeant: (ViewArchive) -> Bool) -> [ViewArchive] {
@@ -100,7 +103,7 @@ package struct ViewArchive: Codable, Hashable, Sendable {
 
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
-    name = try container.decode(String.self, forKey: .name)
+    name = ViewName(rawValue: try container.decode(String.self, forKey: .name))
     arguments = try container.decodeIfPresent([String: ArchivedValue].self, forKey: .arguments) ?? [:]
     children = try container.decodeIfPresent([ViewArchive].self, forKey: .children) ?? []
     modifiers = try container.decodeIfPresent([Modifier].self, forKey: .modifiers) ?? []
@@ -108,7 +111,7 @@ package struct ViewArchive: Codable, Hashable, Sendable {
 
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
-    try container.encode(name, forKey: .name)
+    try container.encode(name.rawValue, forKey: .name)
     if !arguments.isEmpty { try container.encode(arguments, forKey: .arguments) }
     if !children.isEmpty { try container.encode(children, forKey: .children) }
     if !modifiers.isEmpty { try container.encode(modifiers, forKey: .modifiers) }

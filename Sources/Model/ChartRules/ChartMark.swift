@@ -4,22 +4,12 @@ package import Archive
 
 /// A mark of a chart, as the extension archived it.
 package struct ChartMark: Hashable, Sendable {
-  /// The marks by the names of their types. Source: `Charts.BarMark` and its siblings.
-  package enum Kind: String, Hashable, Sendable {
-    case bar = "BarMark"
-    case line = "LineMark"
-    case area = "AreaMark"
-    case point = "PointMark"
-    case rule = "RuleMark"
-    case sector = "SectorMark"
-  }
-
   /// What a value of a mark determines, by the label of the initializer.
   package enum Channel: String, Hashable, Sendable, CaseIterable {
     case x, xStart, xEnd, y, yStart, yEnd, angle, series
   }
 
-  package var kind: Kind
+  package var kind: MarkView
   package var values: [Channel: PlottedValue]
   /// The other arguments, such as `width`.
   package var arguments: [String: ArchivedValue]
@@ -28,7 +18,7 @@ package struct ChartMark: Hashable, Sendable {
 
   /// Reads a mark; `nil` for another view.
   package init?(_ view: ViewArchive) {
-    guard let kind = Kind(rawValue: view.name) else { return nil }
+    guard case .mark(let kind) = view.name else { return nil }
     self.kind = kind
     arguments = view.arguments
     modifiers = view.modifiers
@@ -37,14 +27,14 @@ package struct ChartMark: Hashable, Sendable {
   }
 
   /// An argument of the first modifier with a name, which is the one next to the mark.
-  package func modifier(_ name: String, _ label: String) -> ArchivedValue? {
+  package func modifier(_ name: ModifierName, _ label: String) -> ArchivedValue? {
     modifiers.first { $0.name == name && $0.arguments[label] != nil }?.arguments[label]
   }
 
   /// The category by which the mark has its colour.
-  package var styleCategory: String? { PlottedValue(modifier("foregroundStyle", "by"))?.value.category }
+  package var styleCategory: String? { PlottedValue(modifier(.style(.foregroundStyle), "by"))?.value.category }
   /// The category by which the mark is beside others at the same place.
-  package var positionCategory: String? { PlottedValue(modifier("position", "by"))?.value.category }
+  package var positionCategory: String? { PlottedValue(modifier(.layout(.position), "by"))?.value.category }
   /// The group of marks that one line or area connects.
   package var series: ChartValue? { values[.series]?.value ?? styleCategory.map { .category($0) } }
   /// How the mark is stacked, by the name of Apple's method.

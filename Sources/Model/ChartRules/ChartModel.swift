@@ -148,7 +148,7 @@ extension ChartDomain {
 extension ViewArchive {
   /// Whether the view has the marks of this axis.
   package func isAxis(_ dimension: ChartModel.Dimension) -> Bool {
-    name == "AxisMarks" && arguments["axis"]?.string == dimension.rawValue
+    name == .chart(.axisMarks) && arguments["axis"]?.string == dimension.rawValue
   }
 
   /// The styles that the author gives to categories, in order; a category without a style has one of the system's.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Archive
+
 /// Where marks at the same place start and end along the axis of their lengths.
 package enum ChartStacking {
   /// The length of one mark, and the others that it is stacked with.
@@ -19,11 +21,11 @@ package enum ChartStacking {
 
   /// What the marks of one stack have in common.
   package struct Stack: Hashable, Sendable {
-    package var kind: ChartMark.Kind
+    package var kind: MarkView
     package var place: ChartValue?
     package var category: String?
 
-    package init(kind: ChartMark.Kind, place: ChartValue?, category: String? = nil) {
+    package init(kind: MarkView, place: ChartValue?, category: String? = nil) {
       self.kind = kind
       self.place = place
       self.category = category

@@ -12,11 +12,11 @@ struct Arguments {
   private static let most = 1_000_000.0
 
   init(of view: ViewArchive, _ context: LayoutContext) {
-    (name, values, self.context) = (view.name, view.arguments, context)
+    (name, values, self.context) = (view.name.rawValue, view.arguments, context)
   }
 
   init(of modifier: ViewArchive.Modifier, _ context: LayoutContext) {
-    (name, values, self.context) = ("." + modifier.name, modifier.arguments, context)
+    (name, values, self.context) = ("." + modifier.name.rawValue, modifier.arguments, context)
   }
 
   func isFalse(_ label: String) -> Bool { values[label] == .bool(false) }

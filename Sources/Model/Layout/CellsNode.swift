@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A grid, which places its children as cells. A subclass finds the places.
-class CellsNode: LayoutNode {
+class CellsNode: ViewNode {
   /// A child, its place from the grid's top leading corner in points, and the proposal that gave it its size.
   typealias PlacedCell = (node: LayoutNode, place: Point, proposal: Proposal)
 
@@ -28,7 +28,7 @@ class CellsNode: LayoutNode {
   }
 
   override final func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
-    var view = placed(.view, [:], at: origin, size(proposal))
+    var view = placed([:], at: origin, size(proposal))
     view.children = inDrawingOrder(cells(proposal), \.node.zIndex).flatMap { cell in
       cell.node.place(at: Point(x: origin.x + cell.place.x, y: origin.y + cell.place.y), cell.proposal)
     }

@@ -5,19 +5,19 @@ import Archive
 extension LayoutNode {
   /// A part of a control: a shape in one style.
   fileprivate final func part(
-    _ name: String, _ rect: Rect, _ paint: ArchivedValue, _ arguments: [String: ArchivedValue] = [:],
+    _ shape: ShapeView, _ rect: Rect, _ paint: ArchivedValue, _ arguments: [String: ArchivedValue] = [:],
     trimmed: (from: Double, to: Double)? = nil, turned degrees: Double = 0, stroke: Double? = nil
   ) -> PlacedView {
-    var view = PlacedView(kind: .view, name: name, arguments: arguments, frame: rect, style: style)
+    var view = PlacedView(kind: .view(.shape(shape)), arguments: arguments, frame: rect, style: style)
     if let trimmed {
-      view.operations.append(.init("trim", ["from": .number(trimmed.from), "to": .number(trimmed.to)]))
+      view.operations.append(.init(.shape(.trim), ["from": .number(trimmed.from), "to": .number(trimmed.to)]))
     }
-    if degrees != 0 { view.operations.append(.init("rotation", ["degrees": .number(degrees)])) }
+    if degrees != 0 { view.operations.append(.init(.shape(.rotation), ["degrees": .number(degrees)])) }
     if let stroke {
       view.operations.append(
-        .init("stroke", ["style": paint, "lineWidth": .number(stroke), "lineCap": "round"]))
+        .init(.shape(.stroke), ["style": paint, "lineWidth": .number(stroke), "lineCap": "round"]))
     } else {
-      view.operations.append(.init("fill", ["style": paint]))
+      view.operations.append(.init(.shape(.fill), ["style": paint]))
     }
     return view
   }
@@ -74,19 +74,19 @@ final class BarNode: LayoutNode {
     guard let value = bar.value else {
       // A still sign, since nothing moves in a widget.
       let segment = [(from: width / 3, to: width * 2 / 3)]
-      return [part("Capsule", rect, "fill"), part("Shape", rect, paint, outline(segment, width, height))]
+      return [part(.capsule, rect, "fill"), part(.path, rect, paint, outline(segment, width, height))]
     }
     if bar.hasMarker {
       let place = height / 2 + (max(width, height) - height) * value
       let parts: [(from: Double, to: Double)] = [
         (0, place - height), (place - height / 2, place + height / 2), (place + height, width),
       ]
-      return [part("Shape", rect, paint, outline(parts.filter { $0.to - $0.from > 0.1 }, width, height))]
+      return [part(.path, rect, paint, outline(parts.filter { $0.to - $0.from > 0.1 }, width, height))]
     }
-    var views = [part("Capsule", rect, "fill")]
+    var views = [part(.capsule, rect, "fill")]
     if value > 0 {
       let filled = [(from: 0.0, to: min(width, max(height, width * value)))]
-      views.append(part("Shape", rect, paint, outline(filled, width, height)))
+      views.append(part(.path, rect, paint, outline(filled, width, height)))
     }
     return views
   }
@@ -177,7 +177,7 @@ final class RingNode: LayoutNode {
     let paint = meterPaint(
       "angularGradient", ["center": "center", "from": .number(first), "to": .number(first + share * 360)])
     func arc(_ from: Double, _ to: Double, _ paint: ArchivedValue) -> PlacedView {
-      part("Circle", rect, paint, trimmed: (from * share, to * share), turned: start, stroke: line)
+      part(.circle, rect, paint, trimmed: (from * share, to * share), turned: start, stroke: line)
     }
     guard ring.hasMarker else {
       let track = arc(0, 1, .record(["color": paint, "opacity": 0.25]))
@@ -206,12 +206,12 @@ final class SwitchNode: LayoutNode {
     let rect = Rect(origin: origin, size: size(proposal))
     let off = ArchivedValue.record(["color": "fill", "opacity": 0.8])
     let arguments: [String: ArchivedValue] = isOn ? ["isFilledControl": true] : [:]
-    let track = part("Capsule", rect, isOn ? style.tint ?? "green" : off, arguments)
+    let track = part(.capsule, rect, isOn ? style.tint ?? "green" : off, arguments)
     let knob = Rect(x: isOn ? rect.maxX - 29 : rect.minX + 2, y: rect.minY + 2, width: 27, height: 27)
     var shadow = PlacedView(
-      kind: .modifier, name: "shadow",
+      kind: .effect(.shadow),
       arguments: ["radius": 3, "y": 2, "color": .record(["color": "black", "opacity": 0.2])], frame: knob, style: style)
-    shadow.children = [part("Circle", knob, "white")]
+    shadow.children = [part(.circle, knob, "white")]
     return [track, shadow]
   }
 }
@@ -233,11 +233,10 @@ final class SpinnerNode: LayoutNode {
     let spoke = Rect(x: rect.midX - side * 0.05, y: rect.minY, width: side * 0.1, height: side * 0.28)
     return (0..<8).map { index in
       var turn = PlacedView(
-        kind: .modifier, name: "rotationEffect", arguments: ["degrees": .number(Double(index) * 45)], frame: rect,
-        style: style)
+        kind: .effect(.rotationEffect), arguments: ["degrees": .number(Double(index) * 45)], frame: rect, style: style)
       let opacity = 1 - Double(index) * 0.1
       let color = ArchivedValue.record(["color": style.tint ?? "secondary", "opacity": .number(opacity)])
-      turn.children = [part("Capsule", spoke, color)]
+      turn.children = [part(.capsule, spoke, color)]
       return turn
     }
   }

@@ -11,7 +11,7 @@ final class PaddingNode: WrappingNode {
 
   init(_ content: LayoutNode, _ insets: Insets, _ style: ViewStyle) {
     self.insets = insets
-    super.init("padding", content, style)
+    super.init(LayoutModifier.padding.rawValue, content, style)
   }
 
   override func inner(_ proposal: Proposal) -> Proposal { proposal.inset(insets) }
@@ -42,7 +42,7 @@ final class FrameNode: WrappingNode {
     self.width = width
     self.height = height
     self.alignment = alignment
-    super.init("frame", content, style)
+    super.init(LayoutModifier.frame.rawValue, content, style)
   }
 
   override func inner(_ proposal: Proposal) -> Proposal {
@@ -117,7 +117,7 @@ final class FlexibleFrameNode: WrappingNode {
     self.width = width
     self.height = height
     self.alignment = alignment
-    super.init("frame", content, style)
+    super.init(LayoutModifier.frame.rawValue, content, style)
   }
 
   override func inner(_ proposal: Proposal) -> Proposal {
@@ -158,7 +158,7 @@ final class FixedSizeNode: WrappingNode {
 
   init(_ content: LayoutNode, _ axes: Set<Axis>, _ style: ViewStyle) {
     self.axes = axes
-    super.init("fixedSize", content, style)
+    super.init(LayoutModifier.fixedSize.rawValue, content, style)
   }
 
   override func inner(_ proposal: Proposal) -> Proposal {
@@ -177,7 +177,7 @@ final class AspectRatioNode: WrappingNode {
   init(_ content: LayoutNode, ratio: Double?, fills: Bool, _ style: ViewStyle) {
     self.ratio = ratio
     self.fills = fills
-    super.init("aspectRatio", content, style)
+    super.init(LayoutModifier.aspectRatio.rawValue, content, style)
   }
 
   override func inner(_ proposal: Proposal) -> Proposal {
@@ -201,7 +201,7 @@ final class OrderNode: WrappingNode {
   init(_ content: LayoutNode, priority: Double? = nil, zIndex: Double? = nil, _ style: ViewStyle) {
     ownPriority = priority
     ownIndex = zIndex
-    super.init(priority == nil ? "zIndex" : "layoutPriority", content, style)
+    super.init((priority == nil ? LayoutModifier.zIndex : .layoutPriority).rawValue, content, style)
   }
 
   override var priority: Double { ownPriority ?? content.priority }
@@ -217,7 +217,7 @@ final class MovedNode: WrappingNode {
   init(_ content: LayoutNode, to place: Point, isAbsolute: Bool, _ style: ViewStyle) {
     self.place = place
     self.isAbsolute = isAbsolute
-    super.init(isAbsolute ? "position" : "offset", content, style)
+    super.init((isAbsolute ? LayoutModifier.position : .offset).rawValue, content, style)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
@@ -260,7 +260,7 @@ final class AlignedNode: WrappingNode {
     self.value = value
     arguments = modifier.arguments
     isDefault = modifier.arguments["isDefault"] == true
-    super.init("alignmentGuide", content, style)
+    super.init(LayoutModifier.alignmentGuide.rawValue, content, style)
     if !isDefault { context.hasOwnGuides = true }
   }
 

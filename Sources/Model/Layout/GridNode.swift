@@ -48,7 +48,7 @@ final class GridNode: CellsNode {
     _ context: LayoutContext
   ) {
     self.alignment = alignment
-    super.init("Grid", style, context)
+    super.init(.container(.grid), style, context)
     fill(nodes)
     findGaps(distances.columns, distances.rows)
   }

@@ -72,29 +72,25 @@ extension LayoutBuilder {
     if view.arguments["alignment"] != nil { alignment = Arguments(of: view, context).alignment.vertical }
     let row = GridRowIdentity(alignment: alignment)
     return nodes(of: view.children, style, axis: nil, depth: depth)
-      .map { GridCellNode(view.name, $0, GridTraits(row: row), style) }
+      .map { GridCellNode(view.name.rawValue, $0, GridTraits(row: row), style) }
   }
 
-  /// A modifier of a cell.
-  func gridCell(_ node: LayoutNode, _ name: String, _ arguments: Arguments, _ style: ViewStyle) -> LayoutNode {
-    var traits = GridTraits()
-    switch name {
-    case "gridCellColumns":
-      guard let count = arguments.length("count") else { return node }
-      guard (1...Double(GridNode.mostColumns)).contains(count) else {
-        context.note(.modifierNotLaidOut, ".gridCellColumns with the count \(Int(saturating: count))")
-        return node
-      }
-      traits.columns = Int(saturating: count)
-    case "gridCellAnchor":
-      guard let anchor = arguments.unitPoint("anchor") else {
-        context.note(.invalidNumber, ".gridCellAnchor")
-        return node
-      }
-      traits.anchor = anchor
-    case "gridCellUnsizedAxes": traits.unsizedAxes = arguments.axes
-    default: traits.columnAlignment = arguments.alignment.horizontal
+  /// The columns of a cell; `nil`, with a notice, for a count that a grid does not have.
+  func gridColumns(_ arguments: Arguments) -> GridTraits? {
+    guard let count = arguments.length("count") else { return nil }
+    guard (1...Double(GridNode.mostColumns)).contains(count) else {
+      context.note(.modifierNotLaidOut, ".gridCellColumns with the count \(Int(saturating: count))")
+      return nil
     }
-    return GridCellNode(name, node, traits, style)
+    return GridTraits(columns: Int(saturating: count))
+  }
+
+  /// The place of a view in its cell; `nil`, with a notice, for one that is not read.
+  func gridAnchor(_ arguments: Arguments) -> GridTraits? {
+    guard let anchor = arguments.unitPoint("anchor") else {
+      context.note(.invalidNumber, ".gridCellAnchor")
+      return nil
+    }
+    return GridTraits(anchor: anchor)
   }
 }

@@ -3,7 +3,7 @@
 import Archive
 
 /// `Image`. One that is not resizable has its own size.
-final class ImageNode: LayoutNode {
+final class ImageNode: ViewNode {
   private let arguments: [String: ArchivedValue]
   private let isResizable: Bool
   private let operations: [ViewArchive.Modifier]
@@ -12,9 +12,9 @@ final class ImageNode: LayoutNode {
   init(_ view: ViewArchive, operations: [ViewArchive.Modifier], _ style: ViewStyle, _ context: LayoutContext) {
     arguments = view.arguments
     self.operations = operations
-    isResizable = operations.contains { $0.name == "resizable" }
+    isResizable = operations.contains { $0.name == .shape(.resizable) }
     metrics = context.measure.metrics(of: style.resolvedFont)
-    super.init("Image", style, context)
+    super.init(.leaf(.image), style, context)
     if ownSize == nil {
       context.note(.unknownImageSize, "Image \"\(arguments["name"]?.string ?? "")\"")
     }
@@ -58,7 +58,7 @@ final class ImageNode: LayoutNode {
   }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
-    var view = placed(.view, arguments, at: origin, size(proposal))
+    var view = placed(arguments, at: origin, size(proposal))
     view.operations = operations
     return [view]
   }

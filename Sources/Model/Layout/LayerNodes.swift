@@ -3,19 +3,19 @@
 import Archive
 
 /// `ZStack`. Source: OpenSwiftUI, `Layout/Stack/ZStack.swift`.
-final class ZStackNode: LayoutNode {
+final class ZStackNode: ViewNode {
   private let alignment: Alignment
   private let children: [LayoutNode]
   private let arguments: [String: ArchivedValue]
 
   init(
-    _ name: String, _ alignment: Alignment, _ children: [LayoutNode], arguments: [String: ArchivedValue] = [:],
+    _ view: ViewName, _ alignment: Alignment, _ children: [LayoutNode], arguments: [String: ArchivedValue] = [:],
     _ style: ViewStyle, _ context: LayoutContext
   ) {
     self.alignment = alignment
     self.children = children
     self.arguments = arguments
-    super.init(name, style, context)
+    super.init(view, style, context)
   }
 
   /// The children with the highest priority: they alone determine the size.
@@ -61,7 +61,7 @@ final class ZStackNode: LayoutNode {
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
-    var view = placed(.view, arguments, at: origin, size)
+    var view = placed(arguments, at: origin, size)
     view.children = inDrawingOrder(Array(zip(children, places(size))), \.0.zIndex).flatMap { child, place in
       child.place(at: Point(x: origin.x + place.x, y: origin.y + place.y), Proposal(size))
     }
@@ -77,23 +77,25 @@ final class ZStackNode: LayoutNode {
 /// `background`, `overlay`, `mask` and `clipShape`: layers that get the size of the view and do not change it. Source:
 /// OpenSwiftUI, `Modifier/ViewModifier/OverlayModifier.swift`.
 final class DecoratedNode: WrappingNode {
+  private let layer: LayerModifier
   private let layers: [LayoutNode]
   private let alignment: Alignment
   private let arguments: [String: ArchivedValue]
 
   init(
-    _ modifier: ViewArchive.Modifier, _ content: LayoutNode, _ layers: [LayoutNode], _ alignment: Alignment,
-    _ style: ViewStyle
+    _ layer: LayerModifier, _ content: LayoutNode, _ layers: [LayoutNode], _ alignment: Alignment,
+    arguments: [String: ArchivedValue] = [:], _ style: ViewStyle
   ) {
+    self.layer = layer
     self.layers = layers
     self.alignment = alignment
-    arguments = modifier.arguments
-    super.init(modifier.name, content, style)
+    self.arguments = arguments
+    super.init(layer.rawValue, content, style)
   }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
-    var view = placed(.modifier, arguments, at: origin, size)
+    var view = placed(.layer(layer), arguments, at: origin, size)
     let own = super.place(at: origin, proposal)
     let added = layers.flatMap { layer in
       func place(_ axis: Axis) -> Double {
@@ -102,10 +104,10 @@ final class DecoratedNode: WrappingNode {
       return layer.place(
         at: Point(x: origin.x + place(.horizontal), y: origin.y + place(.vertical)), Proposal(size))
     }
-    switch name {
-    case "background": view.children = added + own
-    case "overlay": view.children = own + added
-    default: (view.children, view.mask) = (own, added)
+    switch layer {
+    case .background: view.children = added + own
+    case .overlay: view.children = own + added
+    case .mask, .clipShape, .containerShape: (view.children, view.mask) = (own, added)
     }
     return [view]
   }
@@ -113,15 +115,17 @@ final class DecoratedNode: WrappingNode {
 
 /// A modifier that changes how the view is drawn and not its size, such as `opacity`.
 final class EffectNode: WrappingNode {
+  private let kind: PlacedView.Kind
   private let arguments: [String: ArchivedValue]
 
-  init(_ modifier: ViewArchive.Modifier, _ content: LayoutNode, _ style: ViewStyle) {
+  init(_ kind: PlacedView.Kind, _ modifier: ViewArchive.Modifier, _ content: LayoutNode, _ style: ViewStyle) {
+    self.kind = kind
     arguments = modifier.arguments
-    super.init(modifier.name, content, style)
+    super.init(modifier.name.rawValue, content, style)
   }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
-    var view = placed(.modifier, arguments, at: origin, size(proposal))
+    var view = placed(kind, arguments, at: origin, size(proposal))
     view.children = super.place(at: origin, proposal)
     return [view]
   }
@@ -129,15 +133,17 @@ final class EffectNode: WrappingNode {
 
 /// A view that contains one view and has its size, such as `Link` and `Button`.
 final class ContainerNode: WrappingNode {
+  private let container: ViewName
   private let arguments: [String: ArchivedValue]
 
   init(_ view: ViewArchive, _ content: LayoutNode, _ style: ViewStyle) {
+    container = view.name
     arguments = view.arguments
-    super.init(view.name, content, style)
+    super.init(view.name.rawValue, content, style)
   }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
-    var view = placed(.view, arguments, at: origin, size(proposal))
+    var view = placed(.view(container), arguments, at: origin, size(proposal))
     view.children = super.place(at: origin, proposal)
     return [view]
   }

@@ -28,7 +28,7 @@ extension LayoutBuilder {
 
   /// `Label`: the icon before the title. With a style of the author it has the views of that style.
   func label(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
-    let name = style.controlStyles["labelStyle"] ?? "automatic"
+    let name = style.controlStyles[.labelStyle] ?? "automatic"
     guard ["automatic", "iconOnly", "titleOnly", "titleAndIcon"].contains(name) else {
       return nodes(of: view.children, style, axis: nil, depth: depth)
     }
@@ -53,7 +53,7 @@ extension LayoutBuilder {
   /// `Button`: its label, in a shape where the style has one.
   func button(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
     var look: ButtonLook
-    switch style.controlStyles["buttonStyle"] ?? "automatic" {
+    switch style.controlStyles[.buttonStyle] ?? "automatic" {
     case "automatic", "bordered": look = .bordered
     case "borderedProminent": look = .prominent
     case "borderless": look = .borderless
@@ -66,7 +66,7 @@ extension LayoutBuilder {
   private func button(
     _ view: ViewArchive, _ children: [ViewArchive], _ look: ButtonLook, _ style: ViewStyle, depth: Int
   ) -> [LayoutNode] {
-    let metrics = ButtonMetrics(style.controlStyles["controlSize"] ?? "regular")
+    let metrics = ButtonMetrics(style.controlStyles[.controlSize] ?? "regular")
     var inner = style
     if look.isFilled {
       inner.foreground = ["white"]
@@ -78,13 +78,12 @@ extension LayoutBuilder {
     guard let label = joined(nodes, .stack(.horizontal), inner) else { return [] }
     guard look.hasShape else { return [ContainerNode(view, label, style)] }
     var content: LayoutNode = PaddingNode(label, metrics.insets, style)
-    let border = style.controlStyles["buttonBorderShape"] ?? "automatic"
+    let border = style.controlStyles[.buttonBorderShape] ?? "automatic"
     if border == "circle" { content = SquareNode(PaddingNode(label, Insets(metrics.insets.top), style), style) }
     let shape = FillingNode(
       metrics.shape(border, isFilled: look.isFilled),
-      operations: [ViewArchive.Modifier("fill", ["style": look.fill(style)])], style, context)
-    let background = ViewArchive.Modifier("background")
-    return [ContainerNode(view, DecoratedNode(background, content, [shape], .center, style), style)]
+      operations: [ViewArchive.Modifier(.shape(.fill), ["style": look.fill(style)])], style, context)
+    return [ContainerNode(view, DecoratedNode(.background, content, [shape], .center, style), style)]
   }
 
   // MARK: Toggles
@@ -93,18 +92,18 @@ extension LayoutBuilder {
   func toggle(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
     var children = view.children
     if let state = children.first(where: {
-      $0.name == "ToggleState" && $0.arguments["isOn"] == view.arguments["isOn"]
+      $0.name == .control(.toggleState) && $0.arguments["isOn"] == view.arguments["isOn"]
     }) {
       children = state.children
     }
     let isOn = view.arguments["isOn"] == true
-    switch style.controlStyles["toggleStyle"] ?? "automatic" {
+    switch style.controlStyles[.toggleStyle] ?? "automatic" {
     case "automatic", "switch":
-      if style.controlStyles["labelsHidden"] != nil { children = [] }
+      if style.controlStyles[.labelsHidden] != nil { children = [] }
       var nodes = nodes(of: children, style, axis: .horizontal, depth: depth)
       if !nodes.isEmpty { nodes.append(SpacerNode(least: nil, along: .horizontal, style, context)) }
       nodes.append(SwitchNode(isOn: isOn, style, context))
-      let row = StackNode("HStack", along: .horizontal, .center, distance: nil, nodes, style, context)
+      let row = StackNode(.container(.hStack), along: .horizontal, .center, distance: nil, nodes, style, context)
       return [ContainerNode(view, row, style)]
     case "button": return button(view, children, isOn ? .prominent : .invisible, style, depth: depth)
     default: return contained(view, children, style, depth: depth)
@@ -163,11 +162,11 @@ struct ButtonMetrics {
     var arguments: [String: ArchivedValue] = isFilled ? ["isFilledControl": true] : [:]
     let words = border.split(separator: " ").map(String.init)
     switch words.first {
-    case "capsule": return ViewArchive("Capsule", arguments)
-    case "circle": return ViewArchive("Circle", arguments)
+    case "capsule": return ViewArchive(.shape(.capsule), arguments)
+    case "circle": return ViewArchive(.shape(.circle), arguments)
     default:
       arguments["cornerRadius"] = .number(words.count > 1 ? Double(words[1]) ?? radius : radius)
-      return ViewArchive("RoundedRectangle", arguments)
+      return ViewArchive(.shape(.roundedRectangle), arguments)
     }
   }
 }

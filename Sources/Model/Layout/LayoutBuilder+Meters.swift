@@ -20,7 +20,7 @@ extension LayoutBuilder {
       joined(
         nodes(of: labels[name] ?? [], style, axis: .horizontal, depth: depth), .stack(.horizontal), style)
     }
-    let isHidden = style.controlStyles["labelsHidden"] != nil
+    let isHidden = style.controlStyles[.labelsHidden] != nil
     return MeterLabels(
       label: isHidden ? nil : node("label", style), current: node("currentValueLabel", current),
       least: node("minimumValueLabel", bounds), most: node("maximumValueLabel", bounds))
@@ -31,7 +31,7 @@ extension LayoutBuilder {
   /// `Gauge`.
   func gauge(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
     let value = GaugeValue(view, Arguments(of: view, context)).fraction
-    var name = style.controlStyles["gaugeStyle"] ?? "automatic"
+    var name = style.controlStyles[.gaugeStyle] ?? "automatic"
     if name == "automatic" {
       switch context.family {
       case .accessoryCircular, .accessoryCorner: name = "accessoryCircular"
@@ -82,7 +82,7 @@ extension LayoutBuilder {
     let labels = meterLabels(view, label: small, current: small, bounds: small, depth: depth)
     let bar = BarNode(BarNode.Bar(value: value, hasMarker: true, height: 6), style, context)
     let row = [labels.least ?? labels.label, bar, labels.most ?? labels.current].compactMap { $0 }
-    return StackNode("HStack", along: .horizontal, .center, distance: 4, row, style, context)
+    return StackNode(.container(.hStack), along: .horizontal, .center, distance: 4, row, style, context)
   }
 
   /// A bar that fills, with its ends beside it, the label above and the current value below.
@@ -94,9 +94,10 @@ extension LayoutBuilder {
     let bar = BarNode(BarNode.Bar(value: value, hasMarker: false, height: 6), style, context)
     let row = [labels.least, bar, labels.most].compactMap { $0 }
     let middle =
-      row.count == 1 ? bar : StackNode("HStack", along: .horizontal, .center, distance: 4, row, style, context)
+      row.count == 1
+      ? bar : StackNode(.container(.hStack), along: .horizontal, .center, distance: 4, row, style, context)
     return StackNode(
-      "VStack", along: .vertical, isAccessory ? .leading : .center, distance: 2,
+      .container(.vStack), along: .vertical, isAccessory ? .leading : .center, distance: 2,
       [labels.label, middle, labels.current].compactMap { $0 }, style, context)
   }
 
@@ -110,7 +111,7 @@ extension LayoutBuilder {
       let total = arguments.number("total") ?? 1
       value = total > 0 ? (given / total).clamped(0, 1) : 0
     }
-    var name = style.controlStyles["progressViewStyle"] ?? "automatic"
+    var name = style.controlStyles[.progressViewStyle] ?? "automatic"
     if name == "automatic" { name = value == nil ? "circular" : "linear" }
     let node: LayoutNode
     switch name {
@@ -128,8 +129,8 @@ extension LayoutBuilder {
     let labels = meterLabels(view, label: style, current: small, bounds: small, depth: depth)
     let bar = BarNode(BarNode.Bar(value: value, hasMarker: false, height: 4), style, context)
     return StackNode(
-      "VStack", along: .vertical, .leading, distance: 4, [labels.label, bar, labels.current].compactMap { $0 }, style,
-      context)
+      .container(.vStack), along: .vertical, .leading, distance: 4,
+      [labels.label, bar, labels.current].compactMap { $0 }, style, context)
   }
 
   /// A ring that takes the space, with the current value or else the label in its middle.
@@ -146,10 +147,11 @@ extension LayoutBuilder {
     var small = style
     if style.foreground.isEmpty { small.foreground = ["secondary"] }
     let labels = meterLabels(view, label: small, current: small, bounds: small, depth: depth)
-    let side = ["large", "extraLarge"].contains(style.controlStyles["controlSize"] ?? "") ? 37.0 : 20
+    let side = ["large", "extraLarge"].contains(style.controlStyles[.controlSize] ?? "") ? 37.0 : 20
     let sign = SpinnerNode(side: side, style, context)
     return StackNode(
-      "VStack", along: .vertical, .center, distance: nil, [sign, labels.label].compactMap { $0 }, style, context)
+      .container(.vStack), along: .vertical, .center, distance: nil, [sign, labels.label].compactMap { $0 }, style,
+      context)
   }
 }
 

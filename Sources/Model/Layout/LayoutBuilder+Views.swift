@@ -10,65 +10,66 @@ extension LayoutBuilder {
     of view: ViewArchive, _ operations: [ViewArchive.Modifier], _ style: ViewStyle, axis: Axis?, depth: Int
   ) -> [LayoutNode] {
     switch view.name {
-    case "EmptyView": return []
-    case "Group", "Section": return nodes(of: view.children, style, axis: axis, depth: depth)
-    case "Text": return [text(view, style)]
-    case "Spacer":
+    case .leaf(.emptyView): return []
+    case .leaf(.text): return [text(view, style)]
+    case .leaf(.image): return [ImageNode(view, operations: operations, style, context)]
+    case .leaf(.spacer):
       return [SpacerNode(least: Arguments(of: view, context).number("minLength"), along: axis, style, context)]
-    case "Divider": return [DividerNode(across: axis ?? .vertical, style, context)]
-    case "Image": return [ImageNode(view, operations: operations, style, context)]
-    case "HStack", "LazyHStack": return [stack(view, .horizontal, style, depth)]
-    case "VStack", "LazyVStack", "ContentUnavailableView": return [stack(view, .vertical, style, depth)]
-    case "Grid": return [grid(view, style, depth: depth)]
-    case "GridRow": return gridRow(view, style, depth: depth)
-    case "LazyVGrid", "LazyHGrid": return [lazyGrid(view, style, depth: depth)]
-    case "ZStack":
-      let children = nodes(of: view.children, style, axis: nil, depth: depth)
-      return [
-        ZStackNode(
-          view.name, Arguments(of: view, context).layerAlignment, children, arguments: view.arguments, style, context)
-      ]
-    case "GeometryReader", "Canvas", "CanvasItem": return sized(view, style, depth: depth)
-    case "ViewThatFits":
-      let children = nodes(of: view.children, style, axis: axis, depth: depth)
-      return [FittingNode(Arguments(of: view, context).axes, children, style, context)]
-    case "Label": return label(view, style, depth: depth)
-    case "Link", "ToggleState": return contained(view, view.children, style, depth: depth)
-    case "Button": return button(view, style, depth: depth)
-    case "Toggle": return toggle(view, style, depth: depth)
-    case "Gauge": return gauge(view, style, depth: depth)
-    case "ProgressView": return progress(view, style, depth: depth)
-    case "LabeledContent": return labeled(view, style, depth: depth)
-    case "Chart": return chart(view, operations, style, depth: depth)
-    case "ChartPlotContent" where plot != nil: return plot.map { [$0] } ?? []
-    case _ where Self.fillings.contains(view.name):
-      return [FillingNode(view, operations: operations, style, context)]
-    case "UnsupportedView":
-      context.note(.viewNotLaidOut, view.arguments["view"]?.string ?? view.name)
+    case .leaf(.divider): return [DividerNode(across: axis ?? .vertical, style, context)]
+    case .leaf(.unsupportedView):
+      context.note(.viewNotLaidOut, view.arguments["view"]?.string ?? view.name.rawValue)
       return []
-    default:
-      context.note(.viewNotLaidOut, view.name)
+    case .shape, .fill: return [FillingNode(view, operations: operations, style, context)]
+    case .container(let name): return content(of: view, name, style, axis: axis, depth: depth)
+    case .control(let name): return content(of: view, name, style, depth: depth)
+    case .chart(.chart): return chart(view, operations, style, depth: depth)
+    case .chart(.chartPlotContent) where plot != nil: return plot.map { [$0] } ?? []
+    case .chart(.chartPlotContent), .chart(.axisMarks), .chart(.axisMark), .mark, .unknown:
+      context.note(.viewNotLaidOut, view.name.rawValue)
       return []
     }
   }
 
-  /// Views that take the size that is proposed to them.
-  private static let fillings: Set = [
-    "Color", "Rectangle", "RoundedRectangle", "UnevenRoundedRectangle", "Circle", "Ellipse", "Capsule",
-    "ContainerRelativeShape", "Shape", "LinearGradient", "RadialGradient", "EllipticalGradient", "AngularGradient",
-    "AccessoryWidgetBackground",
-  ]
-
-  /// A view whose content depends on its size.
-  private func sized(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
-    let children = nodes(of: view.children, style, axis: nil, depth: depth)
-    switch view.name {
-    case "Canvas": return [CanvasNode(view, children, style, context)]
-    case "CanvasItem":
-      return joined(children, .layers(.center), style).map {
+  private func content(
+    of view: ViewArchive, _ name: ContainerView, _ style: ViewStyle, axis: Axis?, depth: Int
+  ) -> [LayoutNode] {
+    func children(_ axis: Axis? = nil) -> [LayoutNode] { nodes(of: view.children, style, axis: axis, depth: depth) }
+    switch name {
+    case .group, .section: return children(axis)
+    case .hStack, .lazyHStack: return [stack(view, .horizontal, style, depth)]
+    case .vStack, .lazyVStack, .contentUnavailableView: return [stack(view, .vertical, style, depth)]
+    case .zStack:
+      let views = children()
+      return [
+        ZStackNode(
+          view.name, Arguments(of: view, context).layerAlignment, views, arguments: view.arguments, style, context)
+      ]
+    case .grid: return [grid(view, style, depth: depth)]
+    case .gridRow: return gridRow(view, style, depth: depth)
+    case .lazyVGrid: return [lazyGrid(view, along: .vertical, style, depth: depth)]
+    case .lazyHGrid: return [lazyGrid(view, along: .horizontal, style, depth: depth)]
+    case .geometryReader:
+      let content = ZStackNode(.container(.zStack), .topLeading, children(), style, context)
+      return [GeometryReaderNode(view, content, style)]
+    case .canvas: return [CanvasNode(view, children(), style, context)]
+    case .canvasItem:
+      return joined(children(), .layers(.center), style).map {
         [CanvasItemNode($0, Arguments(of: view, context), style)]
       } ?? []
-    default: return [GeometryReaderNode(view, ZStackNode("ZStack", .topLeading, children, style, context), style)]
+    case .viewThatFits:
+      return [FittingNode(Arguments(of: view, context).axes, children(axis), style, context)]
+    }
+  }
+
+  private func content(of view: ViewArchive, _ name: ControlView, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
+    switch name {
+    case .label: label(view, style, depth: depth)
+    case .labeledContent: labeled(view, style, depth: depth)
+    case .link, .toggleState: contained(view, view.children, style, depth: depth)
+    case .button: button(view, style, depth: depth)
+    case .toggle: toggle(view, style, depth: depth)
+    case .gauge: gauge(view, style, depth: depth)
+    case .progressView: progress(view, style, depth: depth)
     }
   }
 
@@ -99,8 +100,8 @@ extension LayoutBuilder {
 
   /// The runs of a text; those of a sum of texts have their own styles.
   private func collect(_ view: ViewArchive, _ style: ViewStyle, _ runs: inout [TextRun], depth: Int) {
-    guard depth < context.limits.depth else { return context.note(.tooDeep, view.name) }
-    if view.name == "Image" {
+    guard depth < context.limits.depth else { return context.note(.tooDeep, view.name.rawValue) }
+    if view.name == .leaf(.image) {
       runs.append(TextRun(text: "", style: style, image: view.arguments))
       return
     }
@@ -110,8 +111,12 @@ extension LayoutBuilder {
     if !words.isEmpty { runs.append(TextRun(text: words, style: style)) }
     for child in view.children {
       var own = style
-      for modifier in child.modifiers.reversed() where !own.apply(modifier) {
-        context.note(.modifierNotLaidOut, "." + modifier.name)
+      for modifier in child.modifiers.reversed() {
+        if case .style(let name) = modifier.name {
+          own.apply(name, modifier.arguments)
+        } else {
+          context.note(.modifierNotLaidOut, "." + modifier.name.rawValue)
+        }
       }
       collect(child, own, &runs, depth: depth + 1)
     }

@@ -22,24 +22,23 @@ struct LayoutBuilder {
   func nodes(of view: ViewArchive, _ outer: ViewStyle, axis: Axis?, depth: Int) -> [LayoutNode] {
     let depth = depth + 1 + view.modifiers.count
     guard depth <= context.limits.depth else {
-      context.note(.tooDeep, view.name)
+      context.note(.tooDeep, view.name.rawValue)
       return []
     }
-    // The style that the views of each modifier inherit: that of the modifiers around it.
-    var styles = [outer]
+    // What the views of the next modifier inherit: from the modifiers around it.
+    var style = outer
     var operations: [ViewArchive.Modifier] = []
     var modifiers: [(modifier: ViewArchive.Modifier, style: ViewStyle)] = []
     for modifier in view.modifiers.reversed() {
-      var style = styles[0]
-      if style.apply(modifier) {
-        styles[0] = style
-      } else if Self.operations.contains(modifier.name) {
-        operations.insert(modifier, at: 0)
-      } else if !Self.isWithoutEffect(modifier) {
-        modifiers.insert((modifier, style), at: 0)
+      switch modifier.name {
+      case .style(let name): style.apply(name, modifier.arguments)
+      case .shape: operations.insert(modifier, at: 0)
+      case .accessibility, .silent: break
+      case .unknown(let name) where name.hasPrefix("accessibility"): break
+      case .layout, .layer, .effect, .color, .chart, .undrawn, .unknown: modifiers.insert((modifier, style), at: 0)
       }
     }
-    var nodes = content(of: view, operations, styles[0], axis: axis, depth: depth)
+    var nodes = content(of: view, operations, style, axis: axis, depth: depth)
     for (modifier, style) in modifiers {
       nodes = nodes.map { wrap($0, modifier, style, depth: depth) }
     }
@@ -57,78 +56,67 @@ struct LayoutBuilder {
     switch join {
     case .stack(let axis):
       return StackNode(
-        axis == .vertical ? "VStack" : "HStack", along: axis, .center, distance: nil, nodes, style, context)
-    case .layers(let alignment): return ZStackNode("ZStack", alignment, nodes, style, context)
+        .container(axis == .vertical ? .vStack : .hStack), along: axis, .center, distance: nil, nodes, style, context)
+    case .layers(let alignment): return ZStackNode(.container(.zStack), alignment, nodes, style, context)
     }
   }
 
   // MARK: Modifiers
 
-  /// Operations on shapes, images and charts: they belong to the view and not around it.
-  private static let operations: Set = [
-    "fill", "stroke", "strokeBorder", "trim", "rotation", "scale", "size", "resizable", "renderingMode",
-    "interpolation", "antialiased", "chartPlotStyle",
-  ]
-
-  /// Modifiers that change how a view is drawn and not its size.
-  private static let effects: Set = [
-    "opacity", "hidden", "blur", "brightness", "contrast", "saturation", "grayscale", "hueRotation", "colorInvert",
-    "colorMultiply", "blendMode", "compositingGroup", "drawingGroup", "luminanceToAlpha", "shadow", "border",
-    "clipped", "cornerRadius", "rotationEffect", "rotation3DEffect", "scaleEffect", "widgetAccentable",
-    "widgetAccentedRenderingMode", "drawn",
-  ]
-
-  /// Modifiers that no picture shows.
-  private static let invisible: Set = [
-    "id", "animation", "transition", "contentTransition", "matchedGeometryEffect", "disabled", "allowsHitTesting",
-    "contentShape", "redacted", "unredacted", "privacySensitive",
-    "invalidatableContent", "widgetURL", "ignoresSafeArea", "allowsTightening", "preferredColorScheme",
-    "controlWidgetActionHint", "controlWidgetStatus",
-  ]
-
-  private static func isWithoutEffect(_ modifier: ViewArchive.Modifier) -> Bool {
-    invisible.contains(modifier.name) || modifier.name.hasPrefix("accessibility")
-  }
-
   private func wrap(
     _ node: LayoutNode, _ modifier: ViewArchive.Modifier, _ style: ViewStyle, depth: Int
   ) -> LayoutNode {
-    let arguments = Arguments(of: modifier, context)
     switch modifier.name {
-    case "padding", "safeAreaPadding":
+    case .layout(let name): return placed(node, name, modifier, style, depth: depth)
+    case .layer(let name): return layered(node, name, modifier, style, depth: depth)
+    case .effect(let name): return EffectNode(.effect(name), modifier, node, style)
+    case .color(let name): return EffectNode(.color(name), modifier, node, style)
+    case .chart, .undrawn, .unknown:
+      context.note(.modifierNotLaidOut, "." + modifier.name.rawValue)
+      return node
+    // They are in the style, in the operations, or in no picture.
+    case .style, .shape, .accessibility, .silent: return node
+    }
+  }
+
+  private func placed(
+    _ node: LayoutNode, _ name: LayoutModifier, _ modifier: ViewArchive.Modifier, _ style: ViewStyle, depth: Int
+  ) -> LayoutNode {
+    let arguments = Arguments(of: modifier, context)
+    func cell(_ traits: GridTraits?) -> LayoutNode {
+      traits.map { GridCellNode(name.rawValue, node, $0, style) } ?? node
+    }
+    switch name {
+    case .padding, .safeAreaPadding:
       return arguments.insets.map { PaddingNode(node, $0, style) } ?? node
     // The margins of the system; the author's apply to views that scroll.
-    case "contentMargins":
+    case .contentMargins:
       return modifier.arguments["top"] == nil ? node : PaddingNode(node, arguments.edges, style)
-    case "frame": return framed(node, arguments, style)
-    case "fixedSize":
+    case .frame: return framed(node, arguments, style)
+    case .fixedSize:
       let axes: [Axis?] = [
         arguments.isFalse("horizontal") ? nil : .horizontal, arguments.isFalse("vertical") ? nil : .vertical,
       ]
       return FixedSizeNode(node, Set(axes.compactMap { $0 }), style)
-    case "aspectRatio", "scaledToFit", "scaledToFill":
+    case .aspectRatio, .scaledToFit, .scaledToFill:
       var ratio = arguments.number("ratio")
       if let own = ratio, own <= 0 { ratio = nil }
-      let fills = modifier.name == "scaledToFill" || modifier.arguments["contentMode"] == "fill"
+      let fills = name == .scaledToFill || modifier.arguments["contentMode"] == "fill"
       return AspectRatioNode(node, ratio: ratio, fills: fills, style)
-    case "layoutPriority": return OrderNode(node, priority: arguments.number("value") ?? 0, style)
-    case "zIndex": return OrderNode(node, zIndex: arguments.number("value") ?? 0, style)
-    case "gridCellColumns", "gridCellAnchor", "gridCellUnsizedAxes", "gridColumnAlignment":
-      return gridCell(node, modifier.name, arguments, style)
-    case "offset", "position":
+    case .layoutPriority: return OrderNode(node, priority: arguments.number("value") ?? 0, style)
+    case .zIndex: return OrderNode(node, zIndex: arguments.number("value") ?? 0, style)
+    case .gridCellColumns: return cell(gridColumns(arguments))
+    case .gridCellAnchor: return cell(gridAnchor(arguments))
+    case .gridCellUnsizedAxes: return cell(GridTraits(unsizedAxes: arguments.axes))
+    case .gridColumnAlignment: return cell(GridTraits(columnAlignment: arguments.alignment.horizontal))
+    case .offset, .position:
       let place = Point(x: arguments.number("x") ?? 0, y: arguments.number("y") ?? 0)
-      return MovedNode(node, to: place, isAbsolute: modifier.name == "position", style)
-    case "background", "overlay", "mask", "clipShape", "containerShape":
-      return layered(node, modifier, arguments, style, depth: depth)
-    case "alignmentGuide": return aligned(node, modifier, arguments, style)
-    case "containerBackground":
+      return MovedNode(node, to: place, isAbsolute: name == .position, style)
+    case .alignmentGuide: return aligned(node, modifier, arguments, style)
+    case .containerBackground:
       if modifier.arguments["placement"] == "widget" {
         context.background += layers(of: modifier, arguments.alignment, style, depth: depth)
       }
-      return node
-    case _ where Self.effects.contains(modifier.name): return EffectNode(modifier, node, style)
-    default:
-      context.note(.modifierNotLaidOut, "." + modifier.name)
       return node
     }
   }
@@ -151,10 +139,12 @@ struct LayoutBuilder {
   }
 
   private func layered(
-    _ node: LayoutNode, _ modifier: ViewArchive.Modifier, _ arguments: Arguments, _ style: ViewStyle, depth: Int
+    _ node: LayoutNode, _ name: LayerModifier, _ modifier: ViewArchive.Modifier, _ style: ViewStyle, depth: Int
   ) -> LayoutNode {
-    DecoratedNode(
-      modifier, node, layers(of: modifier, arguments.alignment, style, depth: depth), arguments.alignment, style)
+    let alignment = Arguments(of: modifier, context).alignment
+    return DecoratedNode(
+      name, node, layers(of: modifier, alignment, style, depth: depth), alignment, arguments: modifier.arguments,
+      style)
   }
 
   /// The views of a modifier; a style fills the given shape, or a rectangle.
@@ -166,8 +156,8 @@ struct LayoutBuilder {
         nodes(of: modifier.views, style, axis: nil, depth: depth), .layers(alignment), style
       ).map { [$0] } ?? []
     }
-    var shape = modifier.views.first ?? ViewArchive("Rectangle")
-    shape.modifiers.append(ViewArchive.Modifier("fill", ["style": fill]))
+    var shape = modifier.views.first ?? ViewArchive(.shape(.rectangle))
+    shape.modifiers.append(ViewArchive.Modifier(.shape(.fill), ["style": fill]))
     return nodes(of: shape, style, axis: nil, depth: depth)
   }
 }

@@ -74,7 +74,7 @@ private struct GuideKey: Hashable {
 
 /// A view or a modifier that takes part in the layout. The size depends on the proposal; the place is given afterwards.
 class LayoutNode {
-  /// SwiftUI's name.
+  /// SwiftUI's name, for notices.
   let name: String
   let style: ViewStyle
   let context: LayoutContext
@@ -141,7 +141,22 @@ class LayoutNode {
   final func placed(
     _ kind: PlacedView.Kind, _ arguments: [String: ArchivedValue], at origin: Point, _ size: Size
   ) -> PlacedView {
-    PlacedView(kind: kind, name: name, arguments: arguments, frame: Rect(origin: origin, size: size), style: style)
+    PlacedView(kind: kind, arguments: arguments, frame: Rect(origin: origin, size: size), style: style)
+  }
+}
+
+/// A view that is placed under its name.
+class ViewNode: LayoutNode {
+  let view: ViewName
+
+  init(_ view: ViewName, _ style: ViewStyle, _ context: LayoutContext) {
+    self.view = view
+    super.init(view.rawValue, style, context)
+  }
+
+  /// The placed view without content.
+  final func placed(_ arguments: [String: ArchivedValue], at origin: Point, _ size: Size) -> PlacedView {
+    placed(.view(view), arguments, at: origin, size)
   }
 }
 

@@ -86,7 +86,7 @@ final class LazyGridNode: CellsNode {
   ///   - alignment: of the lanes in the width of the grid.
   ///   - distance: between the lines, in points.
   init(
-    _ name: String, along axis: Axis, _ tracks: [LazyGridTrack], _ alignment: AlignmentGuide, distance: Double?,
+    _ view: ViewName, along axis: Axis, _ tracks: [LazyGridTrack], _ alignment: AlignmentGuide, distance: Double?,
     _ children: [LayoutNode], _ style: ViewStyle, _ context: LayoutContext
   ) {
     self.axis = axis
@@ -94,7 +94,7 @@ final class LazyGridNode: CellsNode {
     self.alignment = alignment
     self.children = children
     gap = distance ?? Spacing.standard
-    super.init(name, style, context)
+    super.init(view, style, context)
   }
 
   // MARK: Sizes
@@ -202,12 +202,11 @@ final class LazyGridNode: CellsNode {
 
 extension LayoutBuilder {
   /// `LazyVGrid` and `LazyHGrid`.
-  func lazyGrid(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> LayoutNode {
+  func lazyGrid(_ view: ViewArchive, along axis: Axis, _ style: ViewStyle, depth: Int) -> LayoutNode {
     let arguments = Arguments(of: view, context)
-    let axis = view.name == "LazyVGrid" ? Axis.vertical : .horizontal
     var tracks: [LazyGridTrack] = []
     if case .list(let values) = view.arguments[axis == .vertical ? "columns" : "rows"] {
-      tracks = values.prefix(LazyGridNode.mostLanes).map { LazyGridTrack($0, view.name, context) }
+      tracks = values.prefix(LazyGridNode.mostLanes).map { LazyGridTrack($0, view.name.rawValue, context) }
     }
     return LazyGridNode(
       view.name, along: axis, tracks, arguments.alignment[axis.other], distance: arguments.number("spacing"),

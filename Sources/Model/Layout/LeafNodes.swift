@@ -3,7 +3,7 @@
 import Archive
 
 /// `Spacer`. Source: OpenSwiftUI, `Layout/Separator/Spacer.swift`.
-final class SpacerNode: LayoutNode {
+final class SpacerNode: ViewNode {
   private let axis: Axis?
   private let least: Double
 
@@ -11,7 +11,7 @@ final class SpacerNode: LayoutNode {
   init(least: Double?, along axis: Axis?, _ style: ViewStyle, _ context: LayoutContext) {
     self.axis = axis
     self.least = max(0, least ?? Spacing.standard)
-    super.init("Spacer", style, context)
+    super.init(.leaf(.spacer), style, context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
@@ -24,12 +24,12 @@ final class SpacerNode: LayoutNode {
 }
 
 /// `Divider`: a line of one pixel across the axis of the stack around.
-final class DividerNode: LayoutNode {
+final class DividerNode: ViewNode {
   private let axis: Axis
 
   init(across axis: Axis, _ style: ViewStyle, _ context: LayoutContext) {
     self.axis = axis
-    super.init("Divider", style, context)
+    super.init(.leaf(.divider), style, context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
@@ -40,7 +40,7 @@ final class DividerNode: LayoutNode {
   }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
-    [placed(.view, [:], at: origin, size(proposal))]
+    [placed([:], at: origin, size(proposal))]
   }
 }
 
@@ -50,7 +50,7 @@ extension Proposal {
 }
 
 /// A shape, a colour or a gradient: it takes the proposal.
-final class FillingNode: LayoutNode {
+final class FillingNode: ViewNode {
   /// The length of an axis without a proposal, in points. Source: `ProposedViewSize.replacingUnspecifiedDimensions(by:)`.
   static let standard = 10.0
 
@@ -67,22 +67,22 @@ final class FillingNode: LayoutNode {
 
   override func calculateSize(_ proposal: Proposal) -> Size {
     let size = proposal.filled
-    guard name == "Circle" else { return size }
+    guard view == .shape(.circle) else { return size }
     let side = min(size.width, size.height)
     return Size(width: side, height: side)
   }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
-    if name == "Shape" { context.check(arguments, "in", size, arguments["type"]?.string ?? name) }
-    var view = placed(.view, arguments, at: origin, size)
-    view.operations = operations
-    return [view]
+    if view == .shape(.path) { context.check(arguments, "in", size, arguments["type"]?.string ?? name) }
+    var shape = placed(arguments, at: origin, size)
+    shape.operations = operations
+    return [shape]
   }
 }
 
 /// `GeometryReader`: it takes the proposal, and has its content at the top leading corner.
-final class GeometryReaderNode: LayoutNode {
+final class GeometryReaderNode: ViewNode {
   private let content: LayoutNode
   private let arguments: [String: ArchivedValue]
 
@@ -99,21 +99,21 @@ final class GeometryReaderNode: LayoutNode {
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
     context.check(arguments, "size", size, name)
-    var view = placed(.view, [:], at: origin, size)
+    var view = placed([:], at: origin, size)
     view.children = content.place(at: origin, Proposal(size))
     return [view]
   }
 }
 
 /// `ViewThatFits`: the first view whose ideal size fits the proposal, or else the last.
-final class FittingNode: LayoutNode {
+final class FittingNode: ViewNode {
   private let axes: Set<Axis>
   private let children: [LayoutNode]
 
   init(_ axes: Set<Axis>, _ children: [LayoutNode], _ style: ViewStyle, _ context: LayoutContext) {
     self.axes = axes
     self.children = children
-    super.init("ViewThatFits", style, context)
+    super.init(.container(.viewThatFits), style, context)
   }
 
   private func chosen(_ proposal: Proposal) -> LayoutNode? {
@@ -132,7 +132,7 @@ final class FittingNode: LayoutNode {
   }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
-    var view = placed(.view, [:], at: origin, size(proposal))
+    var view = placed([:], at: origin, size(proposal))
     view.children = chosen(proposal)?.place(at: origin, proposal) ?? []
     return [view]
   }

@@ -4,15 +4,16 @@ package import Archive
 
 /// A view with its place on a picture. A modifier that draws is a placed view too, with the view that it modifies within.
 package struct PlacedView: Equatable, Sendable {
+  /// The name of what is placed.
   package enum Kind: Hashable, Sendable {
-    case view
+    case view(ViewName)
     /// `children` are drawn in order: backgrounds first, overlays last.
-    case modifier
+    case layer(LayerModifier)
+    case effect(EffectModifier)
+    case color(ColorModifier)
   }
 
   package var kind: Kind
-  /// SwiftUI's name of the view or modifier.
-  package var name: String
   package var arguments: [String: ArchivedValue]
   /// In points, in the coordinates of the whole layout.
   package var frame: Rect
@@ -27,6 +28,16 @@ package struct PlacedView: Equatable, Sendable {
   /// What a `clipShape`, `mask` or `containerShape` was given.
   package var mask: [PlacedView] = []
 
+  /// SwiftUI's name of the view or modifier.
+  package var name: String {
+    switch kind {
+    case .view(let name): name.rawValue
+    case .layer(let name): name.rawValue
+    case .effect(let name): name.rawValue
+    case .color(let name): name.rawValue
+    }
+  }
+
   /// Visits the view and the views within, parents first.
   package func walk(_ visit: (PlacedView) -> Void) {
     visit(self)
@@ -37,7 +48,7 @@ package struct PlacedView: Equatable, Sendable {
   func mirrored(in width: Double) -> PlacedView {
     let mirroredX = width - frame.maxX
     // What a canvas draws is not mirrored: it has coordinates from left to right.
-    if name == "Canvas" { return moved(by: mirroredX - frame.minX) }
+    if kind == .view(.container(.canvas)) { return moved(by: mirroredX - frame.minX) }
     var view = self
     view.frame.origin.x = mirroredX
     if let text {

@@ -3,7 +3,7 @@
 import Archive
 
 /// `HStack`, `VStack` and views that are laid out like them. Source: OpenSwiftUI, `Layout/Stack/StackLayout.swift`.
-final class StackNode: LayoutNode {
+final class StackNode: ViewNode {
   /// A child with the size and the place that the stack gives it.
   private struct Child {
     let node: LayoutNode
@@ -27,7 +27,7 @@ final class StackNode: LayoutNode {
 
   /// - Parameter distance: between the children, in points; `nil`: what they prefer.
   init(
-    _ name: String, along axis: Axis, _ alignment: AlignmentGuide, distance: Double?, _ nodes: [LayoutNode],
+    _ view: ViewName, along axis: Axis, _ alignment: AlignmentGuide, distance: Double?, _ nodes: [LayoutNode],
     arguments: [String: ArchivedValue] = [:], _ style: ViewStyle, _ context: LayoutContext
   ) {
     self.axis = axis
@@ -38,7 +38,7 @@ final class StackNode: LayoutNode {
       return Child(
         node: node, gap: distance ?? Spacing.distance(from: nodes[index - 1].spacing, to: node.spacing, along: axis))
     }
-    super.init(name, style, context)
+    super.init(view, style, context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size { arranged(proposal).size }
@@ -59,7 +59,7 @@ final class StackNode: LayoutNode {
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let arrangement = arranged(placing(proposal))
-    var view = placed(.view, arguments, at: origin, size(proposal))
+    var view = placed(arguments, at: origin, size(proposal))
     view.children = inDrawingOrder(arrangement.children, \.node.zIndex).flatMap { child in
       child.node.place(at: Point(x: origin.x + child.origin.x, y: origin.y + child.origin.y), child.proposal)
     }

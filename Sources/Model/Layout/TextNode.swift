@@ -3,7 +3,7 @@
 import Archive
 
 /// `Text`: its lines for a proposal, truncated or smaller where they do not fit.
-final class TextNode: LayoutNode {
+final class TextNode: ViewNode {
   private let runs: [TextRun]
   private let arguments: [String: ArchivedValue]
   private lazy var text = BrokenText(runs, context.measure.rules, isRightToLeft: context.isRightToLeft)
@@ -13,7 +13,7 @@ final class TextNode: LayoutNode {
   init(_ arguments: [String: ArchivedValue], _ runs: [TextRun], _ style: ViewStyle, _ context: LayoutContext) {
     self.runs = runs
     self.arguments = arguments
-    super.init("Text", style, context)
+    super.init(.leaf(.text), style, context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
@@ -32,7 +32,7 @@ final class TextNode: LayoutNode {
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let (text, size) = (fitted(proposal), size(proposal))
-    var view = placed(.view, arguments, at: origin, size)
+    var view = placed(arguments, at: origin, size)
     let lines = zip(text.lines, text.baselines).map { line, baseline in
       let rest = size.width - line.width
       let x = style.lines.alignment == "trailing" ? rest : style.lines.alignment == "center" ? rest / 2 : 0

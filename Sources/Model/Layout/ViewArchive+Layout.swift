@@ -78,26 +78,26 @@ extension ViewArchive {
 
   /// The first image and the first text, in one line: what accessoryInline shows. Other views that draw are noted.
   fileprivate func inline(_ context: LayoutContext) -> ViewArchive {
-    var found: [String: ViewArchive] = [:]
+    var found: [LeafView: ViewArchive] = [:]
     var isMore = false
     var left = [self]
     while let view = left.popLast() {
       switch view.name {
-      case "Text", "Image":
-        isMore = isMore || found[view.name] != nil
-        found[view.name] = found[view.name] ?? view
-      default:
-        if view.children.isEmpty, !["EmptyView", "Group", "Spacer"].contains(view.name) { isMore = true }
+      case .leaf(let name) where name == .text || name == .image:
+        isMore = isMore || found[name] != nil
+        found[name] = found[name] ?? view
+      case .leaf, .shape, .fill, .container, .control, .chart, .mark, .unknown:
+        if view.children.isEmpty, !view.name.isBlank { isMore = true }
         left += view.children.reversed()
       }
     }
     if isMore { context.note(.viewNotLaidOut, "accessoryInline: what is besides its first image and text") }
-    let views = ["Image", "Text"].compactMap { found[$0] }.map { view in
+    let views = [LeafView.image, .text].compactMap { found[$0] }.map { view in
       var view = view
       view.modifiers = []
       return view
     }
-    let limit = Modifier("lineLimit", ["lines": 1])
-    return ViewArchive("HStack", ["spacing": 4], children: views, modifiers: [limit])
+    let limit = Modifier(.style(.lineLimit), ["lines": 1])
+    return ViewArchive(.container(.hStack), ["spacing": 4], children: views, modifiers: [limit])
   }
 }

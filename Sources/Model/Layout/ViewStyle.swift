@@ -53,7 +53,7 @@ package struct ViewStyle: Hashable, Sendable {
   var tracking = 0.0
   var textCase: String?
   /// The styles of controls by the names of their modifiers.
-  var controlStyles: [String: String] = [:]
+  var controlStyles: [StyleModifier: String] = [:]
 
   package init(
     textSize: TextSizeName = .large, colorScheme: ColorSchemeName = .light, isTextBold: Bool = false
@@ -90,60 +90,47 @@ package struct ViewStyle: Hashable, Sendable {
   }
 
   /// Applies a modifier that sets what the views within inherit.
-  ///
-  /// - Returns: whether it is such a modifier.
-  mutating func apply(_ modifier: ViewArchive.Modifier) -> Bool {
-    let arguments = modifier.arguments
-    switch modifier.name {
-    case "foregroundColor": foreground = arguments["color"].map { [$0] } ?? []
-    case "foregroundStyle":
-      foreground = ["style", "secondary", "tertiary"].compactMap { arguments[$0] }.map(level)
-    case "tint": tint = arguments["style"]
-    case "accentColor": tint = arguments["color"]
-    case "backgroundStyle": background = arguments["style"]
-    case "colorScheme": colorScheme = arguments["scheme"]?.string.flatMap(ColorSchemeName.init) ?? colorScheme
-    case "dynamicTypeSize": setTextSize(arguments)
-    case "imageScale": imageScale = arguments["scale"]?.string ?? imageScale
-    case "symbolRenderingMode": symbolRenderingMode = arguments["mode"]?.string
-    case "symbolVariant": symbolVariants = (arguments["variant"]?.string).map { [$0] + symbolVariants } ?? []
-    case "labelStyle", "buttonStyle", "toggleStyle", "gaugeStyle", "progressViewStyle":
-      controlStyles[modifier.name] = arguments["style"]?.string
-    case "controlSize": controlStyles[modifier.name] = arguments["size"]?.string
-    case "buttonBorderShape": controlStyles[modifier.name] = arguments["shape"]?.string
-    case "labelsHidden": controlStyles[modifier.name] = "true"
-    default: return applyToText(modifier)
-    }
-    return true
-  }
-
-  private mutating func applyToText(_ modifier: ViewArchive.Modifier) -> Bool {
-    let arguments = modifier.arguments
+  mutating func apply(_ name: StyleModifier, _ arguments: [String: ArchivedValue]) {
     let isActive = arguments["isActive"] != false
-    switch modifier.name {
-    case "font": font = arguments["font"]
-    case "fontWeight": weight = arguments["weight"]?.string
-    case "fontDesign": design = arguments["design"]?.string
-    case "fontWidth": width = arguments["width"]?.number
-    case "bold": isBold = isActive
-    case "italic": isItalic = isActive
-    case "monospaced": isMonospaced = isActive
-    case "monospacedDigit": hasMonospacedDigits = true
-    case "tracking", "kerning": tracking = arguments["points"]?.finite ?? 0
-    case "baselineOffset": baselineOffset = arguments["points"]?.finite ?? 0
-    case "underline": underline = isActive ? arguments["color"] ?? .record([:]) : nil
-    case "strikethrough": strikethrough = isActive ? arguments["color"] ?? .record([:]) : nil
-    case "textCase": textCase = arguments["case"]?.string
-    case "lineLimit":
+    switch name {
+    case .foregroundColor: foreground = arguments["color"].map { [$0] } ?? []
+    case .foregroundStyle:
+      foreground = ["style", "secondary", "tertiary"].compactMap { arguments[$0] }.map(level)
+    case .tint: tint = arguments["style"]
+    case .accentColor: tint = arguments["color"]
+    case .backgroundStyle: background = arguments["style"]
+    case .colorScheme: colorScheme = arguments["scheme"]?.string.flatMap(ColorSchemeName.init) ?? colorScheme
+    case .dynamicTypeSize: setTextSize(arguments)
+    case .imageScale: imageScale = arguments["scale"]?.string ?? imageScale
+    case .symbolRenderingMode: symbolRenderingMode = arguments["mode"]?.string
+    case .symbolVariant: symbolVariants = (arguments["variant"]?.string).map { [$0] + symbolVariants } ?? []
+    case .labelStyle, .buttonStyle, .toggleStyle, .gaugeStyle, .progressViewStyle:
+      controlStyles[name] = arguments["style"]?.string
+    case .controlSize: controlStyles[name] = arguments["size"]?.string
+    case .buttonBorderShape: controlStyles[name] = arguments["shape"]?.string
+    case .labelsHidden: controlStyles[name] = "true"
+    case .font: font = arguments["font"]
+    case .fontWeight: weight = arguments["weight"]?.string
+    case .fontDesign: design = arguments["design"]?.string
+    case .fontWidth: width = arguments["width"]?.number
+    case .bold: isBold = isActive
+    case .italic: isItalic = isActive
+    case .monospaced: isMonospaced = isActive
+    case .monospacedDigit: hasMonospacedDigits = true
+    case .tracking, .kerning: tracking = arguments["points"]?.finite ?? 0
+    case .baselineOffset: baselineOffset = arguments["points"]?.finite ?? 0
+    case .underline: underline = isActive ? arguments["color"] ?? .record([:]) : nil
+    case .strikethrough: strikethrough = isActive ? arguments["color"] ?? .record([:]) : nil
+    case .textCase: textCase = arguments["case"]?.string
+    case .lineLimit:
       lines.limit = arguments["lines"]?.count.map { max($0, 1) }
       let reserved = arguments["reservesSpace"] == true ? lines.limit : arguments["from"]?.count
       lines.reserved = min(max(reserved ?? 1, 1), 1000)
-    case "lineSpacing": lines.spacing = max(0, arguments["points"]?.finite ?? 0)
-    case "multilineTextAlignment": lines.alignment = arguments["alignment"]?.string ?? lines.alignment
-    case "truncationMode": lines.truncation = arguments["mode"]?.string ?? lines.truncation
-    case "minimumScaleFactor": lines.minimumScale = (arguments["factor"]?.finite ?? 1).clamped(0.01, 1)
-    default: return false
+    case .lineSpacing: lines.spacing = max(0, arguments["points"]?.finite ?? 0)
+    case .multilineTextAlignment: lines.alignment = arguments["alignment"]?.string ?? lines.alignment
+    case .truncationMode: lines.truncation = arguments["mode"]?.string ?? lines.truncation
+    case .minimumScaleFactor: lines.minimumScale = (arguments["factor"]?.finite ?? 1).clamped(0.01, 1)
     }
-    return true
   }
 
   /// A style as the views within see it: a level of the hierarchy is that of the style around.

@@ -48,27 +48,27 @@ extension Drawing.ColorMap {
     return .matrix(rows)
   }
 
-  /// The map of a colour effect; `nil` for another modifier.
+  /// The map of a colour effect; `nil` for `blendMode`, and for `colorMultiply` without a colour.
   ///
   /// - Parameters:
   ///   - amount: the number of the effect: its amount, or degrees.
   ///   - color: of `colorMultiply`.
-  init?(_ name: String, amount: Double?, color: RGBA?) {
+  init?(_ name: ColorModifier, amount: Double?, color: RGBA?) {
     // The numbers stay small enough for a picture in any format.
     let amount = amount.map { $0.isFinite ? min(max($0, -1000), 1000) : 0 }
     switch name {
-    case "brightness": self = .scale([1, 1, 1], plus: amount ?? 0)
-    case "contrast": self = .scale(Array(repeating: amount ?? 1, count: 3), plus: (1 - (amount ?? 1)) / 2)
-    case "saturation": self = .saturation(max(0, amount ?? 1))
-    case "grayscale": self = .saturation(1 - min(max(amount ?? 0, 0), 1))
-    case "hueRotation": self = .hueRotation(degrees: amount ?? 0)
-    case "colorInvert": self = .scale([-1, -1, -1], plus: 1)
-    case "colorMultiply":
+    case .brightness: self = .scale([1, 1, 1], plus: amount ?? 0)
+    case .contrast: self = .scale(Array(repeating: amount ?? 1, count: 3), plus: (1 - (amount ?? 1)) / 2)
+    case .saturation: self = .saturation(max(0, amount ?? 1))
+    case .grayscale: self = .saturation(1 - min(max(amount ?? 0, 0), 1))
+    case .hueRotation: self = .hueRotation(degrees: amount ?? 0)
+    case .colorInvert: self = .scale([-1, -1, -1], plus: 1)
+    case .colorMultiply:
       guard let color else { return nil }
       self = .scale([color.red, color.green, color.blue], opacity: color.opacity)
-    case "luminanceToAlpha":
+    case .luminanceToAlpha:
       self = .matrix(Array(repeating: 0, count: 15) + Self.shares + [0, 0])
-    default: return nil
+    case .blendMode: return nil
     }
   }
 }

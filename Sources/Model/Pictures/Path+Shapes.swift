@@ -47,19 +47,20 @@ extension Path {
   ///
   /// - Parameter container: the radius of the corners of the widget.
   init?(_ view: PlacedView, container: (rect: Rect, radius: Double)) {
+    guard case .view(.shape(let name)) = view.kind else { return nil }
     let inset = view.arguments["inset"]?.number ?? 0
     let rect = view.frame.inset(Insets(inset))
     let isContinuous = view.arguments["style"] != "circular"
     let side = min(rect.size.width, rect.size.height)
-    switch view.name {
-    case "Rectangle": self.init(rect)
-    case "Circle":
+    switch name {
+    case .rectangle: self.init(rect)
+    case .circle:
       self.init(ellipseIn: Rect(x: rect.midX - side / 2, y: rect.midY - side / 2, width: side, height: side))
-    case "Ellipse": self.init(ellipseIn: rect)
+    case .ellipse: self.init(ellipseIn: rect)
     // A corner that is as large as the side is round in both styles.
-    case "Capsule":
+    case .capsule:
       self.init(roundedRect: rect, radii: Array(repeating: side / 2, count: 4), isContinuous: false)
-    case "RoundedRectangle":
+    case .roundedRectangle:
       let radius: Double
       if case .record(let size) = view.arguments["cornerRadius"] {
         radius = min(size["width"]?.number ?? 0, size["height"]?.number ?? 0)
@@ -68,7 +69,7 @@ extension Path {
       }
       self.init(
         roundedRect: rect, radii: Array(repeating: max(0, radius - inset), count: 4), isContinuous: isContinuous)
-    case "UnevenRoundedRectangle":
+    case .unevenRoundedRectangle:
       var radii = [0.0, 0, 0, 0]
       if case .record(let record) = view.arguments["cornerRadii"] {
         radii = ["topLeading", "topTrailing", "bottomTrailing", "bottomLeading"].map {
@@ -76,7 +77,7 @@ extension Path {
         }
       }
       self.init(roundedRect: rect, radii: radii, isContinuous: isContinuous)
-    case "ContainerRelativeShape":
+    case .containerRelativeShape:
       let outer = container.rect
       let distance =
         [
@@ -85,11 +86,10 @@ extension Path {
       self.init(
         roundedRect: rect, radii: Array(repeating: max(0, container.radius - max(0, distance)), count: 4),
         isContinuous: true)
-    case "Shape":
+    case .path:
       guard case .list(let elements) = view.arguments["path"] else { return nil }
       self.init(archived: elements)
       self = mapped { Point(x: $0.x + view.frame.minX, y: $0.y + view.frame.minY) }
-    default: return nil
     }
   }
 

@@ -6,10 +6,17 @@ import Layout
 extension PictureBuilder {
   // MARK: Colours
 
+  /// The drawings within a modifier that changes their colours.
+  mutating func colored(_ view: PlacedView, _ name: ColorModifier) -> [Drawing] {
+    let inner = innerDrawings(of: view)
+    guard let effect = colorEffect(view, name) else { return inner }
+    return tones.map { inAccent(effect, of: view, inner, $0) } ?? [.group(effect, inner)]
+  }
+
   /// The group of a modifier that changes colours; `nil`, with a notice, for one that is not drawn.
-  mutating func colorEffect(_ view: PlacedView) -> Drawing.Group? {
+  private mutating func colorEffect(_ view: PlacedView, _ name: ColorModifier) -> Drawing.Group? {
     var group = Drawing.Group()
-    if view.name == "blendMode" {
+    if name == .blendMode {
       let mode = view.arguments["mode"]?.string ?? "normal"
       guard let blend = Drawing.Blend(rawValue: mode) else {
         note("the blend mode \(mode) is drawn as normal")
@@ -23,8 +30,8 @@ extension PictureBuilder {
       color = found
     }
     let amount = view.arguments["amount"]?.number ?? view.arguments["degrees"]?.number
-    guard let map = Drawing.ColorMap(view.name, amount: amount, color: color) else {
-      note(".\(view.name) is not drawn")
+    guard let map = Drawing.ColorMap(name, amount: amount, color: color) else {
+      note(".\(name.rawValue) is not drawn")
       return nil
     }
     group.colors = [map]
@@ -34,11 +41,11 @@ extension PictureBuilder {
   // MARK: Rendering modes
 
   /// The same in an accented widget, where only a change of the opacity is seen.
-  func inAccent(
+  private func inAccent(
     _ effect: Drawing.Group, of view: PlacedView, _ inner: [Drawing], _ tones: AccentedTones
   ) -> [Drawing] {
     guard case .matrix(let numbers)? = effect.colors.first else { return inner }
-    if view.name == "luminanceToAlpha" {
+    if view.kind == .color(.luminanceToAlpha) {
       var builder = self
       builder.tones = nil
       let colored = Drawing.group(effect, builder.innerDrawings(of: view))
@@ -52,8 +59,8 @@ extension PictureBuilder {
   /// The drawings within a modifier, in the group of colours to which it adds them.
   mutating func innerDrawings(of view: PlacedView) -> [Drawing] {
     let outer = tones
-    if view.name == "widgetAccentable", view.arguments["accentable"] != false { tones?.isAccent = true }
-    if view.name == "widgetAccentedRenderingMode" { tones?.imageMode = view.arguments["mode"]?.string }
+    if view.kind == .effect(.widgetAccentable), view.arguments["accentable"] != false { tones?.isAccent = true }
+    if view.kind == .effect(.widgetAccentedRenderingMode) { tones?.imageMode = view.arguments["mode"]?.string }
     defer { tones = outer }
     return view.children.flatMap { drawings(of: $0) }
   }

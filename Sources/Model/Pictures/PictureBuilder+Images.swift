@@ -54,7 +54,7 @@ extension PictureBuilder {
 
   /// The author's mode, the last one first, or else that of the asset catalog.
   private func isTemplate(_ view: PlacedView) -> Bool {
-    let own = view.operations.last { $0.name == "renderingMode" && $0.arguments["mode"] != nil }
+    let own = view.operations.last { $0.name == .shape(.renderingMode) && $0.arguments["mode"] != nil }
     return (own?.arguments["mode"] ?? view.arguments["intent"]) == "template"
   }
 
@@ -90,14 +90,17 @@ extension PictureBuilder {
   /// Names the modifiers that a picture does not obey.
   private mutating func noteModifiers(of view: PlacedView) {
     for operation in view.operations {
-      switch operation.name {
-      case "resizable":
+      guard case .shape(let name) = operation.name else { continue }
+      switch name {
+      case .resizable:
         for label in ["capInsets", "resizingMode"] where operation.arguments[label] != nil {
           note("\(named(view.arguments)) is stretched: \(label) of resizable has no effect")
         }
-      case "interpolation" where operation.arguments["interpolation"] == "none":
+      case .interpolation where operation.arguments["interpolation"] == "none":
         note("\(named(view.arguments)) is drawn smooth: interpolation(.none) has no effect")
-      default: break
+      case .interpolation, .renderingMode, .antialiased, .fill, .stroke, .strokeBorder, .trim, .rotation, .scale, .size,
+        .chartPlotStyle:
+        break
       }
     }
   }

@@ -16,7 +16,7 @@ extension PictureBuilder {
     let side = min(frame.size.width, frame.size.height)
     guard side > 0, side.isFinite else { return [] }
     let square = Rect(x: frame.midX - side / 2, y: frame.midY - side / 2, width: side, height: side)
-    let isOriginal = operations.contains { $0.name == "renderingMode" && $0.arguments["mode"] == "original" }
+    let isOriginal = operations.contains { $0.name == .shape(.renderingMode) && $0.arguments["mode"] == "original" }
     // Several styles without a mode are a palette.
     let mode = style.symbolRenderingMode ?? (style.foreground.count > 1 ? "palette" : "monochrome")
     let isLayered = !isOriginal && ["hierarchical", "palette"].contains(mode)

@@ -115,25 +115,32 @@ struct PictureBuilder {
   }
 
   mutating func drawings(of view: PlacedView) -> [Drawing] {
-    if view.kind == .modifier { return modified(view) }
-    guard let own = ownDrawings(of: view) else { return view.children.flatMap { drawings(of: $0) } }
-    guard let tones = tones(for: view) else { return own }
-    return view.name == "Image" ? tones.tonedImage(own) : tones.toned(own)
+    switch view.kind {
+    case .layer(let name): return layered(view, name)
+    case .effect(let name): return changed(view, name)
+    case .color(let name): return colored(view, name)
+    case .view(let name):
+      guard let own = ownDrawings(of: view, name) else { return view.children.flatMap { drawings(of: $0) } }
+      guard let tones = tones(for: view) else { return own }
+      return name == .leaf(.image) ? tones.tonedImage(own) : tones.toned(own)
+    }
   }
 
   /// The drawings of a view that draws; `nil` for one that only contains others.
-  private mutating func ownDrawings(of view: PlacedView) -> [Drawing]? {
-    switch view.name {
-    case "Text": return text(view)
-    case "Image": return image(view)
-    case "AccessoryWidgetBackground": return [accessoryBackground(view)]
-    case "Divider":
+  private mutating func ownDrawings(of view: PlacedView, _ name: ViewName) -> [Drawing]? {
+    switch name {
+    case .leaf(.text): return text(view)
+    case .leaf(.image): return image(view)
+    case .leaf(.divider):
       return [.fill(Path(view.frame), paints.paint("separator", view.style, in: view.frame), isEvenOdd: false)]
-    case "Color", "LinearGradient", "RadialGradient", "EllipticalGradient", "AngularGradient":
+    case .shape: return Path(view, container: container).map { shape($0, view) }
+    case .fill(.accessoryWidgetBackground): return [accessoryBackground(view)]
+    case .fill(.color), .fill(.linearGradient), .fill(.radialGradient), .fill(.ellipticalGradient),
+      .fill(.angularGradient):
       let value = view.arguments["color"] ?? view.arguments["style"] ?? "clear"
       return [.fill(Path(view.frame), paints.paint(value, view.style, in: view.frame), isEvenOdd: false)]
-    default:
-      return Path(view, container: container).map { shape($0, view) }
+    case .leaf(.emptyView), .leaf(.spacer), .leaf(.unsupportedView), .container, .control, .chart, .mark, .unknown:
+      return nil
     }
   }
 
@@ -145,20 +152,21 @@ struct PictureBuilder {
     var drawings: [Drawing] = []
     var stroke: Stroke?
     for operation in view.operations {
+      guard case .shape(let name) = operation.name else { continue }
       let arguments = operation.arguments
       func number(_ label: String) -> Double? {
         arguments[label]?.number.flatMap { $0.isFinite ? $0 : nil }
       }
-      switch operation.name {
-      case "trim": path = path.trimmed(from: number("from") ?? 0, to: number("to") ?? 1)
-      case "rotation":
+      switch name {
+      case .trim: path = path.trimmed(from: number("from") ?? 0, to: number("to") ?? 1)
+      case .rotation:
         let anchor = (arguments["anchor"]?.string ?? "center").unitPoint(in: view.frame)
         path = path.rotated(
           degrees: number("degrees") ?? 0, about: anchor ?? Point(x: view.frame.midX, y: view.frame.midY))
-      case "scale":
+      case .scale:
         let (x, y, centre) = (number("x") ?? 1, number("y") ?? 1, Point(x: view.frame.midX, y: view.frame.midY))
         path = path.mapped { Point(x: centre.x + ($0.x - centre.x) * x, y: centre.y + ($0.y - centre.y) * y) }
-      case "fill":
+      case .fill:
         let value = arguments["style"] ?? "foreground"
         let paint = paints.paint(value, view.style, in: view.frame)
         drawings += backdrop(of: value, within: stroke == nil ? path : nil)
@@ -167,14 +175,15 @@ struct PictureBuilder {
         } else {
           drawings.append(.fill(path, paint, isEvenOdd: arguments["eoFill"] == true))
         }
-      case "stroke" where arguments["style"] == nil: stroke = Stroke(arguments)
-      case "stroke", "strokeBorder":
+      case .stroke where arguments["style"] == nil: stroke = Stroke(arguments)
+      case .stroke, .strokeBorder:
         let line = Stroke(arguments)
         let value = arguments["style"] ?? "foreground"
         let paint = paints.paint(value, view.style, in: view.frame)
         drawings += backdrop(of: value, within: nil)
-        drawings.append(.stroke(operation.name == "stroke" ? path : border(view, line.width) ?? path, paint, line))
-      default: note("the shape operation \(operation.name) is not drawn")
+        drawings.append(.stroke(name == .stroke ? path : border(view, line.width) ?? path, paint, line))
+      case .size, .resizable, .renderingMode, .interpolation, .antialiased, .chartPlotStyle:
+        note("the shape operation \(name.rawValue) is not drawn")
       }
     }
     if !drawings.isEmpty { return drawings }
@@ -194,7 +203,20 @@ struct PictureBuilder {
 
   // MARK: Modifiers
 
-  private mutating func modified(_ view: PlacedView) -> [Drawing] {
+  private mutating func layered(_ view: PlacedView, _ name: LayerModifier) -> [Drawing] {
+    let inner = innerDrawings(of: view)
+    var group = Drawing.Group()
+    switch name {
+    case .background, .overlay, .containerShape: return inner
+    case .clipShape:
+      guard let shape = view.mask.first, let path = Path(shape, container: container) else { return inner }
+      group.clip = path
+    case .mask: group.mask = view.mask.flatMap { drawings(of: $0) }
+    }
+    return [.group(group, inner)]
+  }
+
+  private mutating func changed(_ view: PlacedView, _ name: EffectModifier) -> [Drawing] {
     let inner = innerDrawings(of: view)
     var group = Drawing.Group()
     let arguments = view.arguments
@@ -202,26 +224,24 @@ struct PictureBuilder {
     let anchor =
       (arguments["anchor"]?.string ?? "center").unitPoint(in: view.frame)
       ?? Point(x: view.frame.midX, y: view.frame.midY)
-    switch view.name {
-    case "background", "overlay", "containerShape", "widgetAccentable", "widgetAccentedRenderingMode", "drawn":
-      return inner
-    case "compositingGroup", "drawingGroup": group.isIsolated = true
-    case "hidden": return []
-    case "opacity": group.opacity = min(max(number("opacity") ?? 1, 0), 1)
-    case "blur": group.blur = max(0, number("radius") ?? 0)
-    case "clipped": group.clip = Path(view.frame)
-    case "cornerRadius":
+    switch name {
+    case .widgetAccentable, .widgetAccentedRenderingMode, .drawn: return inner
+    case .compositingGroup, .drawingGroup: group.isIsolated = true
+    case .hidden: return []
+    case .opacity: group.opacity = min(max(number("opacity") ?? 1, 0), 1)
+    case .blur: group.blur = max(0, number("radius") ?? 0)
+    case .clipped: group.clip = Path(view.frame)
+    case .cornerRadius:
       group.clip = Path(
         roundedRect: view.frame, radii: Array(repeating: number("radius") ?? 0, count: 4), isContinuous: false)
-    case "clipShape":
-      guard let shape = view.mask.first, let path = Path(shape, container: container) else { return inner }
-      group.clip = path
-    case "mask": group.mask = view.mask.flatMap { drawings(of: $0) }
-    case "rotationEffect": group.rotation = Drawing.Rotation(degrees: number("degrees") ?? 0, about: anchor)
-    case "scaleEffect":
+    case .rotationEffect: group.rotation = Drawing.Rotation(degrees: number("degrees") ?? 0, about: anchor)
+    case .rotation3DEffect:
+      note(".rotation3DEffect is not drawn")
+      return inner
+    case .scaleEffect:
       let factor = number("scale") ?? 1
       group.scale = Drawing.Scaling(x: number("x") ?? factor, y: number("y") ?? factor, about: anchor)
-    case "shadow":
+    case .shadow:
       var color = RGBA(0, 0, 0, opacity: 0.33)
       if let own = arguments["color"], case .color(let found) = paints.paint(own, view.style, in: view.frame) {
         color = found
@@ -229,14 +249,11 @@ struct PictureBuilder {
       color = tones.map { $0.color.faded(color.opacity) } ?? color
       group.shadow = Drawing.Shadow(
         color: color, radius: max(0, number("radius") ?? 0), x: number("x") ?? 0, y: number("y") ?? 0)
-    case "border":
+    case .border:
       let width = max(0, number("width") ?? 1)
       let paint = paints.paint(arguments["style"] ?? "foreground", view.style, in: view.frame)
       let border = [Drawing.stroke(Path(view.frame.inset(Insets(width / 2))), paint, Stroke(width: width))]
       return inner + (tones?.toned(border) ?? border)
-    default:
-      guard let effect = colorEffect(view) else { return inner }
-      return tones.map { inAccent(effect, of: view, inner, $0) } ?? [.group(effect, inner)]
     }
     return [.group(group, inner)]
   }

@@ -33,7 +33,7 @@ nonisolated public struct AxisGridLine: ArchivedAxisMark {
   }
 
   @MainActor func parts(of value: AxisValue, in context: ArchivingContext) -> [ViewArchive.Modifier] {
-    [ViewArchive.Modifier("gridLine", arguments.compactMapValues { $0 })]
+    [ViewArchive.Modifier(.chart(.gridLine), arguments.compactMapValues { $0 })]
   }
 }
 
@@ -46,7 +46,7 @@ nonisolated public struct AxisTick: ArchivedAxisMark {
   }
 
   @MainActor func parts(of value: AxisValue, in context: ArchivingContext) -> [ViewArchive.Modifier] {
-    [ViewArchive.Modifier("tick", arguments.compactMapValues { $0 })]
+    [ViewArchive.Modifier(.chart(.tick), arguments.compactMapValues { $0 })]
   }
 }
 
@@ -69,7 +69,7 @@ nonisolated public struct AxisValueLabel<Content: View>: ArchivedAxisMark {
   {
     let view = context.environment.during { content(value) }
     let arguments = centered.map { ["centered": $0.archived] } ?? [:]
-    return [ViewArchive.Modifier("valueLabel", arguments, views: try context.children(of: view))]
+    return [ViewArchive.Modifier(.chart(.valueLabel), arguments, views: try context.children(of: view))]
   }
 }
 
@@ -182,11 +182,11 @@ nonisolated struct StyledAxisMark<Content: AxisMark>: ArchivedAxisMark {
 extension AxisMark {
   nonisolated public func foregroundStyle<S: ShapeStyle>(_ style: S) -> some AxisMark {
     StyledAxisMark(
-      content: self, modifier: ViewArchive.Modifier("foregroundStyle", ["style": style.archived(in: .current)]))
+      content: self, modifier: ViewArchive.Modifier(.style(.foregroundStyle), ["style": style.archived(in: .current)]))
   }
   nonisolated public func font(_ font: Font?) -> some AxisMark {
     StyledAxisMark(
-      content: self, modifier: ViewArchive.Modifier("font", font.map { ["font": $0.archived] } ?? [:]))
+      content: self, modifier: ViewArchive.Modifier(.style(.font), font.map { ["font": $0.archived] } ?? [:]))
   }
 }
 

@@ -52,7 +52,7 @@ nonisolated public struct Chart<Content: ChartContent>: View, ArchivedView {
       for group in axis.groups ?? usual { axes.append(try self.axis(dimension, group, model, size, context)) }
     }
     return ViewArchive(
-      "Chart", given: arguments, children: marks + axes, modifiers: try settings.archivedPlotStyle(in: context))
+      .chart(.chart), given: arguments, children: marks + axes, modifiers: try settings.archivedPlotStyle(in: context))
   }
 
   /// Archives one group of marks of an axis: a view for each value, with its lines and its label as modifiers.
@@ -71,11 +71,11 @@ nonisolated public struct Chart<Content: ChartContent>: View, ArchivedView {
         index: index, count: ticks.values.count, value: value, unit: ticks.unit, isHorizontal: dimension == .x)
       let mark = environment.during { group.marks(value) }
       children.append(
-        ViewArchive("AxisMark", ["value": value.value.archived], modifiers: try context.parts(of: mark, value)))
+        ViewArchive(.chart(.axisMark), ["value": value.value.archived], modifiers: try context.parts(of: mark, value)))
     }
     let position = group.position.name
     return ViewArchive(
-      "AxisMarks",
+      .chart(.axisMarks),
       given: [
         "axis": .string(dimension.rawValue), "position": position == "automatic" ? nil : .string(position),
         "values": group.values.isAutomatic && !ticks.values.contains { $0.category != nil } ? "automatic" : nil,

@@ -10,7 +10,7 @@ nonisolated struct ModifiedChartContent<Content: ChartContent>: ChartContent, Ar
   typealias Body = Never
 
   let content: Content
-  let name: String
+  let name: ModifierName
   let arguments: [String: ArchivedValue]
   let views: () -> [any View]
 
@@ -29,83 +29,85 @@ nonisolated struct ModifiedChartContent<Content: ChartContent>: ChartContent, Ar
 // Source of all: `Charts.ChartContent` of the iOS 18 SDK.
 extension ChartContent {
   nonisolated private func modified(
-    _ name: String, _ arguments: [String: ArchivedValue?], views: @escaping () -> [any View] = { [] }
+    _ name: ModifierName, _ arguments: [String: ArchivedValue?], views: @escaping () -> [any View] = { [] }
   ) -> some ChartContent {
     ModifiedChartContent(content: self, name: name, arguments: arguments.compactMapValues { $0 }, views: views)
   }
 
   nonisolated public func foregroundStyle<S: ShapeStyle>(_ style: S) -> some ChartContent {
-    modified("foregroundStyle", ["style": style.archived(in: .current)])
+    modified(.style(.foregroundStyle), ["style": style.archived(in: .current)])
   }
   /// Gives each category its own style.
   nonisolated public func foregroundStyle<D: Plottable>(by value: PlottableValue<D>) -> some ChartContent
   where D.PrimitivePlottable == String {
-    modified("foregroundStyle", ["by": value.archived])
+    modified(.style(.foregroundStyle), ["by": value.archived])
   }
   /// `opacity` is from 0 to 1.
   nonisolated public func opacity(_ opacity: Double) -> some ChartContent {
-    modified("opacity", ["opacity": opacity.archived])
+    modified(.effect(.opacity), ["opacity": opacity.archived])
   }
   /// `radius` is in points.
   nonisolated public func cornerRadius(_ radius: CGFloat, style: RoundedCornerStyle = .continuous) -> some ChartContent
   {
-    modified("cornerRadius", ["radius": radius.archived, "style": style == .continuous ? nil : style.archived])
+    modified(.effect(.cornerRadius), ["radius": radius.archived, "style": style == .continuous ? nil : style.archived])
   }
   nonisolated public func interpolationMethod(_ method: InterpolationMethod) -> some ChartContent {
-    modified("interpolationMethod", method.arguments.mapValues { $0 })
+    modified(.chart(.interpolationMethod), method.arguments.mapValues { $0 })
   }
   nonisolated public func lineStyle(_ style: StrokeStyle) -> some ChartContent {
-    modified("lineStyle", ["style": style.archived])
+    modified(.chart(.lineStyle), ["style": style.archived])
   }
   nonisolated public func symbol(_ symbol: BasicChartSymbolShape) -> some ChartContent {
-    modified("symbol", ["symbol": .string(symbol.name)])
+    modified(.chart(.symbol), ["symbol": .string(symbol.name)])
   }
   /// `area` is in square points.
   nonisolated public func symbolSize(_ area: CGFloat) -> some ChartContent {
-    modified("symbolSize", ["area": area.archived])
+    modified(.chart(.symbolSize), ["area": area.archived])
   }
   nonisolated public func symbolSize(_ size: CGSize) -> some ChartContent {
-    modified("symbolSize", ["size": size.archived])
+    modified(.chart(.symbolSize), ["size": size.archived])
   }
   /// Puts the marks of different categories at one place beside each other.
   nonisolated public func position<P: Plottable>(by value: PlottableValue<P>) -> some ChartContent
   where P.PrimitivePlottable == String {
-    modified("position", ["by": value.archived])
+    modified(.layout(.position), ["by": value.archived])
   }
-  nonisolated public func zIndex(_ value: Double) -> some ChartContent { modified("zIndex", ["value": value.archived]) }
+  nonisolated public func zIndex(_ value: Double) -> some ChartContent {
+    modified(.layout(.zIndex), ["value": value.archived])
+  }
   /// `spacing` is in points.
   nonisolated public func annotation<C: View>(
     position: AnnotationPosition = .automatic, alignment: Alignment = .center, spacing: CGFloat? = nil,
     @ViewBuilder content: @escaping () -> C
   ) -> some ChartContent {
     modified(
-      "annotation",
+      .chart(.annotation),
       ["position": .string(position.name), "alignment": alignment.archived, "spacing": spacing?.archived]
     ) { [content()] }
   }
 
   nonisolated public func accessibilityLabel(_ label: Text) -> some ChartContent {
-    modified("accessibilityLabel", ["label": .string(label.resolved(in: .current))])
+    modified(.accessibility(.label), ["label": .string(label.resolved(in: .current))])
   }
   nonisolated public func accessibilityLabel(_ labelKey: LocalizedStringKey) -> some ChartContent {
     accessibilityLabel(Text(labelKey))
   }
   @_disfavoredOverload nonisolated public func accessibilityLabel<S: StringProtocol>(_ label: S) -> some ChartContent {
-    modified("accessibilityLabel", ["label": .string(String(label))])
+    modified(.accessibility(.label), ["label": .string(String(label))])
   }
   nonisolated public func accessibilityValue(_ value: Text) -> some ChartContent {
-    modified("accessibilityValue", ["value": .string(value.resolved(in: .current))])
+    modified(.accessibility(.value), ["value": .string(value.resolved(in: .current))])
   }
   nonisolated public func accessibilityValue(_ valueKey: LocalizedStringKey) -> some ChartContent {
     accessibilityValue(Text(valueKey))
   }
   @_disfavoredOverload nonisolated public func accessibilityValue<S: StringProtocol>(_ value: S) -> some ChartContent {
-    modified("accessibilityValue", ["value": .string(String(value))])
+    modified(.accessibility(.value), ["value": .string(String(value))])
   }
   nonisolated public func accessibilityIdentifier(_ identifier: String) -> some ChartContent {
-    modified("accessibilityIdentifier", ["identifier": .string(identifier)])
+    modified(.accessibility(.identifier), ["identifier": .string(identifier)])
   }
   nonisolated public func accessibilityHidden(_ hidden: Bool) -> some ChartContent {
-    modified("accessibilityHidden", ["hidden": .bool(hidden)])
+    modified(.accessibility(.hidden), ["hidden": .bool(hidden)])
   }
 }

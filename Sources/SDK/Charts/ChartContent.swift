@@ -45,10 +45,10 @@ extension ArchivedMark {
 extension ViewArchive {
   /// A mark with its values by channel.
   init(
-    _ kind: ChartMark.Kind, _ values: [ChartMark.Channel: ArchivedValue], _ arguments: [String: ArchivedValue?] = [:]
+    _ kind: MarkView, _ values: [ChartMark.Channel: ArchivedValue], _ arguments: [String: ArchivedValue?] = [:]
   ) {
     let channels = Dictionary(uniqueKeysWithValues: values.map { ($0.key.rawValue, $0.value) })
-    self.init(kind.rawValue, given: arguments.merging(channels) { $1 })
+    self.init(.mark(kind), given: arguments.merging(channels) { $1 })
   }
 }
 

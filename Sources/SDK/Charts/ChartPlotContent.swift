@@ -6,7 +6,7 @@ public import SwiftUI
 /// The plot of a chart: its grid lines and marks, without axes and legend. Source: `Charts.ChartPlotContent`.
 nonisolated public struct ChartPlotContent: View, ArchivedView, Sendable {
   public typealias Body = Never
-  package func archive(in context: ArchivingContext) -> ViewArchive { ViewArchive("ChartPlotContent") }
+  package func archive(in context: ArchivingContext) -> ViewArchive { ViewArchive(.chart(.chartPlotContent)) }
 }
 
 extension View {
@@ -23,6 +23,6 @@ extension ChartSettings {
   @MainActor func archivedPlotStyle(in context: ArchivingContext) throws(ArchiveRefusal) -> [ViewArchive.Modifier] {
     guard let plotStyle else { return [] }
     let plot = context.environment.during { plotStyle(ChartPlotContent()) }
-    return [ViewArchive.Modifier("chartPlotStyle", views: [try context.archive(of: plot)])]
+    return [ViewArchive.Modifier(.shape(.chartPlotStyle), views: [try context.archive(of: plot)])]
   }
 }

@@ -125,22 +125,22 @@ extension ControlWidgetTemplate {
 extension View {
   /// The system's description of a control's state.
   @MainActor @preconcurrency public func controlWidgetStatus(_ status: LocalizedStringKey) -> some View {
-    modified("controlWidgetStatus")
+    modified(.silent(.controlWidgetStatus))
   }
   /// The system's description of a control's state.
   @_disfavoredOverload @MainActor @preconcurrency public func controlWidgetStatus<S: StringProtocol>(
     _ status: S
   ) -> some View {
-    modified("controlWidgetStatus")
+    modified(.silent(.controlWidgetStatus))
   }
   /// The system's description of a control's action.
   @MainActor @preconcurrency public func controlWidgetActionHint(_ hint: LocalizedStringKey) -> some View {
-    modified("controlWidgetActionHint")
+    modified(.silent(.controlWidgetActionHint))
   }
   /// The system's description of a control's action.
   @_disfavoredOverload @MainActor @preconcurrency public func controlWidgetActionHint<S: StringProtocol>(
     _ hint: S
   ) -> some View {
-    modified("controlWidgetActionHint")
+    modified(.silent(.controlWidgetActionHint))
   }
 }

@@ -74,13 +74,13 @@ import Pictures
   /// Ten rows of nine views: 101 with the rows and the column around.
   private static var hundredViews: ViewArchive {
     let row = ViewArchive(
-      "HStack",
+      .container(.hStack),
       children: [
-        ViewArchive("Image", ["systemName": "star"]), .text("Coffee at the corner"), ViewArchive("Spacer"),
-        .text("142 mg"), ViewArchive("Circle"), .text("10:12"), ViewArchive("Divider"), ViewArchive("Color"),
-        .text("today"),
+        ViewArchive(.leaf(.image), ["systemName": "star"]), .text("Coffee at the corner"), ViewArchive(.leaf(.spacer)),
+        .text("142 mg"), ViewArchive(.shape(.circle)), .text("10:12"), ViewArchive(.leaf(.divider)),
+        ViewArchive(.fill(.color)), .text("today"),
       ])
-    return ViewArchive("VStack", children: Array(repeating: row, count: 10))
+    return ViewArchive(.container(.vStack), children: Array(repeating: row, count: 10))
   }
 }
 

@@ -152,9 +152,9 @@ import Testing
       func makeUIView(context: Context) -> UIView { UIView() }
       func updateUIView(_ uiView: UIView, context: Context) {}
     }
-    #expect(try Map().archived(in: EnvironmentValues()).name == "UnsupportedView")
+    #expect(try Map().archived(in: EnvironmentValues()).name == .leaf(.unsupportedView))
     let picker = Picker("Unit", selection: .constant(1)) { Text("one").tag(1) }.pickerStyle(.segmented)
-    #expect(try picker.archived(in: EnvironmentValues()).name == "UnsupportedView")
+    #expect(try picker.archived(in: EnvironmentValues()).name == .leaf(.unsupportedView))
   }
 
   @Test func `the size category follows the text size`() {

@@ -9,7 +9,7 @@ import Testing
 @Suite @MainActor struct `Archived animations` {
   private func arguments(_ view: some View, _ name: String) throws -> [String: ArchivedValue] {
     let archive = try view.archived(in: EnvironmentValues())
-    return try #require(archive.modifiers.first { $0.name == name }).arguments
+    return try #require(archive.modifiers.first { $0.name.rawValue == name }).arguments
   }
 
   @Test(arguments: [

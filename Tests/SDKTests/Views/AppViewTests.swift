@@ -65,7 +65,7 @@ import Testing
 
   @Test func `what refreshes a list is never called`() throws {
     let list = List { Text(verbatim: "a") }.refreshable { Issue.record("nothing is refreshed") }
-    #expect(try list.archived(in: EnvironmentValues()).name == "UnsupportedView")
+    #expect(try list.archived(in: EnvironmentValues()).name == .leaf(.unsupportedView))
     let text = Text(verbatim: "a").refreshable { Issue.record("nothing is refreshed") }
     #expect(try text.archived(in: EnvironmentValues()).lines == ["a"])
   }

@@ -48,7 +48,7 @@ import Testing
       context.stroke(square, with: .foreground, lineWidth: 4)
     }
     #expect(
-      canvas.children.map { $0.modifiers.map(\.name) } == [
+      canvas.children.map { $0.modifiers.map(\.name.rawValue) } == [
         ["fill"], ["fill", "opacity", "rotationEffect", "offset", "blendMode"],
         ["stroke", "scaleEffect", "blur", "clipShape"],
       ])
@@ -63,7 +63,7 @@ import Testing
         context.fill(square, with: .color(.red))
       }
     }
-    #expect(canvas.children.last?.modifiers.map(\.name) == ["fill", "rotationEffect"])
+    #expect(canvas.children.last?.modifiers.map(\.name.rawValue) == ["fill", "rotationEffect"])
     #expect(canvas.children.last?.modifiers.last?.arguments["degrees"]?.number?.rounded() == 300)
   }
 
@@ -81,9 +81,9 @@ import Testing
     #expect(canvas.children[0].arguments == ["x": 3, "y": 4, "anchorX": 1, "anchorY": 0])
     #expect(
       canvas.children[1].arguments == ["x": 1, "y": 2, "anchorX": 0, "anchorY": 0, "width": 30, "height": 40])
-    #expect(canvas.children[2].name == "ZStack")
-    #expect(canvas.children[2].children.map(\.name) == ["Shape", "CanvasItem"])
-    #expect(canvas.children[2].modifiers.map(\.name) == ["compositingGroup", "opacity"])
+    #expect(canvas.children[2].name == .container(.zStack))
+    #expect(canvas.children[2].children.map(\.name.rawValue) == ["Shape", "CanvasItem"])
+    #expect(canvas.children[2].modifiers.map(\.name.rawValue) == ["compositingGroup", "opacity"])
   }
 
   @Test(.rule("VIEW-16")) func `the points of a gradient are those of the canvas`() throws {

@@ -51,8 +51,8 @@ import Testing
       plot.overlay(alignment: .top) { Text(verbatim: "secret") }.clipShape(RoundedRectangle(cornerRadius: 8))
     }
     let archive = try view.chartXAxis(.hidden).chartYAxis(.hidden).archived(in: EnvironmentValues())
-    let plot = try #require(archive.modifiers.first { $0.name == "chartPlotStyle" }?.views.first)
-    #expect(plot.name == "ChartPlotContent" && plot.modifiers.map(\.name) == ["overlay", "clipShape"])
+    let plot = try #require(archive.modifiers.first { $0.name == .shape(.chartPlotStyle) }?.views.first)
+    #expect(plot.name == .chart(.chartPlotContent) && plot.modifiers.map(\.name.rawValue) == ["overlay", "clipShape"])
     #expect(archive.lines.contains("secret"))
     let hidden = archive.hiding(ScreenAppearance(now: .now, isPlaceholder: true))
     #expect(!hidden.lines.contains("secret"))

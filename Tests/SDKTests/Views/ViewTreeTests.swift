@@ -98,7 +98,7 @@ import Testing
 
   @Test(.rule("VIEW-02"))
   func `a view tree that is too deep or endless is refused with the name of the depth limit`() throws {
-    #expect(try Deep(depth: 20).archived(in: EnvironmentValues()).name == "VStack")
+    #expect(try Deep(depth: 20).archived(in: EnvironmentValues()).name == .container(.vStack))
     for view in [AnyView(Deep(depth: 10_000)), AnyView(Endless())] {
       let refusal = #expect(throws: ArchiveRefusal.self) { try view.archived(in: EnvironmentValues()) }
       #expect(refusal?.limit == .depth)

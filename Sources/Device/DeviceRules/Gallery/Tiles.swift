@@ -106,7 +106,7 @@ extension GalleryStateMachine {
     var padded = view
     padded.modifiers.append(
       ViewArchive.Modifier(
-        "contentMargins",
+        .layout(.contentMargins),
         [
           "top": .number(margins.top), "leading": .number(margins.leading), "bottom": .number(margins.bottom),
           "trailing": .number(margins.trailing),
@@ -118,7 +118,7 @@ extension GalleryStateMachine {
 extension ViewArchive {
   /// The system's sign in place of a view without a background for the widget. Source: observed.
   fileprivate static let missingBackground = ViewArchive(
-    "Text", ["text": "Please adopt containerBackground API"], modifiers: [Modifier("unredacted")])
+    .leaf(.text), ["text": "Please adopt containerBackground API"], modifiers: [Modifier(.silent(.unredacted))])
 }
 
 extension DeviceScreen {
@@ -176,7 +176,7 @@ extension GalleryStateMachine {
   ) throws(BusError) -> Touch {
     let controls = view.controls
     guard controls.indices.contains(number - 1) else {
-      let names = controls.enumerated().map { "\($0.offset + 1) (\($0.element.name) \($0.element.label))" }
+      let names = controls.enumerated().map { "\($0.offset + 1) (\($0.element.name.rawValue) \($0.element.label))" }
       throw BusError(
         .noSuchTarget,
         "the widget has no control \(number); it has: \(names.isEmpty ? "none" : names.joined(separator: ", "))")
@@ -189,8 +189,8 @@ extension GalleryStateMachine {
       return .nothing("buttons and toggles do nothing while the device is locked: run `widgetlab unlock`")
     }
     let control = controls[number - 1]
-    if control.modifiers.contains(where: { $0.name == "disabled" && $0.arguments["disabled"] == .bool(true) }) {
-      return .nothing("the \(control.name.lowercased()) is disabled")
+    if control.modifiers.contains(where: { $0.name == .silent(.disabled) && $0.arguments["disabled"] == .bool(true) }) {
+      return .nothing("the \(control.name.rawValue.lowercased()) is disabled")
     }
     guard case .record(let intent)? = control.arguments["intent"], let type = intent["type"]?.string else {
       // A control without an intent acts like the rest of the widget.
@@ -211,7 +211,7 @@ extension GalleryStateMachine {
   /// The destination of a link. Source: "Linking to specific app scenes": systemSmall and larger, and
   /// accessoryRectangular; before iOS 17 systemMedium and larger. In other families the whole widget is one target.
   private func link(_ label: String, _ placement: Placement, _ view: ViewArchive) throws(BusError) -> String? {
-    let links = view.all { $0.name == "Link" }
+    let links = view.all { $0.name == .control(.link) }
     guard let link = links.first(where: { $0.label == label || $0.destination == label }) else {
       let names = links.map { "'\($0.label)'" }.joined(separator: ", ")
       throw BusError(.noSuchTarget, "the widget has no link '\(label)'; it has: \(names.isEmpty ? "none" : names)")
@@ -239,7 +239,7 @@ extension ViewArchive {
 
   /// The URL of the outermost `widgetURL(_:)`.
   fileprivate var widgetURL: String? {
-    if let own = modifiers.last(where: { $0.name == "widgetURL" }) { return own.arguments["url"]?.string }
+    if let own = modifiers.last(where: { $0.name == .silent(.widgetURL) }) { return own.arguments["url"]?.string }
     for child in children {
       if let found = child.widgetURL { return found }
     }
@@ -260,9 +260,9 @@ extension ViewArchive {
   /// Counts controls in the order of `controls`.
   private func touched(_ left: inout Int) -> ViewArchive {
     var view = self
-    if name == "Button" || name == "Toggle" {
+    if name == .control(.button) || name == .control(.toggle) {
       left -= 1
-      if left == 0, name == "Toggle", case .bool(let isOn)? = arguments["isOn"] {
+      if left == 0, name == .control(.toggle), case .bool(let isOn)? = arguments["isOn"] {
         view.arguments["isOn"] = .bool(!isOn)
       }
     }
@@ -274,8 +274,8 @@ extension ViewArchive {
       modifier.views = []
       for view in views { modifier.views.append(view.touched(&left)) }
       view.modifiers.append(modifier)
-      if modifier.name == "invalidatableContent", modifier.arguments["invalidatable"] != .bool(false) {
-        view.modifiers.append(Modifier("redacted", ["reason": "invalidated"]))
+      if modifier.name == .silent(.invalidatableContent), modifier.arguments["invalidatable"] != .bool(false) {
+        view.modifiers.append(Modifier(.silent(.redacted), ["reason": "invalidated"]))
       }
     }
     return view

@@ -144,7 +144,7 @@ package struct StoredTimeline: Sendable {
       guard depth <= limits.depth else {
         throw TimelineFault(.tooLarge, "depth: views are nested deeper than \(limits.depth) levels")
       }
-      if view.name == "Image", let width = view.arguments["pixelWidth"]?.number,
+      if view.name == .leaf(.image), let width = view.arguments["pixelWidth"]?.number,
         let height = view.arguments["pixelHeight"]?.number, width * height > limits.imageArea
       {
         throw TimelineFault(
@@ -291,11 +291,11 @@ extension EntryTransition {
         if let rule = Rule(modifier), open.count < EntryTransition.regionLimit {
           region = open("\(path)#\(index)", in: region, rule)
         } else {
-          take(modifier.name, modifier.arguments, in: region)
+          take(modifier.name.rawValue, modifier.arguments, in: region)
           for (number, own) in modifier.views.enumerated() { read(own, "\(path)#\(index).\(number)", in: region) }
         }
       }
-      take(view.name, view.arguments, in: region)
+      take(view.name.rawValue, view.arguments, in: region)
       for (index, child) in view.children.enumerated() { read(child, "\(path)/\(index)", in: region) }
       take(")", [:], in: region)
     }
@@ -313,11 +313,12 @@ extension EntryTransition.Rule {
     let arguments = modifier.arguments
     let name = arguments["transition"]?.string ?? ""
     switch modifier.name {
-    case "animation":
+    case .silent(.animation):
       self = .animation(EntryTransition.Timing(arguments), value: arguments["value"]?.string.map(Self.digest))
-    case "contentTransition": self = .contentTransition(name)
-    case "transition": self = .transition(name, EntryTransition.Timing(arguments))
-    default: return nil
+    case .silent(.contentTransition): self = .contentTransition(name)
+    case .silent(.transition): self = .transition(name, EntryTransition.Timing(arguments))
+    case .style, .shape, .layout, .layer, .effect, .color, .chart, .accessibility, .silent, .undrawn, .unknown:
+      return nil
     }
   }
 

@@ -65,9 +65,9 @@ struct ChartAxisParts {
     if case .record(let own) = arguments["stroke"] { stroke = own }
     stroke["style"] = arguments["style"] ?? "separator"
     var view = PlacedView(
-      kind: .view, name: "Shape", arguments: ["path": outline.archived(in: frame, isMirrored: context.isRightToLeft)],
+      kind: .view(.shape(.path)), arguments: ["path": outline.archived(in: frame, isMirrored: context.isRightToLeft)],
       frame: frame, style: shapes.style)
-    view.operations = [ViewArchive.Modifier("stroke", stroke)]
+    view.operations = [ViewArchive.Modifier(.shape(.stroke), stroke)]
     return view
   }
 

@@ -28,7 +28,7 @@ struct ChartMarkShapes {
     var drawn: [Drawn] = []
     var isDone: Set<SeriesKey> = []
     for (index, mark) in model.marks.enumerated() {
-      let zIndex = mark.modifier("zIndex", "value")?.finite ?? 0
+      let zIndex = mark.modifier(.layout(.zIndex), "value")?.finite ?? 0
       let views: [PlacedView]
       switch mark.kind {
       case .bar: views = bar(index).map { [$0] } ?? []
@@ -51,7 +51,7 @@ struct ChartMarkShapes {
   }
 
   private struct SeriesKey: Hashable {
-    var kind: ChartMark.Kind
+    var kind: MarkView
     var series: ChartValue?
 
     init(_ mark: ChartMark) { (kind, series) = (mark.kind, mark.series) }
@@ -97,9 +97,9 @@ struct ChartMarkShapes {
 
   /// The paint of a mark, with its opacity.
   func paint(_ mark: ChartMark) -> ArchivedValue {
-    var paint = mark.modifier("foregroundStyle", "style") ?? "blue"
+    var paint = mark.modifier(.style(.foregroundStyle), "style") ?? "blue"
     if let category = mark.styleCategory { paint = self.paint(of: category) }
-    let opacities = mark.modifiers.compactMap { $0.name == "opacity" ? $0.arguments["opacity"]?.finite : nil }
+    let opacities = mark.modifiers.compactMap { $0.name == .effect(.opacity) ? $0.arguments["opacity"]?.finite : nil }
     let opacity = opacities.reduce(1) { $0 * $1.clamped(0, 1) }
     return opacity == 1 ? paint : .record(["color": paint, "opacity": .number(opacity)])
   }
@@ -111,21 +111,21 @@ struct ChartMarkShapes {
   }
 
   private func shape(_ outline: OutlineMaker, fill paint: ArchivedValue) -> PlacedView? {
-    placed(outline, ViewArchive.Modifier("fill", ["style": paint]))
+    placed(outline, ViewArchive.Modifier(.shape(.fill), ["style": paint]))
   }
 
   private func shape(_ outline: OutlineMaker, stroke paint: ArchivedValue, _ mark: ChartMark) -> PlacedView? {
     var line: [String: ArchivedValue] = ["lineWidth": mark.kind == .line ? 2 : 1]
     if mark.kind == .line { line.merge(["lineCap": "round", "lineJoin": "round"]) { $1 } }
-    if case .record(let own) = mark.modifier("lineStyle", "style") { line = own }
+    if case .record(let own) = mark.modifier(.chart(.lineStyle), "style") { line = own }
     line["style"] = paint
-    return placed(outline, ViewArchive.Modifier("stroke", line))
+    return placed(outline, ViewArchive.Modifier(.shape(.stroke), line))
   }
 
   private func placed(_ outline: OutlineMaker, _ operation: ViewArchive.Modifier) -> PlacedView? {
     guard let frame = outline.bounds else { return nil }
     var view = PlacedView(
-      kind: .view, name: "Shape", arguments: ["path": outline.archived(in: frame, isMirrored: isMirrored)],
+      kind: .view(.shape(.path)), arguments: ["path": outline.archived(in: frame, isMirrored: isMirrored)],
       frame: frame, style: style)
     view.operations = [operation]
     return view
@@ -137,15 +137,14 @@ struct ChartMarkShapes {
     guard let rect = barRect(index) else { return nil }
     let mark = model.marks[index]
     var arguments: [String: ArchivedValue] = [:]
-    let radius = mark.modifier("cornerRadius", "radius")?.finite ?? 0
+    let radius = mark.modifier(.effect(.cornerRadius), "radius")?.finite ?? 0
     if radius > 0 {
       arguments["cornerRadius"] = .number(radius)
-      if let style = mark.modifier("cornerRadius", "style") { arguments["style"] = style }
+      if let style = mark.modifier(.effect(.cornerRadius), "style") { arguments["style"] = style }
     }
     var view = PlacedView(
-      kind: .view, name: radius > 0 ? "RoundedRectangle" : "Rectangle", arguments: arguments, frame: rect,
-      style: style)
-    view.operations = [ViewArchive.Modifier("fill", ["style": paint(mark)])]
+      kind: .view(.shape(radius > 0 ? .roundedRectangle : .rectangle)), arguments: arguments, frame: rect, style: style)
+    view.operations = [ViewArchive.Modifier(.shape(.fill), ["style": paint(mark)])]
     return view
   }
 
@@ -214,9 +213,9 @@ struct ChartMarkShapes {
   private func curve(_ mark: ChartMark, _ points: [Point]) -> [ChartCurve.Part] {
     ChartCurve.parts(
       through: points.map { ChartCurve.Place($0.x, $0.y) },
-      method: mark.modifier("interpolationMethod", "method")?.string ?? "linear",
-      tension: mark.modifier("interpolationMethod", "tension")?.finite ?? 0,
-      alpha: mark.modifier("interpolationMethod", "alpha")?.finite ?? 0.5)
+      method: mark.modifier(.chart(.interpolationMethod), "method")?.string ?? "linear",
+      tension: mark.modifier(.chart(.interpolationMethod), "tension")?.finite ?? 0,
+      alpha: mark.modifier(.chart(.interpolationMethod), "alpha")?.finite ?? 0.5)
   }
 
   private func line(_ members: [Int]) -> PlacedView? {
@@ -293,21 +292,23 @@ struct ChartMarkShapes {
   // MARK: Points
 
   private func symbol(_ mark: ChartMark, usual: String?) -> [PlacedView] {
-    guard let name = mark.modifier("symbol", "symbol")?.string ?? usual, let centre = point(mark) else { return [] }
+    guard let name = mark.modifier(.chart(.symbol), "symbol")?.string ?? usual, let centre = point(mark) else {
+      return []
+    }
     // Ours: Apple publishes no size.
     var size = Size(width: 6, height: 6)
-    if let area = mark.modifier("symbolSize", "area")?.finite, area > 0 {
+    if let area = mark.modifier(.chart(.symbolSize), "area")?.finite, area > 0 {
       // The area of a circle.
       let side = 2 * (area / .pi).squareRoot()
       size = Size(width: side, height: side)
     }
-    if case .record(let parts) = mark.modifier("symbolSize", "size") {
+    if case .record(let parts) = mark.modifier(.chart(.symbolSize), "size") {
       size = Size(width: max(0, parts["width"]?.finite ?? 0), height: max(0, parts["height"]?.finite ?? 0))
     }
     return ChartSymbol(name: name, centre: centre, size: size).outlines.compactMap { outline in
       if ["plus", "cross", "asterisk"].contains(name) {
         return placed(
-          outline, ViewArchive.Modifier("stroke", ["style": paint(mark), "lineWidth": .number(size.width / 4)]))
+          outline, ViewArchive.Modifier(.shape(.stroke), ["style": paint(mark), "lineWidth": .number(size.width / 4)]))
       }
       return shape(outline, fill: paint(mark))
     }
@@ -341,7 +342,7 @@ struct ChartMarkShapes {
       centre: Point(x: plot.midX, y: plot.midY), inner: radius("innerRadius", 0), outer: radius("outerRadius", whole),
       start: extent.start * 2 * .pi, end: extent.end * 2 * .pi,
       inset: max(0, mark.arguments["angularInset"]?.finite ?? 0),
-      corner: max(0, mark.modifier("cornerRadius", "radius")?.finite ?? 0))
+      corner: max(0, mark.modifier(.effect(.cornerRadius), "radius")?.finite ?? 0))
   }
 }
 

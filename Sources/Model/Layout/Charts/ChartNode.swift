@@ -5,7 +5,7 @@ import ChartRules
 
 /// `Chart`: it takes the proposal, and draws its marks in the plot that the axes and the legend leave. With
 /// `chartPlotStyle` the plot has the size of its modifiers, and the axes and the legend are around it.
-final class ChartNode: LayoutNode {
+final class ChartNode: ViewNode {
   /// One value of an axis.
   struct AxisMark {
     var value: ChartValue
@@ -70,7 +70,7 @@ final class ChartNode: LayoutNode {
     self.styledPlot = styledPlot
     self.annotations = annotations
     self.legend = legend
-    super.init("Chart", style, context)
+    super.init(.chart(.chart), style, context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
@@ -93,7 +93,7 @@ final class ChartNode: LayoutNode {
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
-    var view = placed(.view, [:], at: origin, size)
+    var view = placed([:], at: origin, size)
     if arguments["closure"] != nil { context.check(arguments, "size", size, name) }
     guard size.width.isFinite, size.height.isFinite, size.width > 0, size.height > 0 else { return [view] }
     let whole = Rect(origin: origin, size: size)
@@ -178,11 +178,11 @@ final class ChartNode: LayoutNode {
       var x = leading
       for (entry, size) in row.entries {
         var swatch = PlacedView(
-          kind: .view, name: "Circle", arguments: [:],
+          kind: .view(.shape(.circle)), arguments: [:],
           frame: Rect(
             x: x, y: top + (row.height - Distance.swatch) / 2, width: Distance.swatch, height: Distance.swatch),
           style: style)
-        swatch.operations = [ViewArchive.Modifier("fill", ["style": shapes.paint(of: entry.category)])]
+        swatch.operations = [ViewArchive.Modifier(.shape(.fill), ["style": shapes.paint(of: entry.category)])]
         views.append(swatch)
         x += Distance.swatch + Distance.label
         views += entry.label.place(at: Point(x: x, y: top + (row.height - size.height) / 2), Proposal(size))

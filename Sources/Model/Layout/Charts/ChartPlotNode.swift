@@ -5,7 +5,7 @@ import ChartRules
 
 /// `ChartPlotContent`: the grid lines and the marks of a chart. It takes the proposal. The modifiers of `chartPlotStyle`
 /// are around it.
-final class ChartPlotNode: LayoutNode {
+final class ChartPlotNode: ViewNode {
   let model: ChartModel
   /// The author's styles of categories.
   let styles: [String: ArchivedValue]
@@ -20,7 +20,7 @@ final class ChartPlotNode: LayoutNode {
     self.model = model
     self.styles = styles
     self.axes = axes
-    super.init("ChartPlotContent", style, context)
+    super.init(.chart(.chartPlotContent), style, context)
   }
 
   func shapes(in plot: Rect) -> ChartMarkShapes {
@@ -36,7 +36,7 @@ final class ChartPlotNode: LayoutNode {
     frame = plot
     let shapes = shapes(in: plot)
     let parts = ChartAxisParts(shapes: shapes, plot: plot, bounds: plot, context: context)
-    var view = placed(.view, [:], at: origin, plot.size)
+    var view = placed([:], at: origin, plot.size)
     view.children = axes.flatMap { parts.lines(of: parts.thinned($0), areTicks: false) } + shapes.views
     return [view]
   }

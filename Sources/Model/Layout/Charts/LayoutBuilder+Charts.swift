@@ -10,8 +10,8 @@ extension LayoutBuilder {
     _ view: ViewArchive, _ operations: [ViewArchive.Modifier], _ style: ViewStyle, depth: Int
   ) -> [LayoutNode] {
     if view.arguments["text"] != nil {
-      let bar = ViewArchive("RoundedRectangle", ["cornerRadius": 8])
-      let fill = ViewArchive.Modifier("fill", ["style": .record(["color": "foreground", "opacity": 0.2])])
+      let bar = ViewArchive(.shape(.roundedRectangle), ["cornerRadius": 8])
+      let fill = ViewArchive.Modifier(.shape(.fill), ["style": .record(["color": "foreground", "opacity": 0.2])])
       return [FillingNode(bar, operations: [fill], style, context)]
     }
     let model = ChartModel(view)
@@ -32,7 +32,7 @@ extension LayoutBuilder {
     let plot = ChartPlotNode(model, styles: styles, axes: axes, style, context)
     var inner = self
     inner.plot = plot
-    let views = operations.last { $0.name == "chartPlotStyle" }?.views ?? []
+    let views = operations.last { $0.name == .shape(.chartPlotStyle) }?.views ?? []
     let styledPlot = joined(inner.nodes(of: views, style, axis: nil, depth: depth), .layers(.center), style)
     return [
       ChartNode(
@@ -53,13 +53,16 @@ extension LayoutBuilder {
       var mark = ChartNode.AxisMark(value: value)
       for part in child.modifiers {
         switch part.name {
-        case "gridLine": mark.gridLine = part.arguments
-        case "tick": mark.tick = part.arguments
-        case "valueLabel":
+        case .chart(.gridLine): mark.gridLine = part.arguments
+        case .chart(.tick): mark.tick = part.arguments
+        case .chart(.valueLabel):
           mark.label = joined(
             nodes(of: part.views, style, axis: .vertical, depth: depth), .stack(.vertical), style)
           if case .bool(let isCentered) = part.arguments["centered"] { mark.isLabelCentered = isCentered }
-        default: context.note(.modifierNotLaidOut, "." + part.name)
+        case .chart(.annotation), .chart(.symbol), .chart(.symbolSize), .chart(.lineStyle),
+          .chart(.interpolationMethod), .style, .shape, .layout, .layer, .effect, .color, .accessibility, .silent,
+          .undrawn, .unknown:
+          context.note(.modifierNotLaidOut, "." + part.name.rawValue)
         }
       }
       axis.marks.append(mark)
@@ -70,7 +73,7 @@ extension LayoutBuilder {
   private func annotations(_ model: ChartModel, _ style: ViewStyle, depth: Int) -> [ChartNode.Annotation] {
     var annotations: [ChartNode.Annotation] = []
     for (index, mark) in model.marks.enumerated() {
-      for modifier in mark.modifiers where modifier.name == "annotation" {
+      for modifier in mark.modifiers where modifier.name == .chart(.annotation) {
         let nodes = nodes(of: modifier.views, style, axis: .vertical, depth: depth)
         guard let node = joined(nodes, .stack(.vertical), style) else { continue }
         let arguments = Arguments(of: modifier, context)

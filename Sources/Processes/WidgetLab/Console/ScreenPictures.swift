@@ -151,9 +151,9 @@ actor ScreenPictures {
   private static func controls(of view: ViewArchive) -> [ConsoleScreen.Control] {
     let touched = view.controls.enumerated().map { index, control in
       ConsoleScreen.Control(
-        number: index + 1, type: control.name.lowercased(), label: control.lines.joined(separator: " "))
+        number: index + 1, type: control.name.rawValue.lowercased(), label: control.lines.joined(separator: " "))
     }
-    let links = view.all { $0.name == "Link" }.enumerated().map { index, link in
+    let links = view.all { $0.name == .control(.link) }.enumerated().map { index, link in
       ConsoleScreen.Control(number: index + 1, type: "link", label: link.lines.joined(separator: " "))
     }
     return touched + links

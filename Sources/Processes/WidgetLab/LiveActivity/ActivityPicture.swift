@@ -59,7 +59,7 @@ struct ActivityPicture {
     guard let archived = view(.lockScreen, scheme) else { return Picture(size: .zero, drawings: [], notices: []) }
     var view = archived.withoutActivityModifiers
     if let tint = archived.activityBackgroundTint {
-      view.modifiers.append(ViewArchive.Modifier("containerBackground", ["placement": "widget", "style": tint]))
+      view.modifiers.append(ViewArchive.Modifier(.layout(.containerBackground), ["placement": "widget", "style": tint]))
     }
     let width = device.screen.activityWidth
     let height = fitting(view, width, scheme, font).height
@@ -101,11 +101,11 @@ struct ActivityPicture {
     func region(_ part: ActivityViews.Part) -> [ViewArchive] {
       view(part, .dark).map { [$0.withoutActivityModifiers] } ?? []
     }
-    let spacer = ViewArchive("Spacer", ["minLength": 0])
+    let spacer = ViewArchive(.leaf(.spacer), ["minLength": 0])
     let row = ViewArchive(
-      "HStack", ["spacing": 8],
+      .container(.hStack), ["spacing": 8],
       children: region(.expandedLeading) + [spacer] + region(.expandedCenter) + [spacer] + region(.expandedTrailing))
-    let whole = ViewArchive("VStack", ["spacing": 8], children: [row] + region(.expandedBottom))
+    let whole = ViewArchive(.container(.vStack), ["spacing": 8], children: [row] + region(.expandedBottom))
     let own = shown.views?.margins?["expanded"] ?? WidgetEnvironment.Insets(16)
     let margins = Insets(top: own.top, leading: own.leading, bottom: own.bottom, trailing: own.trailing)
     let width = device.screen.activityWidth
@@ -159,16 +159,17 @@ struct ActivityPicture {
 extension ViewArchive {
   /// The colour of the outermost `activityBackgroundTint(_:)`.
   fileprivate var activityBackgroundTint: ArchivedValue? {
-    all { view in view.modifiers.contains { $0.name == "activityBackgroundTint" } }.first?
-      .modifiers.last { $0.name == "activityBackgroundTint" }?.arguments["color"]
+    all { view in view.modifiers.contains { $0.name == .undrawn(.activityBackgroundTint) } }.first?
+      .modifiers.last { $0.name == .undrawn(.activityBackgroundTint) }?.arguments["color"]
   }
 
   /// The view without the modifiers that only the system reads.
   fileprivate var withoutActivityModifiers: ViewArchive {
     var view = self
-    view.modifiers = view.modifiers.filter {
-      !["activityBackgroundTint", "activitySystemActionForegroundColor", "dynamicIsland"].contains($0.name)
-    }
+    let names: Set<ModifierName> = [
+      .undrawn(.activityBackgroundTint), .undrawn(.activitySystemActionForegroundColor), .undrawn(.dynamicIsland),
+    ]
+    view.modifiers = view.modifiers.filter { !names.contains($0.name) }
     view.children = view.children.map(\.withoutActivityModifiers)
     return view
   }

@@ -43,7 +43,7 @@ package struct ArchivingContext {
   /// layout.
   @MainActor package func children(of view: any View) throws(ArchiveRefusal) -> [ViewArchive] {
     let archive = try archive(of: view)
-    return archive.name == "Group" && archive.modifiers.isEmpty ? archive.children : [archive]
+    return archive.name == .container(.group) && archive.modifiers.isEmpty ? archive.children : [archive]
   }
 
   /// Follows chains of modifiers and of bodies in a loop, so that they use no stack.

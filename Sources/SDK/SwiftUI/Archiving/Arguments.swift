@@ -70,7 +70,7 @@ extension NamedArgument {
 extension ViewArchive {
   /// Creates an archive without the arguments that are `nil`.
   package init(
-    _ name: String, given arguments: [String: ArchivedValue?], children: [ViewArchive] = [],
+    _ name: ViewName, given arguments: [String: ArchivedValue?], children: [ViewArchive] = [],
     modifiers: [Modifier] = []
   ) {
     self.init(name, arguments.compactMapValues { $0 }, children: children, modifiers: modifiers)

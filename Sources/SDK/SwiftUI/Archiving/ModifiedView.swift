@@ -7,7 +7,7 @@ nonisolated struct ModifiedView<Content: View>: View, WrappingView {
   typealias Body = Never
 
   let content: Content
-  let name: String
+  let name: ModifierName
   let arguments: [String: ArchivedValue]
   let texts: [String: Text]
   let views: [any View]
@@ -36,8 +36,8 @@ extension View {
   ///   - views: the modifier's views, archived in the environment outside this view.
   ///   - environment: changes the values that the views inside read.
   nonisolated package func modified(
-    _ name: String, _ arguments: [String: ArchivedValue?] = [:], texts: [String: Text] = [:], views: [any View] = [],
-    environment: ((inout EnvironmentValues) -> Void)? = nil
+    _ name: ModifierName, _ arguments: [String: ArchivedValue?] = [:], texts: [String: Text] = [:],
+    views: [any View] = [], environment: ((inout EnvironmentValues) -> Void)? = nil
   ) -> some View {
     ModifiedView(
       content: self, name: name, arguments: arguments.compactMapValues { $0 }, texts: texts, views: views,

@@ -5,51 +5,51 @@ import Archive
 // Accessibility modifiers. Source of all: `SwiftUI.View` of the iOS 18 SDK.
 extension View {
   nonisolated public func accessibilityLabel(_ label: Text) -> some View {
-    modified("accessibilityLabel", texts: ["label": label])
+    modified(.accessibility(.label), texts: ["label": label])
   }
   nonisolated public func accessibilityLabel(_ labelKey: LocalizedStringKey) -> some View {
     accessibilityLabel(Text(labelKey))
   }
   @_disfavoredOverload nonisolated public func accessibilityLabel<S: StringProtocol>(_ label: S) -> some View {
-    modified("accessibilityLabel", ["label": .string(String(label))])
+    modified(.accessibility(.label), ["label": .string(String(label))])
   }
   nonisolated public func accessibilityValue(_ value: Text) -> some View {
-    modified("accessibilityValue", texts: ["value": value])
+    modified(.accessibility(.value), texts: ["value": value])
   }
   nonisolated public func accessibilityValue(_ valueKey: LocalizedStringKey) -> some View {
     accessibilityValue(Text(valueKey))
   }
   @_disfavoredOverload nonisolated public func accessibilityValue<S: StringProtocol>(_ value: S) -> some View {
-    modified("accessibilityValue", ["value": .string(String(value))])
+    modified(.accessibility(.value), ["value": .string(String(value))])
   }
   nonisolated public func accessibilityHint(_ hint: Text) -> some View {
-    modified("accessibilityHint", texts: ["hint": hint])
+    modified(.accessibility(.hint), texts: ["hint": hint])
   }
   nonisolated public func accessibilityHint(_ hintKey: LocalizedStringKey) -> some View {
     accessibilityHint(Text(hintKey))
   }
   @_disfavoredOverload nonisolated public func accessibilityHint<S: StringProtocol>(_ hint: S) -> some View {
-    modified("accessibilityHint", ["hint": .string(String(hint))])
+    modified(.accessibility(.hint), ["hint": .string(String(hint))])
   }
   nonisolated public func accessibilityIdentifier(_ identifier: String) -> some View {
-    modified("accessibilityIdentifier", ["identifier": .string(identifier)])
+    modified(.accessibility(.identifier), ["identifier": .string(identifier)])
   }
   nonisolated public func accessibilityHidden(_ hidden: Bool) -> some View {
-    modified("accessibilityHidden", ["hidden": .bool(hidden)])
+    modified(.accessibility(.hidden), ["hidden": .bool(hidden)])
   }
   nonisolated public func accessibilityElement(
     children: AccessibilityChildBehavior = .ignore
   ) -> some View {
-    modified("accessibilityElement", ["children": children.archived])
+    modified(.accessibility(.element), ["children": children.archived])
   }
   nonisolated public func accessibilityAddTraits(_ traits: AccessibilityTraits) -> some View {
-    modified("accessibilityAddTraits", ["traits": .list(traits.names.sorted().map { .string($0) })])
+    modified(.accessibility(.addTraits), ["traits": .list(traits.names.sorted().map { .string($0) })])
   }
   nonisolated public func accessibilityRemoveTraits(_ traits: AccessibilityTraits) -> some View {
-    modified("accessibilityRemoveTraits", ["traits": .list(traits.names.sorted().map { .string($0) })])
+    modified(.accessibility(.removeTraits), ["traits": .list(traits.names.sorted().map { .string($0) })])
   }
   nonisolated public func accessibilitySortPriority(_ sortPriority: Double) -> some View {
-    modified("accessibilitySortPriority", ["priority": .number(sortPriority)])
+    modified(.accessibility(.sortPriority), ["priority": .number(sortPriority)])
   }
 }
 

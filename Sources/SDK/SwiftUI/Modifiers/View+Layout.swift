@@ -6,11 +6,11 @@ public import Foundation
 // Source of all: `SwiftUI.View` of the iOS 18 SDK. Lengths are in points.
 extension View {
   nonisolated public func padding(_ insets: EdgeInsets) -> some View {
-    modified("padding", ["insets": insets.archived]) { $0.inset(by: insets) }
+    modified(.layout(.padding), ["insets": insets.archived]) { $0.inset(by: insets) }
   }
   /// `nil`: the system's padding.
   nonisolated public func padding(_ edges: Edge.Set = .all, _ length: CGFloat? = nil) -> some View {
-    modified("padding", ["edges": edges == .all ? nil : edges.archived, "length": length?.archived]) {
+    modified(.layout(.padding), ["edges": edges == .all ? nil : edges.archived, "length": length?.archived]) {
       $0.inset(by: EdgeInsets(edges, length ?? 16))
     }
   }
@@ -20,7 +20,7 @@ extension View {
     width: CGFloat? = nil, height: CGFloat? = nil, alignment: Alignment = .center
   ) -> some View {
     modified(
-      "frame",
+      .layout(.frame),
       [
         "width": width?.archived, "height": height?.archived,
         "alignment": alignment == .center ? nil : alignment.archived,
@@ -35,7 +35,7 @@ extension View {
     idealHeight: CGFloat? = nil, maxHeight: CGFloat? = nil, alignment: Alignment = .center
   ) -> some View {
     modified(
-      "frame",
+      .layout(.frame),
       [
         "minWidth": minWidth?.archived, "idealWidth": idealWidth?.archived, "maxWidth": maxWidth?.archived,
         "minHeight": minHeight?.archived, "idealHeight": idealHeight?.archived, "maxHeight": maxHeight?.archived,
@@ -45,28 +45,28 @@ extension View {
 
   nonisolated public func offset(_ offset: CGSize) -> some View { self.offset(x: offset.width, y: offset.height) }
   nonisolated public func offset(x: CGFloat = 0, y: CGFloat = 0) -> some View {
-    modified("offset", ["x": x == 0 ? nil : x.archived, "y": y == 0 ? nil : y.archived])
+    modified(.layout(.offset), ["x": x == 0 ? nil : x.archived, "y": y == 0 ? nil : y.archived])
   }
   nonisolated public func position(_ position: CGPoint) -> some View { self.position(x: position.x, y: position.y) }
   nonisolated public func position(x: CGFloat = 0, y: CGFloat = 0) -> some View {
-    modified("position", ["x": x.archived, "y": y.archived])
+    modified(.layout(.position), ["x": x.archived, "y": y.archived])
   }
-  nonisolated public func fixedSize() -> some View { modified("fixedSize") }
+  nonisolated public func fixedSize() -> some View { modified(.layout(.fixedSize)) }
   nonisolated public func fixedSize(horizontal: Bool, vertical: Bool) -> some View {
-    modified("fixedSize", ["horizontal": horizontal.archived, "vertical": vertical.archived])
+    modified(.layout(.fixedSize), ["horizontal": horizontal.archived, "vertical": vertical.archived])
   }
   nonisolated public func layoutPriority(_ value: Double) -> some View {
-    modified("layoutPriority", ["value": value.archived])
+    modified(.layout(.layoutPriority), ["value": value.archived])
   }
-  nonisolated public func zIndex(_ value: Double) -> some View { modified("zIndex", ["value": value.archived]) }
+  nonisolated public func zIndex(_ value: Double) -> some View { modified(.layout(.zIndex), ["value": value.archived]) }
   nonisolated public func aspectRatio(_ aspectRatio: CGFloat? = nil, contentMode: ContentMode) -> some View {
-    modified("aspectRatio", ["ratio": aspectRatio?.archived, "contentMode": contentMode.archived])
+    modified(.layout(.aspectRatio), ["ratio": aspectRatio?.archived, "contentMode": contentMode.archived])
   }
   nonisolated public func aspectRatio(_ aspectRatio: CGSize, contentMode: ContentMode) -> some View {
     self.aspectRatio(aspectRatio.width / aspectRatio.height, contentMode: contentMode)
   }
-  nonisolated public func scaledToFit() -> some View { modified("scaledToFit") }
-  nonisolated public func scaledToFill() -> some View { modified("scaledToFill") }
+  nonisolated public func scaledToFit() -> some View { modified(.layout(.scaledToFit)) }
+  nonisolated public func scaledToFill() -> some View { modified(.layout(.scaledToFill)) }
   nonisolated public func alignmentGuide(
     _ g: HorizontalAlignment, computeValue: @escaping (ViewDimensions) -> CGFloat
   ) -> some View {
@@ -82,7 +82,7 @@ extension View {
   nonisolated public func ignoresSafeArea(
     _ regions: SafeAreaRegions = .all, edges: Edge.Set = .all
   ) -> some View {
-    modified("ignoresSafeArea", ["edges": edges == .all ? nil : edges.archived])
+    modified(.silent(.ignoresSafeArea), ["edges": edges == .all ? nil : edges.archived])
   }
   /// A widget has content margins instead of a safe area.
   nonisolated public func edgesIgnoringSafeArea(_ edges: Edge.Set) -> some View {
@@ -91,13 +91,13 @@ extension View {
   nonisolated public func safeAreaInset<V: View>(
     edge: VerticalEdge, alignment: HorizontalAlignment = .center, spacing: CGFloat? = nil, @ViewBuilder content: () -> V
   ) -> some View {
-    modified("safeAreaInset", ["edge": edge.archived, "spacing": spacing?.archived], views: [content()])
+    modified(.undrawn(.safeAreaInset), ["edge": edge.archived, "spacing": spacing?.archived], views: [content()])
   }
   nonisolated public func safeAreaPadding(_ edges: Edge.Set = .all, _ length: CGFloat? = nil) -> some View {
-    modified("safeAreaPadding", ["edges": edges == .all ? nil : edges.archived, "length": length?.archived])
+    modified(.layout(.safeAreaPadding), ["edges": edges == .all ? nil : edges.archived, "length": length?.archived])
   }
   nonisolated public func contentMargins(_ edges: Edge.Set = .all, _ length: CGFloat?) -> some View {
-    modified("contentMargins", ["edges": edges == .all ? nil : edges.archived, "length": length?.archived])
+    modified(.layout(.contentMargins), ["edges": edges == .all ? nil : edges.archived, "length": length?.archived])
   }
   /// Has no effect.
   nonisolated public func coordinateSpace<T: Hashable>(name: T) -> some View { self }
@@ -141,7 +141,7 @@ nonisolated struct AlignedView<Content: View>: View, WrappingView, GuidedView {
         arguments["value"] = context.environment.during { computeValue(inner(size)) }.archived
       }
     }
-    modifiers.append(ViewArchive.Modifier("alignmentGuide", arguments))
+    modifiers.append(ViewArchive.Modifier(.layout(.alignmentGuide), arguments))
     return content
   }
 }

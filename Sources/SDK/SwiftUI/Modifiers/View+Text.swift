@@ -6,85 +6,91 @@ public import Foundation
 // Source of all: `SwiftUI.View` of the iOS 18 SDK.
 extension View {
   nonisolated public func font(_ font: Font?) -> some View {
-    modified("font", ["font": font?.archived]) { $0.font = font }
+    modified(.style(.font), ["font": font?.archived]) { $0.font = font }
   }
   nonisolated public func fontWeight(_ weight: Font.Weight?) -> some View {
-    modified("fontWeight", ["weight": weight?.archived])
+    modified(.style(.fontWeight), ["weight": weight?.archived])
   }
   nonisolated public func fontWidth(_ width: Font.Width?) -> some View {
-    modified("fontWidth", ["width": width?.archived])
+    modified(.style(.fontWidth), ["width": width?.archived])
   }
   nonisolated public func fontDesign(_ design: Font.Design?) -> some View {
-    modified("fontDesign", ["design": design?.archived])
+    modified(.style(.fontDesign), ["design": design?.archived])
   }
-  nonisolated public func bold(_ isActive: Bool = true) -> some View { switched("bold", isActive) }
-  nonisolated public func italic(_ isActive: Bool = true) -> some View { switched("italic", isActive) }
-  nonisolated public func monospaced(_ isActive: Bool = true) -> some View { switched("monospaced", isActive) }
-  nonisolated public func monospacedDigit() -> some View { modified("monospacedDigit") }
+  nonisolated public func bold(_ isActive: Bool = true) -> some View { switched(.style(.bold), isActive) }
+  nonisolated public func italic(_ isActive: Bool = true) -> some View { switched(.style(.italic), isActive) }
+  nonisolated public func monospaced(_ isActive: Bool = true) -> some View { switched(.style(.monospaced), isActive) }
+  nonisolated public func monospacedDigit() -> some View { modified(.style(.monospacedDigit)) }
   nonisolated public func underline(
     _ isActive: Bool = true, pattern: Text.LineStyle.Pattern = .solid, color: Color? = nil
   ) -> some View {
-    modified("underline", lined(isActive, pattern, color))
+    modified(.style(.underline), lined(isActive, pattern, color))
   }
   nonisolated public func strikethrough(
     _ isActive: Bool = true, pattern: Text.LineStyle.Pattern = .solid, color: Color? = nil
   ) -> some View {
-    modified("strikethrough", lined(isActive, pattern, color))
+    modified(.style(.strikethrough), lined(isActive, pattern, color))
   }
   /// In points.
   nonisolated public func tracking(_ tracking: CGFloat) -> some View {
-    modified("tracking", ["points": tracking.archived])
+    modified(.style(.tracking), ["points": tracking.archived])
   }
   /// In points.
-  nonisolated public func kerning(_ kerning: CGFloat) -> some View { modified("kerning", ["points": kerning.archived]) }
+  nonisolated public func kerning(_ kerning: CGFloat) -> some View {
+    modified(.style(.kerning), ["points": kerning.archived])
+  }
   /// In points.
   nonisolated public func baselineOffset(_ baselineOffset: CGFloat) -> some View {
-    modified("baselineOffset", ["points": baselineOffset.archived])
+    modified(.style(.baselineOffset), ["points": baselineOffset.archived])
   }
   nonisolated public func textScale(_ scale: Text.Scale, isEnabled: Bool = true) -> some View {
-    modified("textScale", ["scale": isEnabled ? scale.archived : "default"])
+    modified(.undrawn(.textScale), ["scale": isEnabled ? scale.archived : "default"])
   }
   nonisolated public func lineLimit(_ number: Int?) -> some View {
-    modified("lineLimit", ["lines": number?.archived]) { $0.lineLimit = number }
+    modified(.style(.lineLimit), ["lines": number?.archived]) { $0.lineLimit = number }
   }
   nonisolated public func lineLimit(_ limit: PartialRangeFrom<Int>) -> some View {
-    modified("lineLimit", ["from": limit.lowerBound.archived])
+    modified(.style(.lineLimit), ["from": limit.lowerBound.archived])
   }
   nonisolated public func lineLimit(_ limit: PartialRangeThrough<Int>) -> some View {
     lineLimit(limit.upperBound)
   }
   nonisolated public func lineLimit(_ limit: ClosedRange<Int>) -> some View {
-    modified("lineLimit", ["from": limit.lowerBound.archived, "lines": limit.upperBound.archived]) {
+    modified(.style(.lineLimit), ["from": limit.lowerBound.archived, "lines": limit.upperBound.archived]) {
       $0.lineLimit = limit.upperBound
     }
   }
   nonisolated public func lineLimit(_ limit: Int, reservesSpace: Bool) -> some View {
-    modified("lineLimit", ["lines": limit.archived, "reservesSpace": reservesSpace.archived]) { $0.lineLimit = limit }
+    modified(.style(.lineLimit), ["lines": limit.archived, "reservesSpace": reservesSpace.archived]) {
+      $0.lineLimit = limit
+    }
   }
   /// In points.
   nonisolated public func lineSpacing(_ lineSpacing: CGFloat) -> some View {
-    modified("lineSpacing", ["points": lineSpacing.archived]) { $0.lineSpacing = lineSpacing }
+    modified(.style(.lineSpacing), ["points": lineSpacing.archived]) { $0.lineSpacing = lineSpacing }
   }
   nonisolated public func multilineTextAlignment(_ alignment: TextAlignment) -> some View {
-    modified("multilineTextAlignment", ["alignment": alignment.archived]) { $0.multilineTextAlignment = alignment }
+    modified(.style(.multilineTextAlignment), ["alignment": alignment.archived]) {
+      $0.multilineTextAlignment = alignment
+    }
   }
   nonisolated public func minimumScaleFactor(_ factor: CGFloat) -> some View {
-    modified("minimumScaleFactor", ["factor": factor.archived]) { $0.minimumScaleFactor = factor }
+    modified(.style(.minimumScaleFactor), ["factor": factor.archived]) { $0.minimumScaleFactor = factor }
   }
   nonisolated public func truncationMode(_ mode: Text.TruncationMode) -> some View {
-    modified("truncationMode", ["mode": mode.archived]) { $0.truncationMode = mode }
+    modified(.style(.truncationMode), ["mode": mode.archived]) { $0.truncationMode = mode }
   }
   nonisolated public func allowsTightening(_ flag: Bool) -> some View {
-    modified("allowsTightening", ["flag": flag.archived]) { $0.allowsTightening = flag }
+    modified(.silent(.allowsTightening), ["flag": flag.archived]) { $0.allowsTightening = flag }
   }
   nonisolated public func textCase(_ textCase: Text.Case?) -> some View {
-    modified("textCase", ["case": textCase?.archived]) { $0.textCase = textCase }
+    modified(.style(.textCase), ["case": textCase?.archived]) { $0.textCase = textCase }
   }
   nonisolated public func dynamicTypeSize(_ size: DynamicTypeSize) -> some View {
-    modified("dynamicTypeSize", ["size": size.archived]) { $0.dynamicTypeSize = size }
+    modified(.style(.dynamicTypeSize), ["size": size.archived]) { $0.dynamicTypeSize = size }
   }
   nonisolated public func dynamicTypeSize<T: RangeExpression<DynamicTypeSize>>(_ range: T) -> some View {
-    modified("dynamicTypeSize", ["range": .string("\(range)")]) { environment in
+    modified(.style(.dynamicTypeSize), ["range": .string("\(range)")]) { environment in
       let sizes = DynamicTypeSize.allCases.filter(range.contains)
       if let first = sizes.first, let last = sizes.last {
         environment.dynamicTypeSize = min(max(environment.dynamicTypeSize, first), last)
@@ -92,16 +98,16 @@ extension View {
     }
   }
   nonisolated public func imageScale(_ scale: Image.Scale) -> some View {
-    modified("imageScale", ["scale": scale.archived]) { $0.imageScale = scale }
+    modified(.style(.imageScale), ["scale": scale.archived]) { $0.imageScale = scale }
   }
   nonisolated public func symbolRenderingMode(_ mode: SymbolRenderingMode?) -> some View {
-    modified("symbolRenderingMode", ["mode": mode?.archived]) { $0.symbolRenderingMode = mode }
+    modified(.style(.symbolRenderingMode), ["mode": mode?.archived]) { $0.symbolRenderingMode = mode }
   }
   nonisolated public func symbolVariant(_ variant: SymbolVariants) -> some View {
-    modified("symbolVariant", ["variant": variant.archived])
+    modified(.style(.symbolVariant), ["variant": variant.archived])
   }
 
-  nonisolated private func switched(_ name: String, _ isActive: Bool) -> some View {
+  nonisolated private func switched(_ name: ModifierName, _ isActive: Bool) -> some View {
     modified(name, ["isActive": isActive ? nil : false])
   }
 }
@@ -116,27 +122,27 @@ private func lined(
 
 // Source of all: `SwiftUI.Text` of the iOS 18 SDK.
 extension Text {
-  public func font(_ font: Font?) -> Text { modified("font", ["font": font?.archived]) }
-  public func fontWeight(_ weight: Font.Weight?) -> Text { modified("fontWeight", ["weight": weight?.archived]) }
-  public func fontWidth(_ width: Font.Width?) -> Text { modified("fontWidth", ["width": width?.archived]) }
-  public func fontDesign(_ design: Font.Design?) -> Text { modified("fontDesign", ["design": design?.archived]) }
-  public func bold() -> Text { modified("bold") }
-  public func bold(_ isActive: Bool) -> Text { modified("bold", ["isActive": isActive ? nil : false]) }
-  public func italic() -> Text { modified("italic") }
-  public func italic(_ isActive: Bool) -> Text { modified("italic", ["isActive": isActive ? nil : false]) }
+  public func font(_ font: Font?) -> Text { modified(.style(.font), ["font": font?.archived]) }
+  public func fontWeight(_ weight: Font.Weight?) -> Text { modified(.style(.fontWeight), ["weight": weight?.archived]) }
+  public func fontWidth(_ width: Font.Width?) -> Text { modified(.style(.fontWidth), ["width": width?.archived]) }
+  public func fontDesign(_ design: Font.Design?) -> Text { modified(.style(.fontDesign), ["design": design?.archived]) }
+  public func bold() -> Text { modified(.style(.bold)) }
+  public func bold(_ isActive: Bool) -> Text { modified(.style(.bold), ["isActive": isActive ? nil : false]) }
+  public func italic() -> Text { modified(.style(.italic)) }
+  public func italic(_ isActive: Bool) -> Text { modified(.style(.italic), ["isActive": isActive ? nil : false]) }
   public func monospaced(_ isActive: Bool = true) -> Text {
-    modified("monospaced", ["isActive": isActive ? nil : false])
+    modified(.style(.monospaced), ["isActive": isActive ? nil : false])
   }
-  public func monospacedDigit() -> Text { modified("monospacedDigit") }
+  public func monospacedDigit() -> Text { modified(.style(.monospacedDigit)) }
   public func underline(
     _ isActive: Bool = true, pattern: Text.LineStyle.Pattern = .solid, color: Color? = nil
   ) -> Text {
-    modified("underline", lined(isActive, pattern, color))
+    modified(.style(.underline), lined(isActive, pattern, color))
   }
   public func strikethrough(
     _ isActive: Bool = true, pattern: Text.LineStyle.Pattern = .solid, color: Color? = nil
   ) -> Text {
-    modified("strikethrough", lined(isActive, pattern, color))
+    modified(.style(.strikethrough), lined(isActive, pattern, color))
   }
   public func underline(_ isActive: Bool = true, color: Color?) -> Text {
     underline(isActive, pattern: .solid, color: color)
@@ -145,18 +151,18 @@ extension Text {
     strikethrough(isActive, pattern: .solid, color: color)
   }
   /// In points.
-  public func tracking(_ tracking: CGFloat) -> Text { modified("tracking", ["points": tracking.archived]) }
+  public func tracking(_ tracking: CGFloat) -> Text { modified(.style(.tracking), ["points": tracking.archived]) }
   /// In points.
-  public func kerning(_ kerning: CGFloat) -> Text { modified("kerning", ["points": kerning.archived]) }
+  public func kerning(_ kerning: CGFloat) -> Text { modified(.style(.kerning), ["points": kerning.archived]) }
   /// In points.
   public func baselineOffset(_ baselineOffset: CGFloat) -> Text {
-    modified("baselineOffset", ["points": baselineOffset.archived])
+    modified(.style(.baselineOffset), ["points": baselineOffset.archived])
   }
   public func textScale(_ scale: Text.Scale, isEnabled: Bool = true) -> Text {
-    modified("textScale", ["scale": isEnabled ? scale.archived : "default"])
+    modified(.undrawn(.textScale), ["scale": isEnabled ? scale.archived : "default"])
   }
-  public func foregroundColor(_ color: Color?) -> Text { modified("foregroundColor", ["color": color?.value]) }
+  public func foregroundColor(_ color: Color?) -> Text { modified(.style(.foregroundColor), ["color": color?.value]) }
   public func foregroundStyle<S: ShapeStyle>(_ style: S) -> Text {
-    modified("foregroundStyle", ["style": style.archived(in: .current)])
+    modified(.style(.foregroundStyle), ["style": style.archived(in: .current)])
   }
 }

@@ -81,6 +81,6 @@ extension Path: Shape, ArchivedShape {
   /// The path itself, whatever the rectangle.
   public func path(in rect: CGRect) -> Path { self }
   @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive("Shape", ["type": "Path", "path": archived])
+    ViewArchive(.shape(.path), ["type": "Path", "path": archived])
   }
 }

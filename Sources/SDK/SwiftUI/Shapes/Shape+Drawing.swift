@@ -79,45 +79,45 @@ nonisolated struct ModifiedShape<Content: Shape>: Shape, ArchivedShape {
 }
 
 extension Shape {
-  private func changed(_ name: String, _ arguments: [String: ArchivedValue?]) -> some Shape {
+  private func changed(_ name: ModifierName, _ arguments: [String: ArchivedValue?]) -> some Shape {
     ModifiedShape(content: self, modifier: ViewArchive.Modifier(name, arguments.compactMapValues { $0 }))
   }
 
   public func fill<S: ShapeStyle>(_ content: S = .foreground, style: FillStyle = FillStyle()) -> some View {
-    modified("fill", ["style": content.archived(in: .current), "eoFill": style.isEOFilled ? true : nil])
+    modified(.shape(.fill), ["style": content.archived(in: .current), "eoFill": style.isEOFilled ? true : nil])
   }
   public func fill(style: FillStyle = FillStyle()) -> some View { fill(.foreground, style: style) }
   public func stroke<S: ShapeStyle>(_ content: S, style: StrokeStyle, antialiased: Bool = true) -> some View {
-    modified("stroke", style.parts.merging(["style": content.archived(in: .current)]) { $1 })
+    modified(.shape(.stroke), style.parts.merging(["style": content.archived(in: .current)]) { $1 })
   }
   public func stroke<S: ShapeStyle>(_ content: S, lineWidth: CGFloat = 1, antialiased: Bool = true) -> some View {
     stroke(content, style: StrokeStyle(lineWidth: lineWidth))
   }
-  public func stroke(style: StrokeStyle) -> some Shape { changed("stroke", style.parts) }
+  public func stroke(style: StrokeStyle) -> some Shape { changed(.shape(.stroke), style.parts) }
   public func stroke(lineWidth: CGFloat = 1) -> some Shape { stroke(style: StrokeStyle(lineWidth: lineWidth)) }
   public func trim(from startFraction: CGFloat = 0, to endFraction: CGFloat = 1) -> some Shape {
-    changed("trim", ["from": startFraction.archived, "to": endFraction.archived])
+    changed(.shape(.trim), ["from": startFraction.archived, "to": endFraction.archived])
   }
   public func rotation(_ angle: Angle, anchor: UnitPoint = .center) -> some Shape {
-    changed("rotation", ["degrees": angle.archived, "anchor": anchor == .center ? nil : anchor.archived])
+    changed(.shape(.rotation), ["degrees": angle.archived, "anchor": anchor == .center ? nil : anchor.archived])
   }
   public func offset(x: CGFloat = 0, y: CGFloat = 0) -> some Shape {
-    changed("offset", ["x": x.archived, "y": y.archived])
+    changed(.layout(.offset), ["x": x.archived, "y": y.archived])
   }
   public func offset(_ offset: CGSize) -> some Shape { self.offset(x: offset.width, y: offset.height) }
   public func scale(x: CGFloat = 1, y: CGFloat = 1, anchor: UnitPoint = .center) -> some Shape {
-    changed("scale", ["x": x.archived, "y": y.archived])
+    changed(.shape(.scale), ["x": x.archived, "y": y.archived])
   }
   public func scale(_ scale: CGFloat, anchor: UnitPoint = .center) -> some Shape { self.scale(x: scale, y: scale) }
   public func size(width: CGFloat, height: CGFloat) -> some Shape {
-    changed("size", ["width": width.archived, "height": height.archived])
+    changed(.shape(.size), ["width": width.archived, "height": height.archived])
   }
   public func size(_ size: CGSize) -> some Shape { self.size(width: size.width, height: size.height) }
 }
 
 extension InsettableShape {
   public func strokeBorder<S: ShapeStyle>(_ content: S, style: StrokeStyle, antialiased: Bool = true) -> some View {
-    modified("strokeBorder", style.parts.merging(["style": content.archived(in: .current)]) { $1 })
+    modified(.shape(.strokeBorder), style.parts.merging(["style": content.archived(in: .current)]) { $1 })
   }
   public func strokeBorder<S: ShapeStyle>(
     _ content: S = .foreground, lineWidth: CGFloat = 1, antialiased: Bool = true

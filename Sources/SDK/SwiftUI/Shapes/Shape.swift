@@ -71,7 +71,7 @@ extension Shape {
     if let known = self as? any ArchivedShape { return known.shape(in: context) }
     let (identifier, size, _) = context.enterClosure()
     return ViewArchive(
-      "Shape",
+      .shape(.path),
       given: [
         "type": .string("\(Self.self)"), "in": size.archived, "closure": identifier?.archived,
         "path": context.environment.during { path(in: CGRect(origin: .zero, size: size)) }.archived,

@@ -17,7 +17,7 @@ nonisolated public struct Rectangle: InsettableShape, ArchivedShape {
     return shape
   }
   @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive("Rectangle", given: ["inset": insetAmount == 0 ? nil : insetAmount.archived])
+    ViewArchive(.shape(.rectangle), given: ["inset": insetAmount == 0 ? nil : insetAmount.archived])
   }
 }
 
@@ -35,7 +35,7 @@ nonisolated public struct Circle: InsettableShape, ArchivedShape {
     return shape
   }
   @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive("Circle", given: ["inset": insetAmount == 0 ? nil : insetAmount.archived])
+    ViewArchive(.shape(.circle), given: ["inset": insetAmount == 0 ? nil : insetAmount.archived])
   }
 }
 
@@ -51,7 +51,7 @@ nonisolated public struct Ellipse: InsettableShape, ArchivedShape {
     return shape
   }
   @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive("Ellipse", given: ["inset": insetAmount == 0 ? nil : insetAmount.archived])
+    ViewArchive(.shape(.ellipse), given: ["inset": insetAmount == 0 ? nil : insetAmount.archived])
   }
 }
 
@@ -73,7 +73,7 @@ nonisolated public struct Capsule: InsettableShape, ArchivedShape {
   }
   @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
     ViewArchive(
-      "Capsule",
+      .shape(.capsule),
       given: [
         "style": style == .continuous ? nil : style.archived, "inset": insetAmount == 0 ? nil : insetAmount.archived,
       ])
@@ -104,7 +104,7 @@ nonisolated public struct RoundedRectangle: InsettableShape, ArchivedShape {
   }
   @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
     ViewArchive(
-      "RoundedRectangle",
+      .shape(.roundedRectangle),
       given: [
         "cornerRadius": cornerSize.width == cornerSize.height ? cornerSize.width.archived : cornerSize.archived,
         "style": style == .continuous ? nil : style.archived, "inset": insetAmount == 0 ? nil : insetAmount.archived,
@@ -143,7 +143,7 @@ nonisolated public struct UnevenRoundedRectangle: InsettableShape, ArchivedShape
   }
   @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
     ViewArchive(
-      "UnevenRoundedRectangle",
+      .shape(.unevenRoundedRectangle),
       given: ["cornerRadii": cornerRadii.archived, "inset": insetAmount == 0 ? nil : insetAmount.archived])
   }
 }
@@ -160,7 +160,7 @@ nonisolated public struct ContainerRelativeShape: InsettableShape, ArchivedShape
     return shape
   }
   @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive("ContainerRelativeShape", given: ["inset": insetAmount == 0 ? nil : insetAmount.archived])
+    ViewArchive(.shape(.containerRelativeShape), given: ["inset": insetAmount == 0 ? nil : insetAmount.archived])
   }
 }
 

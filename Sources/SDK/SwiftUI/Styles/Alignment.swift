@@ -135,7 +135,7 @@ extension ArchivingContext {
   @MainActor private func aligned(_ view: ViewArchive, by guide: CustomGuide) -> ViewArchive {
     var view = view
     // A group is several views of the container.
-    if view.name == "Group" {
+    if view.name == .container(.group) {
       view.children = view.children.map { aligned($0, by: guide) }
       return view
     }
@@ -149,7 +149,7 @@ extension ArchivingContext {
       let dimensions = ViewDimensions(width: size.width, height: size.height)
       arguments["value"] = environment.during { guide.id.defaultValue(in: dimensions) }.archived
     }
-    view.modifiers.append(ViewArchive.Modifier("alignmentGuide", arguments))
+    view.modifiers.append(ViewArchive.Modifier(.layout(.alignmentGuide), arguments))
     return view
   }
 }

@@ -78,7 +78,7 @@ extension Color: ShapeStyle, ArchivedStyle {
 
 extension Color: View, ArchivedView {
   public typealias Body = Never
-  package func archive(in context: ArchivingContext) -> ViewArchive { ViewArchive("Color", ["color": value]) }
+  package func archive(in context: ArchivingContext) -> ViewArchive { ViewArchive(.fill(.color), ["color": value]) }
 }
 
 extension ShapeStyle where Self == Color {

@@ -70,7 +70,7 @@ nonisolated public struct LinearGradient: ShapeStyle, View, ArchivedView, Archiv
   }
 
   package func archive(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive("LinearGradient", ["style": archived])
+    ViewArchive(.fill(.linearGradient), ["style": archived])
   }
 }
 
@@ -95,7 +95,7 @@ nonisolated public struct RadialGradient: ShapeStyle, View, ArchivedView, Archiv
   }
 
   package func archive(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive("RadialGradient", ["style": archived])
+    ViewArchive(.fill(.radialGradient), ["style": archived])
   }
 }
 
@@ -121,7 +121,7 @@ nonisolated public struct EllipticalGradient: ShapeStyle, View, ArchivedView, Ar
   }
 
   package func archive(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive("EllipticalGradient", ["style": archived])
+    ViewArchive(.fill(.ellipticalGradient), ["style": archived])
   }
 }
 
@@ -149,7 +149,7 @@ nonisolated public struct AngularGradient: ShapeStyle, View, ArchivedView, Archi
   }
 
   package func archive(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive("AngularGradient", ["style": archived])
+    ViewArchive(.fill(.angularGradient), ["style": archived])
   }
 }
 

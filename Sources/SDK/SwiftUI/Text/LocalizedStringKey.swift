@@ -39,7 +39,7 @@ nonisolated public struct LocalizedStringKey: Equatable, Sendable, ExpressibleBy
     guard runs.contains(where: { $0.arguments["text"] == nil || !$0.modifiers.isEmpty }) else {
       return .text(runs.flatMap(\.lines).joined())
     }
-    return ViewArchive("Text", children: runs)
+    return ViewArchive(.leaf(.text), children: runs)
   }
 }
 

@@ -71,10 +71,10 @@ nonisolated public struct Text: View, Equatable, Sendable, ArchivedView {
     var archive =
       switch content {
       case .verbatim(let text): ViewArchive.text(text)
-      case .live(let arguments): ViewArchive("Text", arguments)
+      case .live(let arguments): ViewArchive(.leaf(.text), arguments)
       case .image(let image): image.archive
       case .sum(let first, let second):
-        ViewArchive("Text", children: first.runs(in: environment) + second.runs(in: environment))
+        ViewArchive(.leaf(.text), children: first.runs(in: environment) + second.runs(in: environment))
       case .resource(let resource): ViewArchive.text(resource.resolved(in: environment.locale))
       case .key(let key, let table, let bundle):
         key.archive(in: environment, table: table, bundle: bundle)
@@ -89,7 +89,7 @@ nonisolated public struct Text: View, Equatable, Sendable, ArchivedView {
     return archive.modifiers.isEmpty && !archive.children.isEmpty ? archive.children : [archive]
   }
 
-  func modified(_ name: String, _ arguments: [String: ArchivedValue?] = [:]) -> Text {
+  func modified(_ name: ModifierName, _ arguments: [String: ArchivedValue?] = [:]) -> Text {
     var text = self
     text.modifiers.append(ViewArchive.Modifier(name, arguments.compactMapValues { $0 }))
     return text

@@ -10,7 +10,7 @@ nonisolated public struct Spacer: View, ArchivedView, Sendable {
   public var minLength: CGFloat?
   public init(minLength: CGFloat? = nil) { self.minLength = minLength }
   package func archive(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive("Spacer", given: ["minLength": minLength?.archived])
+    ViewArchive(.leaf(.spacer), given: ["minLength": minLength?.archived])
   }
 }
 
@@ -18,7 +18,7 @@ nonisolated public struct Spacer: View, ArchivedView, Sendable {
 nonisolated public struct Divider: View, ArchivedView, Sendable {
   public typealias Body = Never
   public init() {}
-  package func archive(in context: ArchivingContext) -> ViewArchive { ViewArchive("Divider") }
+  package func archive(in context: ArchivingContext) -> ViewArchive { ViewArchive(.leaf(.divider)) }
 }
 
 /// Source: `SwiftUI.Section`.
@@ -37,7 +37,7 @@ nonisolated public struct Section<Parent: View, Content: View, Footer: View>: Vi
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     let parts = try context.children(of: header) + context.children(of: content) + context.children(of: footer)
-    return ViewArchive("Section", children: parts.filter { $0 != .empty })
+    return ViewArchive(.container(.section), children: parts.filter { $0 != .empty })
   }
 }
 
@@ -74,7 +74,7 @@ nonisolated public struct ViewThatFits<Content: View>: View, ArchivedView {
   }
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
-      "ViewThatFits", given: ["axes": axes == [.horizontal, .vertical] ? nil : axes.archived],
+      .container(.viewThatFits), given: ["axes": axes == [.horizontal, .vertical] ? nil : axes.archived],
       children: try context.children(of: content))
   }
 }
@@ -103,7 +103,7 @@ nonisolated public struct ContentUnavailableView<Label: View, Description: View,
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     var children: [ViewArchive] = []
     for view in views { children += try context.children(of: view) }
-    return ViewArchive("ContentUnavailableView", children: children.filter { $0 != .empty })
+    return ViewArchive(.container(.contentUnavailableView), children: children.filter { $0 != .empty })
   }
 }
 

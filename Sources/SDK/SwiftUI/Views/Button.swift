@@ -23,7 +23,7 @@ nonisolated public struct Button<Label: View>: View, ArchivedView {
       view = context.environment.during { style.body(of: button) }
     }
     return ViewArchive(
-      "Button", given: ["role": role?.archived, "intent": intent], children: try context.children(of: view))
+      .control(.button), given: ["role": role?.archived, "intent": intent], children: try context.children(of: view))
   }
 }
 
@@ -96,7 +96,7 @@ nonisolated public struct Toggle<Label: View>: View, ArchivedView {
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
-      "Toggle", given: ["isOn": isOn.archived, "intent": intent],
+      .control(.toggle), given: ["isOn": isOn.archived, "intent": intent],
       children: [try state(true, in: context), try state(false, in: context)])
   }
 
@@ -108,7 +108,7 @@ nonisolated public struct Toggle<Label: View>: View, ArchivedView {
       let toggle = ToggleStyleConfiguration(label: .init(view: label), isOn: .constant(isOn))
       view = context.environment.during { style.body(of: toggle) }
     }
-    return ViewArchive("ToggleState", ["isOn": isOn.archived], children: try context.children(of: view))
+    return ViewArchive(.control(.toggleState), ["isOn": isOn.archived], children: try context.children(of: view))
   }
 }
 

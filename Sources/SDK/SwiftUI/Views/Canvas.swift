@@ -24,7 +24,7 @@ nonisolated public struct Canvas: View, ArchivedView {
     var children: [ViewArchive] = []
     for view in graphics.drawn { children += try inner.children(of: view) }
     return ViewArchive(
-      "Canvas", given: ["size": size.archived, "closure": identifier?.archived], children: children)
+      .container(.canvas), given: ["size": size.archived, "closure": identifier?.archived], children: children)
   }
 }
 
@@ -47,7 +47,7 @@ nonisolated struct CanvasItem<Content: View>: View, ArchivedView {
 
   @MainActor func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
-      "CanvasItem",
+      .container(.canvasItem),
       given: [
         "x": place.x.archived, "y": place.y.archived, "anchorX": anchor.x.archived, "anchorY": anchor.y.archived,
         "width": size?.width.archived, "height": size?.height.archived,

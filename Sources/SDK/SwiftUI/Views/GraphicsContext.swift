@@ -224,6 +224,6 @@ nonisolated private struct CanvasLayer: View, ArchivedView {
   @MainActor func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     var children: [ViewArchive] = []
     for view in views { children += try context.children(of: view) }
-    return ViewArchive("ZStack", ["alignment": "topLeading"], children: children)
+    return ViewArchive(.container(.zStack), ["alignment": "topLeading"], children: children)
   }
 }

@@ -48,7 +48,7 @@ nonisolated public struct LazyVGrid<Content: View>: View, ArchivedView {
     self.content = content()
   }
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    ViewArchive("LazyVGrid", given: arguments, children: try context.children(of: content))
+    ViewArchive(.container(.lazyVGrid), given: arguments, children: try context.children(of: content))
   }
 }
 
@@ -66,7 +66,7 @@ nonisolated public struct LazyHGrid<Content: View>: View, ArchivedView {
     self.content = content()
   }
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    ViewArchive("LazyHGrid", given: arguments, children: try context.children(of: content))
+    ViewArchive(.container(.lazyHGrid), given: arguments, children: try context.children(of: content))
   }
 }
 
@@ -87,7 +87,7 @@ nonisolated public struct Grid<Content: View>: View, ArchivedView {
     self.content = content()
   }
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    ViewArchive("Grid", given: arguments, children: try context.children(of: content))
+    ViewArchive(.container(.grid), given: arguments, children: try context.children(of: content))
   }
 }
 
@@ -101,21 +101,22 @@ nonisolated public struct GridRow<Content: View>: View, ArchivedView {
     self.content = content()
   }
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    ViewArchive("GridRow", given: ["alignment": alignment?.archived], children: try context.children(of: content))
+    ViewArchive(
+      .container(.gridRow), given: ["alignment": alignment?.archived], children: try context.children(of: content))
   }
 }
 
 extension View {
   nonisolated public func gridCellColumns(_ count: Int) -> some View {
-    modified("gridCellColumns", ["count": count.archived])
+    modified(.layout(.gridCellColumns), ["count": count.archived])
   }
   nonisolated public func gridCellAnchor(_ anchor: UnitPoint) -> some View {
-    modified("gridCellAnchor", ["anchor": anchor.archived])
+    modified(.layout(.gridCellAnchor), ["anchor": anchor.archived])
   }
   nonisolated public func gridColumnAlignment(_ guide: HorizontalAlignment) -> some View {
-    modified("gridColumnAlignment", ["alignment": guide.archived])
+    modified(.layout(.gridColumnAlignment), ["alignment": guide.archived])
   }
   nonisolated public func gridCellUnsizedAxes(_ axes: Axis.Set) -> some View {
-    modified("gridCellUnsizedAxes", ["axes": axes.archived])
+    modified(.layout(.gridCellUnsizedAxes), ["axes": axes.archived])
   }
 }

@@ -13,7 +13,7 @@ nonisolated public struct Image: View, Equatable, Sendable, ArchivedView {
   private let source: Source?
 
   init(_ arguments: [String: ArchivedValue?], _ source: Source? = nil) {
-    archive = ViewArchive("Image", given: arguments)
+    archive = ViewArchive(.leaf(.image), given: arguments)
     self.source = source
   }
 
@@ -46,7 +46,7 @@ nonisolated public struct Image: View, Equatable, Sendable, ArchivedView {
     return archive
   }
 
-  func modified(_ name: String, _ arguments: [String: ArchivedValue?] = [:]) -> Image {
+  func modified(_ name: ModifierName, _ arguments: [String: ArchivedValue?] = [:]) -> Image {
     var image = self
     image.archive.modifiers.append(ViewArchive.Modifier(name, arguments.compactMapValues { $0 }))
     return image
@@ -83,23 +83,23 @@ extension Image {
 
   public func resizable(capInsets: EdgeInsets = EdgeInsets(), resizingMode: ResizingMode = .stretch) -> Image {
     modified(
-      "resizable",
+      .shape(.resizable),
       [
         "capInsets": capInsets == EdgeInsets() ? nil : capInsets.archived,
         "resizingMode": resizingMode == .stretch ? nil : resizingMode.archived,
       ])
   }
   public func renderingMode(_ renderingMode: TemplateRenderingMode?) -> Image {
-    modified("renderingMode", ["mode": renderingMode?.archived])
+    modified(.shape(.renderingMode), ["mode": renderingMode?.archived])
   }
   public func interpolation(_ interpolation: Interpolation) -> Image {
-    modified("interpolation", ["interpolation": interpolation.archived])
+    modified(.shape(.interpolation), ["interpolation": interpolation.archived])
   }
   public func antialiased(_ isAntialiased: Bool) -> Image {
-    modified("antialiased", ["isAntialiased": isAntialiased.archived])
+    modified(.shape(.antialiased), ["isAntialiased": isAntialiased.archived])
   }
   public func symbolRenderingMode(_ mode: SymbolRenderingMode?) -> Image {
-    modified("symbolRenderingMode", ["mode": mode?.archived])
+    modified(.style(.symbolRenderingMode), ["mode": mode?.archived])
   }
 }
 

@@ -16,12 +16,12 @@ nonisolated public struct Label<Title: View, Icon: View>: View, ArchivedView {
     if let style = context.environment.labelStyle {
       let label = LabelStyleConfiguration(title: .init(view: title), icon: .init(view: icon))
       let view = context.environment.during { style.body(of: label) }
-      return ViewArchive("Label", children: try context.children(of: view))
+      return ViewArchive(.control(.label), children: try context.children(of: view))
     }
     var labels = ArchivedLabels(["icon", "title"])
     labels.add(try context.children(of: icon), "icon")
     labels.add(try context.children(of: title), "title")
-    return ViewArchive("Label", given: ["labels": labels.names], children: labels.views)
+    return ViewArchive(.control(.label), given: ["labels": labels.names], children: labels.views)
   }
 }
 
@@ -50,7 +50,7 @@ nonisolated public struct LabeledContent<Label: View, Content: View>: View, Arch
     self.content = content()
   }
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    ViewArchive("LabeledContent", children: try context.children(of: label) + context.children(of: content))
+    ViewArchive(.control(.labeledContent), children: try context.children(of: label) + context.children(of: content))
   }
 }
 
@@ -82,7 +82,7 @@ nonisolated public struct Link<Label: View>: View, ArchivedView {
     self.label = label()
   }
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    ViewArchive("Link", ["destination": destination.archived], children: try context.children(of: label))
+    ViewArchive(.control(.link), ["destination": destination.archived], children: try context.children(of: label))
   }
 }
 

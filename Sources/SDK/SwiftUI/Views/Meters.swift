@@ -25,13 +25,13 @@ nonisolated public struct ProgressView<Label: View, CurrentValueLabel: View>: Vi
       let progress = ProgressViewStyleConfiguration(
         fractionCompleted: fraction, label: .init(view: label), currentValueLabel: .init(view: currentValueLabel))
       let view = context.environment.during { style.body(of: progress) }
-      return ViewArchive("ProgressView", given: arguments, children: try context.children(of: view))
+      return ViewArchive(.control(.progressView), given: arguments, children: try context.children(of: view))
     }
     var labels = ArchivedLabels(["label", "currentValueLabel"])
     labels.add(try context.children(of: label), "label")
     labels.add(try context.children(of: currentValueLabel), "currentValueLabel")
     let named = arguments.merging(["labels": labels.names]) { $1 }
-    return ViewArchive("ProgressView", given: named, children: labels.views)
+    return ViewArchive(.control(.progressView), given: named, children: labels.views)
   }
 
   private static func part<V: BinaryFloatingPoint>(_ value: V?, of total: V) -> Double? {
@@ -150,7 +150,7 @@ nonisolated public struct Gauge<Label: View, CurrentValueLabel: View, BoundsLabe
         minimumValueLabel: boundLabels.first.map { .init(view: $0) },
         maximumValueLabel: boundLabels.last.map { .init(view: $0) })
       let view = context.environment.during { style.body(of: gauge) }
-      return ViewArchive("Gauge", given: arguments, children: try context.children(of: view))
+      return ViewArchive(.control(.gauge), given: arguments, children: try context.children(of: view))
     }
     let names = ["label", "currentValueLabel", "minimumValueLabel", "maximumValueLabel"]
     var labels = ArchivedLabels(names)
@@ -159,7 +159,7 @@ nonisolated public struct Gauge<Label: View, CurrentValueLabel: View, BoundsLabe
       if let view { labels.add(try context.children(of: view), name) }
     }
     arguments["labels"] = labels.names
-    return ViewArchive("Gauge", given: arguments, children: labels.views)
+    return ViewArchive(.control(.gauge), given: arguments, children: labels.views)
   }
 }
 

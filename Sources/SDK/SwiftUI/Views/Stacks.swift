@@ -34,7 +34,7 @@ nonisolated public struct VStack<Content: View>: View, ArchivedView {
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
-      "VStack", given: ["alignment": alignment.archived, "spacing": spacing?.archived],
+      .container(.vStack), given: ["alignment": alignment.archived, "spacing": spacing?.archived],
       children: context.aligned(try context.children(of: content), by: alignment.custom))
   }
 }
@@ -57,7 +57,7 @@ nonisolated public struct HStack<Content: View>: View, ArchivedView {
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
-      "HStack", given: ["alignment": alignment.archived, "spacing": spacing?.archived],
+      .container(.hStack), given: ["alignment": alignment.archived, "spacing": spacing?.archived],
       children: context.aligned(try context.children(of: content), by: alignment.custom))
   }
 }
@@ -81,7 +81,7 @@ nonisolated public struct LazyVStack<Content: View>: View, ArchivedView {
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
-      "LazyVStack", given: ["alignment": alignment.archived, "spacing": spacing?.archived],
+      .container(.lazyVStack), given: ["alignment": alignment.archived, "spacing": spacing?.archived],
       children: context.aligned(try context.children(of: content), by: alignment.custom))
   }
 }
@@ -105,7 +105,7 @@ nonisolated public struct LazyHStack<Content: View>: View, ArchivedView {
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
-      "LazyHStack", given: ["alignment": alignment.archived, "spacing": spacing?.archived],
+      .container(.lazyHStack), given: ["alignment": alignment.archived, "spacing": spacing?.archived],
       children: context.aligned(try context.children(of: content), by: alignment.custom))
   }
 }
@@ -124,7 +124,7 @@ nonisolated public struct ZStack<Content: View>: View, ArchivedView {
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     let children = context.aligned(
       try context.children(of: content), by: alignment.horizontal.custom, alignment.vertical.custom)
-    return ViewArchive("ZStack", ["alignment": alignment.archived], children: children)
+    return ViewArchive(.container(.zStack), ["alignment": alignment.archived], children: children)
   }
 }
 

@@ -70,6 +70,6 @@ nonisolated struct UnsupportedUIKitView: View, ArchivedView {
   let name: String
 
   @MainActor func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    ViewArchive("UnsupportedView", ["view": .string(name)])
+    ViewArchive(.leaf(.unsupportedView), ["view": .string(name)])
   }
 }

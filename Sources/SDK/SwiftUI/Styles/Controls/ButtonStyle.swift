@@ -40,15 +40,15 @@ extension EnvironmentValues {
 
 extension View {
   nonisolated public func buttonStyle<S: ButtonStyle>(_ style: S) -> some View {
-    modified("buttonStyle", ["style": .string("\(S.self)")]) { $0.buttonStyle = style }
+    modified(.style(.buttonStyle), ["style": .string("\(S.self)")]) { $0.buttonStyle = style }
   }
   nonisolated public func buttonStyle<S: PrimitiveButtonStyle>(_ style: S) -> some View {
-    modified("buttonStyle", ["style": .string((style as? any SystemStyle)?.name ?? "\(S.self)")]) {
+    modified(.style(.buttonStyle), ["style": .string((style as? any SystemStyle)?.name ?? "\(S.self)")]) {
       $0.buttonStyle = nil
     }
   }
   nonisolated public func buttonBorderShape(_ shape: ButtonBorderShape) -> some View {
-    modified("buttonBorderShape", ["shape": shape.archived])
+    modified(.style(.buttonBorderShape), ["shape": shape.archived])
   }
 }
 

@@ -44,7 +44,7 @@ extension EnvironmentValues {
 extension View {
   nonisolated public func progressViewStyle<S: ProgressViewStyle>(_ style: S) -> some View {
     let known = style as? any SystemStyle
-    return modified("progressViewStyle", ["style": .string(known?.name ?? "\(S.self)")]) {
+    return modified(.style(.progressViewStyle), ["style": .string(known?.name ?? "\(S.self)")]) {
       $0.progressViewStyle = known == nil ? style : nil
     }.tinted(by: style)
   }

@@ -38,7 +38,7 @@ extension EnvironmentValues {
 extension View {
   nonisolated public func toggleStyle<S: ToggleStyle>(_ style: S) -> some View {
     let known = style as? any SystemStyle
-    return modified("toggleStyle", ["style": .string(known?.name ?? "\(S.self)")]) {
+    return modified(.style(.toggleStyle), ["style": .string(known?.name ?? "\(S.self)")]) {
       $0.toggleStyle = known == nil ? style : nil
     }.tinted(by: style)
   }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import Archive
+
+@Suite struct `Names in an archive` {
+  private func texts<Name: CaseIterable & RawRepresentable>(_ group: Name.Type) -> [String]
+  where Name.RawValue == String {
+    group.allCases.map(\.rawValue)
+  }
+
+  @Test func `every name of a modifier is read as the case that writes it, and is in one group only`() {
+    let groups = [
+      texts(StyleModifier.self), texts(ShapeModifier.self), texts(LayoutModifier.self), texts(LayerModifier.self),
+      texts(EffectModifier.self), texts(ColorModifier.self), texts(ChartModifier.self),
+      texts(AccessibilityModifier.self), texts(SilentModifier.self), texts(UndrawnModifier.self),
+    ]
+    let all = groups.flatMap(\.self)
+    #expect(all.count > 130 && Set(all).count == all.count)
+    #expect(Set(ModifierName.known.keys) == Set(all))
+    for (text, name) in ModifierName.known { #expect(name.rawValue == text && ModifierName(rawValue: text) == name) }
+  }
+
+  @Test func `every name of a view is read as the case that writes it, and is in one group only`() {
+    let groups = [
+      texts(LeafView.self), texts(ShapeView.self), texts(FillView.self), texts(ContainerView.self),
+      texts(ControlView.self), texts(ChartView.self), texts(MarkView.self),
+    ]
+    let all = groups.flatMap(\.self)
+    #expect(all.count > 50 && Set(all).count == all.count)
+    #expect(Set(ViewName.known.keys) == Set(all))
+    for (text, name) in ViewName.known { #expect(name.rawValue == text && ViewName(rawValue: text) == name) }
+  }
+
+  private func json(_ view: ViewArchive) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    return String(decoding: try encoder.encode(view), as: UTF8.self)
+  }
+
+  @Test func `a name of a newer SDK is kept and printed`() throws {
+    let text = #"{"c":[{"m":[{"n":"sparkle","v":[{"a":{"text":"a"},"n":"Text"}]}],"n":"Hologram"}],"n":"VStack"}"#
+    let view = try JSONDecoder().decode(ViewArchive.self, from: Data(text.utf8))
+    let hologram = try #require(view.children.first)
+    #expect(hologram.name == .unknown("Hologram") && hologram.modifiers.map(\.name) == [.unknown("sparkle")])
+    #expect(try json(view) == text)
+    let now = Date(timeIntervalSince1970: 0)
+    #expect(view.indented(ScreenAppearance(now: now)) == "VStack\n  Hologram .sparkle(Text \"a\")")
+    #expect(view.shown(ScreenAppearance(now: now, isPlaceholder: true, isAccented: true)).lines == ["▒"])
+  }
+
+  @Test func `the JSON of an archive has the names of SwiftUI`() throws {
+    let mark = ViewArchive(
+      .mark(.bar), modifiers: [.init(.chart(.annotation), views: [.empty]), .init(.style(.foregroundStyle))])
+    let view = ViewArchive(
+      .container(.lazyVGrid), ["alignment": "top"],
+      children: [
+        ViewArchive(.leaf(.text), ["text": "a"], modifiers: [.init(.style(.font), ["font": "body"])]),
+        ViewArchive(.shape(.path), modifiers: [.init(.shape(.fill))]), ViewArchive(.fill(.linearGradient)),
+        ViewArchive(.control(.toggleState)), ViewArchive(.chart(.chart), children: [mark]),
+      ],
+      modifiers: [
+        .init(.layout(.padding)), .init(.layer(.overlay), views: [.text("b")]), .init(.effect(.rotation3DEffect)),
+        .init(.color(.hueRotation)), .init(.accessibility(.label)), .init(.silent(.widgetURL)),
+        .init(.undrawn(.textScale)),
+      ])
+    let children = [
+      #"{"a":{"text":"a"},"m":[{"a":{"font":"body"},"n":"font"}],"n":"Text"}"#, #"{"m":[{"n":"fill"}],"n":"Shape"}"#,
+      #"{"n":"LinearGradient"}"#, #"{"n":"ToggleState"}"#,
+      #"{"c":[{"m":[{"n":"annotation","v":[{"n":"EmptyView"}]},{"n":"foregroundStyle"}],"n":"BarMark"}],"n":"Chart"}"#,
+    ]
+    let modifiers = [
+      #"{"n":"padding"}"#, #"{"n":"overlay","v":[{"a":{"text":"b"},"n":"Text"}]}"#, #"{"n":"rotation3DEffect"}"#,
+      #"{"n":"hueRotation"}"#, #"{"n":"accessibilityLabel"}"#, #"{"n":"widgetURL"}"#, #"{"n":"textScale"}"#,
+    ]
+    let text =
+      #"{"a":{"alignment":"top"},"c":["# + children.joined(separator: ",") + #"],"m":["#
+      + modifiers.joined(separator: ",") + #"],"n":"LazyVGrid"}"#
+    #expect(try json(view) == text)
+    #expect(try JSONDecoder().decode(ViewArchive.self, from: Data(text.utf8)) == view)
+  }
+}
