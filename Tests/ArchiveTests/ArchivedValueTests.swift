@@ -17,7 +17,9 @@ import Testing
   @Test func `a view archive survives encoding and decoding, and its JSON omits empty fields`() throws {
     let view = ViewArchive(
       .container(.vStack), ["spacing": 4], children: [.text("a"), .empty],
-      modifiers: [.init(.layer(.overlay), views: [.text("c")]), .init(.layout(.containerBackground), views: [.text("b")])])
+      modifiers: [
+        .init(.layer(.overlay), views: [.text("c")]), .init(.layout(.containerBackground), views: [.text("b")]),
+      ])
     let data = try JSONEncoder().encode(view)
     #expect(try JSONDecoder().decode(ViewArchive.self, from: data) == view)
     #expect(view.lines == ["b", "a", "c"])

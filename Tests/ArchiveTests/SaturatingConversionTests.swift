@@ -34,7 +34,8 @@ import Testing
   }
 
   @Test func `a colour whose parts are no numbers is printed`() {
-    let colour = ViewArchive(.fill(.color), ["red": .number(.nan), "green": .number(.infinity), "blue": .number(-1e308)])
+    let colour = ViewArchive(
+      .fill(.color), ["red": .number(.nan), "green": .number(.infinity), "blue": .number(-1e308)])
     #expect(!colour.indented(ScreenAppearance(now: .distantPast)).isEmpty)
   }
 }

@@ -44,7 +44,8 @@ import Testing
       ViewArchive(.leaf(.text), ["text": "Bank"], modifiers: [.init(.silent(.unredacted))]),
     ],
     modifiers: [
-      .init(.layout(.containerBackground), ["placement": "widget"], views: [ViewArchive(.fill(.color), ["color": "red"])])
+      .init(
+        .layout(.containerBackground), ["placement": "widget"], views: [ViewArchive(.fill(.color), ["color": "red"])])
     ])
 
   @Test(.rule("VIEW-15")) func `an accented place shows the group of each view instead of the author's colours`() {
@@ -56,9 +57,11 @@ import Testing
       .container(.vStack),
       children: [
         ViewArchive(
-          .container(.hStack), children: [.text("12"), image(nil), image("desaturated")], modifiers: [.init(.effect(.widgetAccentable))]),
+          .container(.hStack), children: [.text("12"), image(nil), image("desaturated")],
+          modifiers: [.init(.effect(.widgetAccentable))]),
         ViewArchive(.leaf(.text), ["text": "cups"], modifiers: [.init(.style(.foregroundStyle), ["style": "red"])]),
-        ViewArchive(.leaf(.text), ["text": "not"], modifiers: [.init(.effect(.widgetAccentable), ["accentable": false])]),
+        ViewArchive(
+          .leaf(.text), ["text": "not"], modifiers: [.init(.effect(.widgetAccentable), ["accentable": false])]),
         image(nil), image("accented"), image("accentedDesaturated"), image("fullColor"), ViewArchive(.leaf(.spacer)),
       ])
     let drawn = view.indented(ScreenAppearance(now: now, isAccented: true)).split(separator: "\n").map { line in
@@ -86,7 +89,8 @@ import Testing
     let timer: [String: ArchivedValue] = ["date": .date(now + 60), "style": "timer"]
     var secret = ViewArchive(.leaf(.text), timer, modifiers: [.init(.accessibility(.label), ["label": "a minute"])])
     secret.modifiers.append(.init(.silent(.privacySensitive)))
-    let toggle = ViewArchive(.control(.toggle), ["isOn": false], children: [.text("on"), secret, ViewArchive(.leaf(.text), timer)])
+    let toggle = ViewArchive(
+      .control(.toggle), ["isOn": false], children: [.text("on"), secret, ViewArchive(.leaf(.text), timer)])
     let locked = ScreenAppearance(now: now, hidesPrivate: true, showsBackground: false)
     let hidden = toggle.hiding(locked)
     #expect(hidden.children.map(\.name.rawValue) == ["Text", "Text", "Text"])
@@ -101,7 +105,8 @@ import Testing
   @Test(.rule("VIEW-10")) func `a placeholder redacts every text and image except unredacted views`() {
     let lines = wallet.lines(ScreenAppearance(now: now, isPlaceholder: true))
     #expect(lines == ["▒▒▒▒▒▒▒", "▒▒▒▒▒▒", "▒▒", "Bank"])
-    let part = ViewArchive(.container(.hStack), children: [.text("ab")], modifiers: [.init(.silent(.redacted), ["reason": "placeholder"])])
+    let part = ViewArchive(
+      .container(.hStack), children: [.text("ab")], modifiers: [.init(.silent(.redacted), ["reason": "placeholder"])])
     #expect(part.lines(ScreenAppearance(now: now)) == ["▒▒"])
   }
 

@@ -10,18 +10,23 @@ import Testing
 
 @Suite struct `Taps on a widget` {
   private let button = ViewArchive(
-    .control(.button), ["intent": .record(["type": "Drink", "values": .record(["cups": 1])])], children: [.text("Drink")])
+    .control(.button), ["intent": .record(["type": "Drink", "values": .record(["cups": 1])])],
+    children: [.text("Drink")])
   private let toggle = ViewArchive(
-    .control(.toggle), ["intent": .record(["type": "Play", "values": .record([:]), "opensApp": true])], children: [.text("Play")]
+    .control(.toggle), ["intent": .record(["type": "Play", "values": .record([:]), "opensApp": true])],
+    children: [.text("Play")]
   )
   private let talk = ViewArchive(
-    .control(.button), ["intent": .record(["type": "Talk", "opensApp": false, "runsInApp": true])], children: [.text("Talk")])
+    .control(.button), ["intent": .record(["type": "Talk", "opensApp": false, "runsInApp": true])],
+    children: [.text("Talk")])
   private let link = ViewArchive(.control(.link), ["destination": "app://more"], children: [.text("More")])
 
   private var view: ViewArchive {
     ViewArchive(
       .container(.vStack), children: [button, toggle, link, ViewArchive(.control(.button), children: [.text("Dead")])],
-      modifiers: [.init(.silent(.widgetURL), ["url": "app://inner"]), .init(.silent(.widgetURL), ["url": "app://outer"])])
+      modifiers: [
+        .init(.silent(.widgetURL), ["url": "app://inner"]), .init(.silent(.widgetURL), ["url": "app://outer"]),
+      ])
   }
 
   private func touch(
@@ -62,7 +67,8 @@ import Testing
     func text(_ modifiers: [ViewArchive.Modifier]) -> ViewArchive { ViewArchive(.leaf(.text), modifiers: modifiers) }
     let mark = ViewArchive.Modifier(.silent(.invalidatableContent))
     let never = ViewArchive.Modifier(.silent(.invalidatableContent), ["invalidatable": false])
-    let view = ViewArchive(.container(.vStack), children: [button, switched(false), switched(true), text([mark]), text([never])])
+    let view = ViewArchive(
+      .container(.vStack), children: [button, switched(false), switched(true), text([mark]), text([never])])
     let redacted = text([mark, .init(.silent(.redacted), ["reason": "invalidated"])])
     #expect(view.touched(1).children == [button, switched(false), switched(true), redacted, text([never])])
     #expect(view.touched(2).children == [button, switched(true), switched(true), redacted, text([never])])

@@ -170,7 +170,8 @@ import Testing
   @Test(.rule("GALLERY-16")) func `a tile has content margins from iOS 17 on, unless the author disables them`() {
     let backed = ["containerBackground"]
     #expect(tile(GallerySamples.widget()).view.modifiers.map(\.name.rawValue) == backed + ["contentMargins"])
-    #expect(tile(GallerySamples.widget { $0.contentMarginsDisabled = true }).view.modifiers.map(\.name.rawValue) == backed)
+    #expect(
+      tile(GallerySamples.widget { $0.contentMarginsDisabled = true }).view.modifiers.map(\.name.rawValue) == backed)
     #expect(tile(GallerySamples.widget(), on: GallerySamples.phone(16)).view.modifiers.map(\.name.rawValue) == backed)
   }
 

@@ -193,7 +193,8 @@ import Testing
     #expect(annotated("bottom") == [45, 44, 10, 6] && annotated("overlay") == [45, 27, 10, 6])
     #expect(annotated("topLeading") == [1, 10, 10, 6] && annotated("trailing") == [89, 27, 10, 6])
     let first = bar("a", 1).modified(.layout(.zIndex), ["value": 1]).modified(.effect(.opacity), ["opacity": 0.5])
-    let order = paints(chart([first, bar("b", 1).modified(.style(.foregroundStyle), ["style": "red"])]).layout(100, 100))
+    let order = paints(
+      chart([first, bar("b", 1).modified(.style(.foregroundStyle), ["style": "red"])]).layout(100, 100))
     #expect(order == ["red", ["color": "blue", "opacity": 0.5]])
   }
 

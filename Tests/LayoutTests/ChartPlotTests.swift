@@ -12,7 +12,9 @@ import Testing
   private typealias Modifier = ViewArchive.Modifier
 
   /// One bar, with an axis of 0, 5 and 10 at the trailing edge: 15 points wide, and 6.67 above and below the plot.
-  private func chart(_ plot: [Modifier], name: ViewName = .chart(.chartPlotContent), legend: Bool = false) -> ViewArchive {
+  private func chart(_ plot: [Modifier], name: ViewName = .chart(.chartPlotContent), legend: Bool = false)
+    -> ViewArchive
+  {
     var bar = ViewArchive(
       .mark(.bar), ["x": PlottedValue("x", .category("a")).archived, "y": PlottedValue("y", .number(10)).archived])
     if legend { bar = bar.modified(.style(.foregroundStyle), ["by": PlottedValue("by", .category("Tea")).archived]) }
@@ -78,7 +80,10 @@ import Testing
 
   @Test(.rule("CHART-16"), arguments: [0.0, 20, 1e12])
   func `a plot in a chart without space or in a very wide one has finite frames`(length: Double) {
-    let views = [height, Modifier(.layout(.frame), ["maxWidth": .number(.infinity), "minHeight": 30]), Modifier(.layout(.fixedSize))]
+    let views = [
+      height, Modifier(.layout(.frame), ["maxWidth": .number(.infinity), "minHeight": 30]),
+      Modifier(.layout(.fixedSize)),
+    ]
     for modifier in views {
       for view in chart([modifier], legend: true).layout(length, 100).views {
         view.walk { #expect($0.frame.isFinite) }

@@ -48,9 +48,11 @@ import Testing
 
   @Test(.rule("LAYOUT-46", "LAYOUT-13")) func `a canvas takes the proposal, and places texts by a point of them`() {
     let item = ViewArchive(
-      .container(.canvasItem), ["x": 30, "y": 10, "anchorX": 1, "anchorY": 0.5], children: [ViewArchive.color().framed(20, 10)])
+      .container(.canvasItem), ["x": 30, "y": 10, "anchorX": 1, "anchorY": 0.5],
+      children: [ViewArchive.color().framed(20, 10)])
     let wide = ViewArchive(
-      .container(.canvasItem), ["x": 5, "y": 6, "anchorX": 0, "anchorY": 0, "width": 8, "height": 9], children: [.color()])
+      .container(.canvasItem), ["x": 5, "y": 6, "anchorX": 0, "anchorY": 0, "width": 8, "height": 9],
+      children: [.color()])
     let result = canvas([ViewArchive(.shape(.path), ["path": .list([])]), item, wide]).framed(60, 40).layout(100, 40)
     #expect(result.all("Canvas").map(\.frame.numbers) == [[20, 0, 60, 40]])
     #expect(result.all("Shape").map(\.frame.numbers) == [[20, 0, 60, 40]])
@@ -61,7 +63,8 @@ import Testing
 
   @Test(.rule("LAYOUT-46", "LAYOUT-20")) func `what a canvas draws is not mirrored`() {
     let item = ViewArchive(
-      .container(.canvasItem), ["x": 0, "y": 0, "anchorX": 0, "anchorY": 0], children: [ViewArchive.color().framed(20, 10)])
+      .container(.canvasItem), ["x": 0, "y": 0, "anchorX": 0, "anchorY": 0],
+      children: [ViewArchive.color().framed(20, 10)])
     let row = ViewArchive.stack(.hStack, spacing: 0, [canvas([item]).framed(60, 40), ViewArchive(.leaf(.spacer))])
     let result = row.layout(100, 40, isRightToLeft: true)
     #expect(result.all("Canvas").map(\.frame.numbers) == [[40, 0, 60, 40]])

@@ -57,7 +57,8 @@ import Testing
     #expect(texts.map(\.minX).map { ($0 * 100).rounded() / 100 } == [28.67, 0, 91.33, 37.17])
     #expect(texts[1].size.width == end && texts.map(\.midY).map { $0.rounded() } == [28, 50, 50, 72])
     #expect(bars(result) == [[0, 18.67]])
-    #expect(layout(ViewArchive(.control(.gauge), ["value": 0.25], children: labels), 100, 100).all("Capsule").count == 1)
+    #expect(
+      layout(ViewArchive(.control(.gauge), ["value": 0.25], children: labels), 100, 100).all("Capsule").count == 1)
   }
 
   @Test(.rule("LAYOUT-30"), arguments: [("accessoryLinear", 15.67), ("accessoryLinearCapacity", 23.67)])
@@ -142,7 +143,8 @@ import Testing
   // MARK: Progress
 
   @Test(.rule("LAYOUT-31")) func `progress with a value is a bar with its label above, and a smaller value below`() {
-    let view = ViewArchive(.control(.progressView), ["value": 3, "total": 4], children: [.text("label"), .text("75 %")])
+    let view = ViewArchive(
+      .control(.progressView), ["value": 3, "total": 4], children: [.text("label"), .text("75 %")])
     let result = layout(view, 100, 100)
     #expect(result.lines == ["label", "75 %"] && bars(result) == [[0, 75]])
     #expect(result.all("Text").compactMap { $0.text?.lines.first?.fragments.first?.font.size } == [17, 12])
@@ -196,7 +198,8 @@ import Testing
 
   @Test(.rule("LAYOUT-32"), arguments: [("small", 27.67, 35.0), ("large", 50.33, 57)])
   func `the size of a control changes the margins`(size: String, height: Double, width: Double) throws {
-    let view = ViewArchive(.control(.button), children: [.text("Go")]).modified(.style(.controlSize), ["size": .string(size)])
+    let view = ViewArchive(.control(.button), children: [.text("Go")]).modified(
+      .style(.controlSize), ["size": .string(size)])
     let frame = try #require(layout(view, 200, 100).all("RoundedRectangle").first).frame
     #expect(abs(frame.size.height - height) < 0.5 && abs(frame.size.width - width) < 0.5)
   }

@@ -115,7 +115,9 @@ import Testing
     #expect(numbers(grid([cells.modified(.layout(.padding), ["length": 5])]), 40, 20).map { $0[0] } == [5, 25])
     let stack = ViewArchive.stack(.vStack, spacing: 0, [cells])
     #expect(numbers(stack, 10, 20).map { $0[1] } == [0, 10])
-    let styled = grid([ViewArchive(.container(.group), children: [row(.text("a"))]).modified(.style(.font), ["font": "caption"])])
+    let styled = grid([
+      ViewArchive(.container(.group), children: [row(.text("a"))]).modified(.style(.font), ["font": "caption"])
+    ])
     #expect(styled.layout(50, 50).all("Text").first?.style.resolvedFont.size == 12)
   }
 
@@ -159,7 +161,9 @@ import Testing
       default: .text((0...random(4)).map { _ in "word" }.joined(separator: " "))
       }
     }
-    let rows = (0...random(3)).map { _ in ViewArchive(.container(.gridRow), children: (0...random(3)).map { _ in cell() }) }
+    let rows = (0...random(3)).map { _ in
+      ViewArchive(.container(.gridRow), children: (0...random(3)).map { _ in cell() })
+    }
     for (width, height) in [(300.0, 300.0), (90, 60), (0, 0)] {
       let result = grid(rows, columns: Double(random(9)), lines: Double(random(9))).layout(width, height)
       for grid in result.all("Grid") {

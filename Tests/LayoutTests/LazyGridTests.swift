@@ -95,7 +95,9 @@ import Testing
     for size in [fixed(number), flexible(number, number), adaptive(number, number), adaptive(0, 0)] {
       let view = grid([item(size, spacing: number), item(size)], colors(9), ["spacing": .number(number)])
       for placed in view.layout(100, 100).views { placed.walk { #expect($0.frame.isFinite) } }
-      for placed in view.modified(.layout(.fixedSize)).layout(100, 100).views { placed.walk { #expect($0.frame.isFinite) } }
+      for placed in view.modified(.layout(.fixedSize)).layout(100, 100).views {
+        placed.walk { #expect($0.frame.isFinite) }
+      }
     }
     #expect(!grid([item(fixed(.nan))], colors(1)).layout(100, 100).notices.isEmpty)
     #expect(grid([], colors(3)).frames(of: "LazyVGrid", in: 100, 100).map(\.size) == [.zero])

@@ -37,7 +37,8 @@ import Testing
   @Test(.rule("LAYOUT-13")) func `a geometry reader takes the proposal, and its content does not change that`() {
     let content = ViewArchive.color().framed(200, 10)
     func reader(_ width: Double) -> ViewArchive {
-      ViewArchive(.container(.geometryReader), ["size": .record(["width": .number(width), "height": 50])], children: [content])
+      ViewArchive(
+        .container(.geometryReader), ["size": .record(["width": .number(width), "height": 50])], children: [content])
     }
     let result = ViewArchive.stack(.hStack, spacing: 0, [reader(80), .color("b").framed(20, 50)]).layout(100, 50)
     #expect(result.all("GeometryReader").map(\.frame.numbers) == [[0, 0, 80, 50]])
@@ -65,13 +66,15 @@ import Testing
 
   @Test(.rule("LAYOUT-14")) func `a circle takes a square`() {
     #expect(ViewArchive(.shape(.circle)).frames(of: "Circle", in: 70, 30).map(\.numbers) == [[20, 0, 30, 30]])
-    let trimmed = ViewArchive(.shape(.circle)).modified(.shape(.trim), ["from": 0, "to": 0.5]).modified(.shape(.stroke), ["lineWidth": 4])
+    let trimmed = ViewArchive(.shape(.circle)).modified(.shape(.trim), ["from": 0, "to": 0.5]).modified(
+      .shape(.stroke), ["lineWidth": 4])
     #expect(trimmed.layout(30, 30).all("Circle").first?.operations.map(\.name) == [.shape(.trim), .shape(.stroke)])
   }
 
   @Test(.rule("LAYOUT-15"), arguments: [1.0, 2, 3])
   func `a divider is one pixel across its stack`(scale: Double) {
-    let column = ViewArchive.stack(.vStack, [ViewArchive(.leaf(.divider))]).frames(of: "Divider", in: 60, 60, scale: scale)
+    let column = ViewArchive.stack(.vStack, [ViewArchive(.leaf(.divider))]).frames(
+      of: "Divider", in: 60, 60, scale: scale)
     #expect(column.map(\.size) == [Size(width: 60, height: 1 / scale)])
     let row = ViewArchive.stack(.hStack, [ViewArchive(.leaf(.divider))]).frames(of: "Divider", in: 60, 60, scale: scale)
     #expect(row.map(\.size) == [Size(width: 1 / scale, height: 60)])
@@ -103,7 +106,8 @@ import Testing
   }
 
   @Test func `labels, links and buttons have their parts`() {
-    let label = ViewArchive(.control(.label), children: [ViewArchive(.leaf(.image), ["systemName": "star"]), .text("Star")])
+    let label = ViewArchive(
+      .control(.label), children: [ViewArchive(.leaf(.image), ["systemName": "star"]), .text("Star")])
     #expect(label.frames(of: "Text", in: 100, 50).map(\.size.width) == [34])
     #expect(label.modified(.style(.labelStyle), ["style": "iconOnly"]).layout(100, 50).all("Text").isEmpty)
     #expect(label.modified(.style(.labelStyle), ["style": "titleOnly"]).layout(100, 50).all("Image").isEmpty)

@@ -68,11 +68,14 @@ import Testing
       [
         .color().modified(.layout(.padding), ["length": value]),
         .color().modified(.layout(.frame), ["minWidth": value, "maxHeight": value]),
-        .color().modified(.layout(.frame), ["idealWidth": value, "maxWidth": .number(.infinity)]).modified(.layout(.fixedSize)),
+        .color().modified(.layout(.frame), ["idealWidth": value, "maxWidth": .number(.infinity)]).modified(
+          .layout(.fixedSize)),
         .color().modified(.layout(.offset), ["x": value]).modified(.layout(.position), ["x": value, "y": value]),
         .color().modified(.layout(.aspectRatio), ["ratio": value, "contentMode": "fit"]),
-        .text("a b c").modified(.style(.font), ["font": .record(["size": value])]).modified(.style(.lineSpacing), ["points": value]),
-        .text("a b c").modified(.style(.minimumScaleFactor), ["factor": value]).modified(.style(.tracking), ["points": value]),
+        .text("a b c").modified(.style(.font), ["font": .record(["size": value])]).modified(
+          .style(.lineSpacing), ["points": value]),
+        .text("a b c").modified(.style(.minimumScaleFactor), ["factor": value]).modified(
+          .style(.tracking), ["points": value]),
         ViewArchive(.leaf(.spacer), ["minLength": value]),
         ViewArchive(.leaf(.image), ["pixelWidth": value, "pixelHeight": 1]),
       ]

@@ -44,7 +44,8 @@ import Testing
 
   @Test(.rule("LAYOUT-07"), arguments: [-1, Double.infinity, .nan])
   func `an invalid length is noted and ignored`(length: Double) {
-    let result = ViewArchive.color().modified(.layout(.frame), ["width": .number(length), "height": 20]).layout(100, 100)
+    let result = ViewArchive.color().modified(.layout(.frame), ["width": .number(length), "height": 20]).layout(
+      100, 100)
     #expect(result.all("Color").map(\.frame.numbers) == [[0, 40, 100, 20]])
     #expect(result.notices.map(\.reason) == [.invalidNumber])
   }
@@ -125,7 +126,8 @@ import Testing
   }
 
   @Test(.rule("LAYOUT-11")) func `a large overlay is aligned and does not move the view`() {
-    let view = ViewArchive.color().framed(20, 20).modified(.layer(.overlay), [:], [ViewArchive(.shape(.capsule)).framed(60, 10)])
+    let view = ViewArchive.color().framed(20, 20).modified(
+      .layer(.overlay), [:], [ViewArchive(.shape(.capsule)).framed(60, 10)])
     let result = view.layout(100, 100)
     #expect(result.all("Capsule").map(\.frame.numbers) == [[20, 45, 60, 10]])
     #expect(result.all("Color").map(\.frame.numbers) == [[40, 40, 20, 20]])
@@ -146,7 +148,8 @@ import Testing
   }
 
   @Test func `a z index changes the drawing order and nothing else`() {
-    let stack = ViewArchive.stack(.hStack, spacing: 0, [.color("a").modified(.layout(.zIndex), ["value": 1]), .color("b")])
+    let stack = ViewArchive.stack(
+      .hStack, spacing: 0, [.color("a").modified(.layout(.zIndex), ["value": 1]), .color("b")])
     let colors = stack.layout(100, 20).all("Color")
     #expect(colors.map { $0.arguments["color"]?.string } == ["b", "a"])
     #expect(colors.map(\.frame.minX) == [50, 0])

@@ -43,12 +43,14 @@ import Testing
     let frames = ViewArchive.stack(.hStack, spacing: 0, [text.modified(.style(.lineLimit), ["lines": 1]), important])
       .frames(of: "Text", in: 100, 50)
     #expect(frames[1].size.width.rounded() == 77)
-    let low = ViewArchive.color().modified(.layout(.frame), ["minWidth": 30]).modified(.layout(.layoutPriority), ["value": -1])
+    let low = ViewArchive.color().modified(.layout(.frame), ["minWidth": 30]).modified(
+      .layout(.layoutPriority), ["value": -1])
     #expect(widths([.color(), low], in: 100) == [70, 30])
   }
 
   @Test(.rule("LAYOUT-03")) func `a spacer takes the rest and has no gap`() {
-    let stack = ViewArchive.stack(.hStack, [.color().framed(20, 10), ViewArchive(.leaf(.spacer)), .color().framed(20, 10)])
+    let stack = ViewArchive.stack(
+      .hStack, [.color().framed(20, 10), ViewArchive(.leaf(.spacer)), .color().framed(20, 10)])
     #expect(stack.frames(of: "Color", in: 100, 50).map(\.minX) == [0, 80])
     #expect(stack.modified(.layout(.fixedSize)).frames(of: "HStack", in: 100, 50).map(\.size.width) == [48])
     let wide = ViewArchive.stack(.hStack, [.color().framed(20, 10), ViewArchive(.leaf(.spacer), ["minLength": 30])])

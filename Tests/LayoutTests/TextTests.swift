@@ -27,8 +27,10 @@ import Testing
     let timer = ViewArchive(.leaf(.text), ["text": "1:00", "isTimer": true])
     let leading = try #require(timer.layout(100, 100).all("Text").first)
     #expect(leading.frame.size.width == 100 && leading.text?.lines.first?.x == 0)
-    let trailing = timer.modified(.style(.multilineTextAlignment), ["alignment": "trailing"]).layout(100, 100).all("Text")
-      .first
+    let trailing = timer.modified(.style(.multilineTextAlignment), ["alignment": "trailing"]).layout(100, 100).all(
+      "Text"
+    )
+    .first
     #expect(trailing?.text?.lines.first?.x == 100 - 4 * 8.5)
     #expect(timer.modified(.layout(.fixedSize)).frames(of: "Text", in: 100, 100).map(\.size.width) == [34])
   }
@@ -131,7 +133,8 @@ import Testing
     let view = ViewArchive.stack(.vStack, [.text("a").modified(.style(.foregroundStyle), ["style": "secondary"])])
     let plain = view.layout(100, 100).all("Text").map(\.style.foreground)
     #expect(plain == [["secondary"]])
-    let red = view.modified(.style(.foregroundStyle), ["style": "red"]).layout(100, 100).all("Text").map(\.style.foreground)
+    let red = view.modified(.style(.foregroundStyle), ["style": "red"]).layout(100, 100).all("Text").map(
+      \.style.foreground)
     #expect(red == [[.record(["style": "red", "rank": "secondary"])]])
   }
 }

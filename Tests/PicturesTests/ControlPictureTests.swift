@@ -48,7 +48,8 @@ import Testing
 
   @Test(.rule("PICTURE-40")) func `buttons, toggles and progress are drawn without a notice`() {
     for view in [
-      ViewArchive(.control(.button), children: [.text("Go")]).with(.style(.buttonStyle), ["style": "borderedProminent"]),
+      ViewArchive(.control(.button), children: [.text("Go")]).with(
+        .style(.buttonStyle), ["style": "borderedProminent"]),
       ViewArchive(.control(.toggle), ["isOn": true], children: [.text("Go")]),
       ViewArchive(.control(.progressView)), ViewArchive(.control(.progressView), ["value": 0.5]),
     ] {

@@ -57,7 +57,8 @@ import Testing
   }
 
   @Test(.rule("PICTURE-42")) func `an elliptical gradient is a circle stretched to the rectangle`() {
-    let view = gradient("ellipticalGradient", ["from": 0.1, "to": 0.5]).with(.layout(.frame), ["width": 100, "height": 50])
+    let view = gradient("ellipticalGradient", ["from": 0.1, "to": 0.5]).with(
+      .layout(.frame), ["width": 100, "height": 50])
     guard case .elliptical(_, let centre, let unit, 0.1, 0.5) = sample.picture(view).paints.last else {
       Issue.record("an elliptical gradient has its own paint")
       return
@@ -126,7 +127,8 @@ import Testing
       }
     }
     let stop = ArchivedValue.record(["color": "red", "location": value])
-    let view = ViewArchive(.fill(.color), ["color": .record(["angularGradient": .list([stop, stop, "blue"]), "to": 360])])
+    let view = ViewArchive(
+      .fill(.color), ["color": .record(["angularGradient": .list([stop, stop, "blue"]), "to": 360])])
     #expect(try isDocument(sample.svg(view)))
     for list in [[], [stop]] as [[ArchivedValue]] {
       for name in ["angularGradient", "ellipticalGradient"] {
@@ -157,8 +159,10 @@ import Testing
   // MARK: Effects
 
   /// The colour that a map makes of another one.
-  private func mapped(_ color: [Double], _ name: ColorModifier, _ arguments: [String: ArchivedValue]) throws -> [Double] {
-    let group = try #require(sample.picture(ViewArchive.red.with(.color(name), arguments)).groups.first { !$0.colors.isEmpty })
+  private func mapped(_ color: [Double], _ name: ColorModifier, _ arguments: [String: ArchivedValue]) throws -> [Double]
+  {
+    let group = try #require(
+      sample.picture(ViewArchive.red.with(.color(name), arguments)).groups.first { !$0.colors.isEmpty })
     guard case .matrix(let numbers) = try #require(group.colors.first) else { return [] }
     #expect(numbers.count == 20)
     return (0..<4).map { row in
@@ -192,7 +196,8 @@ import Testing
       let label = name == .hueRotation ? "degrees" : "amount"
       #expect(try isDocument(sample.svg(ViewArchive.red.with(.color(name), [label: .number(number)]))))
     }
-    #expect(sample.svg(ViewArchive.red.with(.color(name))).contains("<feColorMatrix in=\"SourceGraphic\" type=\"matrix\""))
+    #expect(
+      sample.svg(ViewArchive.red.with(.color(name))).contains("<feColorMatrix in=\"SourceGraphic\" type=\"matrix\""))
   }
 
   // MARK: Materials

@@ -85,7 +85,12 @@ import Testing
     #expect(notices(inText) == ["the image \"cup\" in a text is not drawn"])
     #expect(
       notices(
-        image([:], [.init(.shape(.resizable), ["resizingMode": "tile"]), .init(.shape(.interpolation), ["interpolation": "none"])]),
+        image(
+          [:],
+          [
+            .init(.shape(.resizable), ["resizingMode": "tile"]),
+            .init(.shape(.interpolation), ["interpolation": "none"]),
+          ]),
         PictureSample.png)
         == [
           "the image \"cup\" is stretched: resizingMode of resizable has no effect",

@@ -27,13 +27,16 @@ import Testing
       .container(.hStack),
       children: [
         .red, ViewArchive(.fill(.color), ["color": .record(["color": "blue", "opacity": 0.4])]),
-        ViewArchive.red.with(.effect(.widgetAccentable)), ViewArchive.red.with(.effect(.widgetAccentable), ["accentable": false]),
+        ViewArchive.red.with(.effect(.widgetAccentable)),
+        ViewArchive.red.with(.effect(.widgetAccentable), ["accentable": false]),
       ])
     let white = Paint.color(.white)
     #expect(
       accented(row).paints == [white, .color(RGBA(1, 1, 1, opacity: 0.4)), .color(tint), white])
-    let inner = ViewArchive(.container(.vStack), children: [ViewArchive.red.with(.effect(.widgetAccentable), ["accentable": false])])
-      .with(.effect(.widgetAccentable))
+    let inner = ViewArchive(
+      .container(.vStack), children: [ViewArchive.red.with(.effect(.widgetAccentable), ["accentable": false])]
+    )
+    .with(.effect(.widgetAccentable))
     #expect(accented(inner).paints == [.color(tint)], "a false inside a true has no effect")
   }
 
@@ -46,8 +49,10 @@ import Testing
       return
     }
     #expect(stops.map(\.color) == [.white, RGBA(1, 1, 1, opacity: 0)])
-    let text = ViewArchive.text("a").with(.style(.foregroundStyle), ["style": "red"]).with(.effect(.border), ["style": "blue"])
-      .with(.effect(.shadow), ["radius": 2]).with(.effect(.widgetAccentable))
+    let text = ViewArchive.text("a").with(.style(.foregroundStyle), ["style": "red"]).with(
+      .effect(.border), ["style": "blue"]
+    )
+    .with(.effect(.shadow), ["radius": 2]).with(.effect(.widgetAccentable))
     #expect(accented(text).paints == [.color(tint), .color(tint)])
     #expect(accented(text).groups.compactMap(\.shadow?.color) == [RGBA(0.2, 0.4, 0.6, opacity: 0.33)])
   }
@@ -73,7 +78,8 @@ import Testing
   }
 
   @Test(.rule("PICTURE-46")) func `the accent is the system's without a tint, and the label of a button is seen`() {
-    let button = ViewArchive(.control(.button), children: [.text("Go")]).with(.style(.buttonStyle), ["style": "borderedProminent"])
+    let button = ViewArchive(.control(.button), children: [.text("Go")]).with(
+      .style(.buttonStyle), ["style": "borderedProminent"])
     let style = PictureStyle(showsBackground: false, mode: .accented)
     #expect(sample.picture(button, style).paints == [.color(RGBA(1, 1, 1, opacity: 0.3)), .color(.white)])
     let accent = sample.picture(ViewArchive.red.with(.effect(.widgetAccentable)), style)

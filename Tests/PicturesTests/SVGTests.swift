@@ -29,7 +29,8 @@ import Testing
       ViewArchive(
         .shape(.circle),
         modifiers: [
-          .init(.shape(.trim), ["from": 0, "to": 0.6]), .init(.shape(.stroke), ["style": "red", "lineWidth": 4, "lineCap": "round"]),
+          .init(.shape(.trim), ["from": 0, "to": 0.6]),
+          .init(.shape(.stroke), ["style": "red", "lineWidth": 4, "lineCap": "round"]),
           .init(.layout(.frame), ["width": 40, "height": 40]),
         ]),
       ViewArchive(.leaf(.image), ["systemName": "star.fill"]),

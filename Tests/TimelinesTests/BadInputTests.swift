@@ -59,7 +59,9 @@ import Testing
   @Test(.rule("TIMELINE-28"), arguments: [240, 5])
   func `a timeline with views nested deeper than the configured limit is refused`(limit: Int) {
     func nested(_ depth: Int) -> ArchivedEntry {
-      let view = (1..<depth).reduce(ViewArchive.text("x")) { view, _ in ViewArchive(.container(.vStack), children: [view]) }
+      let view = (1..<depth).reduce(ViewArchive.text("x")) { view, _ in
+        ViewArchive(.container(.vStack), children: [view])
+      }
       return ArchivedEntry(date: origin, view: view)
     }
     let limits = ArchiveLimits(depth: limit)

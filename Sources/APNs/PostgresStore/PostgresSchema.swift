@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Foundation
+package import PushDelivery
+import Synchronization
+import Timekeeping
+
 /// The tables of the push server in a PostgreSQL database, and the settings of its connections.
 enum PostgresSchema {
   static let version: Int64 = 4
@@ -95,4 +100,134 @@ enum PostgresSchema {
     CREATE INDEX kept_sent ON kept (connection, device) WHERE state = 1;
     UPDATE push_schema SET version = 4;
     """
+}
+
+/// Marks a schema of a database as used by the push servers of one cluster. The mark is a shared advisory lock: it ends
+/// with the connection, however the process ends.
+package struct ClusterMark: Sendable {
+  /// The same for the replicas of a cluster on all machines.
+  private let id: String
+  private let folder: String
+
+  /// - Parameters:
+  ///   - authority: the certificate of the authority that the replicas share.
+  ///   - folder: the folder of the instance.
+  package init(authority: Data, folder: String) {
+    id = String(decoding: authority, as: UTF8.self)
+    self.folder = folder
+  }
+
+  /// The name in `pg_stat_activity`, which has at most 63 bytes.
+  var connectionName: String { "push server of \(folder.utf8.count > 48 ? "…" + String(folder.suffix(40)) : folder)" }
+
+  /// Sets the mark on a connection.
+  ///
+  /// - Throws: `PostgresError.taken` if another cluster has one.
+  func claim(_ connection: PostgresConnection) throws {
+    let schema = "hashtext('widgetlab ' || current_schema())"
+    try connection.execute([
+      .init("SELECT pg_advisory_lock_shared(\(schema), hashtext($1::text))", [.text(id)])
+    ])
+    let others = try connection.execute(
+      .init(
+        """
+        SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
+          WHERE locktype = 'advisory' AND granted AND mode = 'ShareLock' AND objsubid = 2
+            AND datname = current_database() AND classid::int8 = (\(schema)::int8 & 4294967295)
+            AND objid::int8 <> (hashtext($1::text)::int8 & 4294967295)
+        """, [.text(id)]))
+    guard others.count > 0 else { return }
+    throw PostgresError(
+      state: PostgresError.taken,
+      "another cluster uses this database: \(others.text(0, 0) ?? "its name is not known"). Give each cluster its own "
+        + "database, or its own schema: ?options=-c%20search_path%3DNAME")
+  }
+}
+
+extension PostgresPushStore {
+  /// Opens the connection of the service, as the first statement does otherwise.
+  ///
+  /// - Throws: `taken` if the push servers of another cluster use the database, or why it cannot be reached.
+  package func connect() throws(PushStoreError) {
+    do {
+      try perform { _, _ in }
+    } catch {
+      throw error as? PushStoreError ?? PushStoreError(.refused, "\(error)")
+    }
+  }
+}
+
+/// Vacuums the table of what is kept. Its rows exist for milliseconds, and each page of arrivals steps over the index entries
+/// of rows that are gone. PostgreSQL's autovacuum examines a table once a minute, and a crash takes its counts.
+///
+/// It has its own connection and executor, because a vacuum can take seconds.
+actor PostgresVacuum {
+  /// After so many rows that this replica has deleted or updated.
+  private static let interval = 50_000
+
+  private let url: String
+  private let name: String
+  private var connection: PostgresConnection?
+  private nonisolated let removed = Mutex(0)
+  /// The process of PostgreSQL that vacuums.
+  private nonisolated let process = Mutex<Int64?>(nil)
+  private nonisolated let wishes: AsyncStream<Void>
+  private nonisolated let wish: AsyncStream<Void>.Continuation
+  private nonisolated let executor = ServiceExecutor("push-vacuum")
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  init(_ url: String, name: String) {
+    self.url = url
+    self.name = name
+    (wishes, wish) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+  }
+
+  /// Counts rows that were deleted or updated. Any thread.
+  nonisolated func count(_ rows: Int) {
+    let isDue = removed.withLock { removed in
+      removed += rows
+      guard removed >= Self.interval else { return false }
+      removed = 0
+      return true
+    }
+    if isDue { request() }
+  }
+
+  /// Requests a vacuum soon, unless the last one of any replica was in the last 10 s. Any thread.
+  nonisolated func request() { wish.yield() }
+
+  /// Runs until the task is cancelled, which also ends a vacuum.
+  func run() async {
+    await withTaskCancellationHandler {
+      for await _ in wishes { perform() }
+    } onCancel: {
+      guard let process = process.withLock({ $0 }) else { return }
+      try? PostgresConnection(url, name: name).execute("SELECT pg_cancel_backend(\(process))")
+    }
+  }
+
+  private func perform() {
+    do {
+      let session = try connection ?? PostgresConnection(url, name: name)
+      connection = session
+      let own = try session.execute(.init("SELECT pg_backend_pid()::int8")).int(0, 0)
+      process.withLock { $0 = own }
+      defer { process.withLock { $0 = nil } }
+      guard !Task.isCancelled else { return }
+      let isRecent = try session.execute(
+        .init(
+          """
+          SELECT COALESCE(last_vacuum > now() - interval '10 s', false) FROM pg_stat_user_tables
+            WHERE relid = 'kept'::regclass
+          """)
+      ).bool(0, 0)
+      guard !isRecent else { return }
+      // Another replica may be doing it. `TRUNCATE` would lock the table, and `PARALLEL` take the CPU of the pushes.
+      try session.execute("VACUUM (SKIP_LOCKED, TRUNCATE off, PARALLEL 0) kept")
+    } catch {
+      // The database is away, which the service reports, or the vacuum was cancelled.
+      connection = nil
+    }
+  }
 }

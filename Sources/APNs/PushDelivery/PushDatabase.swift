@@ -3,6 +3,7 @@
 import FaultPoints
 import Foundation
 import GRDB
+import GRDBSQLite
 import Messages
 import Stores
 
@@ -274,5 +275,337 @@ struct PushDatabase: PushStore {
       number: number, uniqueID: row["uniqueID"], apnsID: row["apnsID"], subject: device == nil ? nil : try subject(row),
       token: row["token"], type: row["type"], status: status, reason: row["reason"],
       steps: [first] + [second].compactMap(\.self) + later)
+  }
+}
+
+// What is read when it is needed. A query is one statement, and sees what is committed.
+
+extension PushDatabase {
+  func kept(of device: String) throws -> [StoredPush] {
+    try database.unsafeRead { db in
+      let select = try db.cachedStatement(sql: Self.keptOfDevice)
+      return try Row.fetchAll(select, arguments: [device]).map(kept)
+    }
+  }
+
+  static let keptOfDevice = """
+    SELECT requests.uniqueID, requests.apnsID, requests.token, kept.*
+      FROM kept CROSS JOIN requests ON requests.number = kept.number WHERE kept.device = ? ORDER BY kept.number
+    """
+
+  func ends(after place: StoredEnd, by date: Date?, limit: Int) throws -> [StoredEnd] {
+    try database.unsafeRead { db in
+      let select = try db.cachedStatement(
+        sql: """
+          SELECT ends, device, bundle, use, number FROM kept
+            WHERE ends >= ?1 AND ends <= ?2 AND (ends, device, bundle, use, number) > (?1, ?3, ?4, ?5, ?6)
+            ORDER BY ends, device, bundle, use, number LIMIT ?7
+          """)
+      let subject = place.subject
+      let arguments: StatementArguments = [
+        place.at.timeIntervalSince1970, (date ?? .distantFuture).timeIntervalSince1970, subject.device, subject.bundle,
+        subject.device.isEmpty ? "" : subject.use.rawValue, place.number, limit,
+      ]
+      return try Row.fetchAll(select, arguments: arguments).map { row in
+        StoredEnd(at: row.date("ends"), subject: try self.subject(row), number: row["number"])
+      }
+    }
+  }
+
+  // MARK: Tokens
+
+  func token(_ token: String) throws -> DeviceToken? {
+    try database.unsafeRead { db in
+      let select = try db.cachedStatement(sql: "SELECT * FROM tokens WHERE token = ?")
+      return try Row.fetchOne(select, arguments: [token]).map(self.token)
+    }
+  }
+
+  func active(_ subject: PushSubject) throws -> DeviceToken? {
+    try database.unsafeRead { db in
+      let select = try db.cachedStatement(
+        sql: """
+          SELECT * FROM tokens INDEXED BY activeTokens
+            WHERE device = ? AND bundle = ? AND use = ? AND state = 'active' ORDER BY since DESC LIMIT 1
+          """)
+      return try Row.fetchOne(select, arguments: [subject.device, subject.bundle, subject.use.rawValue]).map(token)
+    }
+  }
+
+  /// Maximum number of tokens in a page, because envelopes have a size limit.
+  static let tokensInPage = 250
+
+  func page(_ request: ListTokens) async throws -> [DeviceToken] {
+    try await database.read { db in
+      let rows =
+        if let device = request.device {
+          try Row.fetchAll(
+            db,
+            sql: """
+              SELECT * FROM tokens INDEXED BY activeTokens WHERE device = ? AND state = 'active' AND (since, token) > (?, ?)
+                ORDER BY since, token LIMIT \(Self.tokensInPage)
+              """,
+            arguments: [device, request.after?.since.timeIntervalSince1970 ?? -.infinity, request.after?.token ?? ""])
+        } else {
+          try Row.fetchAll(
+            db,
+            sql: "SELECT * FROM tokens WHERE (since, token) > (?, ?) ORDER BY since, token LIMIT \(Self.tokensInPage)",
+            arguments: [request.after?.since.timeIntervalSince1970 ?? -.infinity, request.after?.token ?? ""])
+        }
+      return try rows.map(token)
+    }
+  }
+}
+
+// What the database has for fleets: their secrets, and the counts of their pushes.
+
+extension PushDatabase: FleetStore {
+  private func createFleetTables() throws {
+    try database.createTables(
+      of: "push-server fleets",
+      """
+      CREATE TABLE fleets (name TEXT PRIMARY KEY, incarnation BLOB NOT NULL, secret TEXT NOT NULL) WITHOUT ROWID;
+      CREATE TABLE fleetPushes (
+        fleet TEXT NOT NULL, type TEXT NOT NULL, name TEXT NOT NULL, reason TEXT NOT NULL, count INTEGER NOT NULL,
+        PRIMARY KEY (fleet, type, name, reason)) WITHOUT ROWID;
+      """)
+    // The single attempts of the previous process instance: their result is unknown.
+    try database.write { db in
+      try db.execute(
+        sql: """
+          INSERT INTO fleetPushes (fleet, type, name, reason, count)
+            SELECT fleet, type, '\(FleetPushCount.interrupted)', '', count FROM fleetPushes
+              WHERE name = '\(FleetPushCount.open)' AND count > 0
+            ON CONFLICT DO UPDATE SET count = count + excluded.count
+          """)
+      try db.execute(sql: "DELETE FROM fleetPushes WHERE name = '\(FleetPushCount.open)'")
+    }
+  }
+
+  /// Adds to the counts, in the transaction of what they count.
+  func insert(_ counts: [FleetPushCount: Int], _ db: Database) throws {
+    guard !counts.isEmpty else { return }
+    let insert = try db.cachedStatement(
+      sql: """
+        INSERT INTO fleetPushes (fleet, type, name, reason, count) VALUES (?, ?, ?, ?, ?)
+          ON CONFLICT DO UPDATE SET count = count + excluded.count
+        """)
+    for (key, count) in counts { try insert.perform(key.fleet, key.type, key.name, key.reason, count) }
+  }
+
+  func join(_ name: String, _ incarnation: UUID, secret: String) throws -> String? {
+    try database.write { db in
+      let row = try Row.fetchOne(db, sql: "SELECT incarnation, secret FROM fleets WHERE name = ?", arguments: [name])
+      guard let row else {
+        try db.execute(
+          sql: "INSERT INTO fleets (name, incarnation, secret) VALUES (?, ?, ?)",
+          arguments: [name, incarnation, secret])
+        return secret
+      }
+      return row["incarnation"] as UUID == incarnation ? row["secret"] : nil
+    }
+  }
+
+  func secret(ofFleet name: String) throws -> String? {
+    try database.read { try String.fetchOne($0, sql: "SELECT secret FROM fleets WHERE name = ?", arguments: [name]) }
+  }
+
+  func devicesWithKept(of fleet: String, after device: String, limit: Int) throws -> [String] {
+    try database.unsafeRead { db in
+      // One look-up in the index for each device, however much is kept for it.
+      let select = try db.cachedStatement(
+        sql: """
+          WITH RECURSIVE devices(device, place) AS (
+            SELECT MIN(device), 1 FROM kept WHERE device > ?1 AND device < ?2
+            UNION ALL
+            SELECT (SELECT MIN(device) FROM kept WHERE device > devices.device AND device < ?2), place + 1 FROM devices
+              WHERE devices.device IS NOT NULL AND place < ?3)
+          SELECT device FROM devices WHERE device IS NOT NULL
+          """)
+      return try String.fetchAll(select, arguments: [device, FleetDevice.bounds(of: fleet).before, limit])
+    }
+  }
+
+  func counts(of fleet: String) async throws -> CountFleetPushes.Reply {
+    try await database.read { db in
+      let counts = try Row.fetchAll(
+        db, sql: "SELECT * FROM fleetPushes WHERE fleet IN (?, '') AND count <> 0 ORDER BY fleet, type, name, reason",
+        arguments: [fleet])
+      let bounds = FleetDevice.bounds(of: fleet)
+      let kept = try Row.fetchAll(
+        db, sql: "SELECT type, COUNT(*) AS count FROM kept WHERE device > ? AND device < ? GROUP BY type",
+        arguments: [bounds.after, bounds.before])
+      let tokens = try Row.fetchAll(
+        db,
+        sql: """
+          SELECT use, COUNT(*) AS count FROM tokens INDEXED BY activeTokens
+            WHERE state = 'active' AND device > ? AND device < ? GROUP BY use
+          """, arguments: [bounds.after, bounds.before])
+      return CountFleetPushes.Reply(
+        counts: counts.map { row in
+          let fleet: String = row["fleet"]
+          return CountFleetPushes.Count(
+            type: row["type"], name: fleet.isEmpty ? "unknown-token" : row["name"], reason: row["reason"],
+            count: row["count"])
+        },
+        kept: Dictionary(uniqueKeysWithValues: kept.map { ($0["type"], $0["count"]) }),
+        tokens: CountFleetPushes.Reply.sums(tokens.map { ($0["use"], $0["count"]) }))
+    }
+  }
+}
+
+extension PushDatabase {
+  /// Maximum number of requests examined, and of tokens deleted, by one transaction.
+  static let forgottenAtOnce = 1000
+
+  func forget(_ old: OldPushes, _ db: Database) throws -> ForgottenPushes {
+    var forgotten = ForgottenPushes()
+    try forgetRequests(old, &forgotten, db)
+    try forgetTokens(old, &forgotten, db)
+    return forgotten
+  }
+
+  /// Deletes the oldest requests, except for those whose notification is kept. Recent requests are not read.
+  private func forgetRequests(_ old: OldPushes, _ forgotten: inout ForgottenPushes, _ db: Database) throws {
+    let page = try Row.fetchOne(
+      try db.cachedStatement(
+        sql: """
+          SELECT MAX(number) AS last, COUNT(*) AS count FROM (
+            SELECT number, at FROM requests WHERE number > ? ORDER BY number LIMIT \(Self.forgottenAtOnce))
+            WHERE number <= ? OR at < ?
+          """), arguments: [old.after, old.number, old.date.timeIntervalSince1970])
+    guard let page, let last = page["last"] as Int64? else { return }
+    forgotten.last = last
+    forgotten.hasMore = page["count"] == Self.forgottenAtOnce
+    let kept = "SELECT number FROM requests CROSS JOIN kept USING (device, bundle, use, number) WHERE requests.number"
+    for (table, column) in [("steps", "request"), ("requests", "number")] {
+      try db.cachedStatement(
+        sql: """
+          DELETE FROM \(table) WHERE \(column) > ? AND \(column) <= ? AND \(column) NOT IN (
+            \(kept) > ?1 AND requests.number <= ?2)
+          """
+      ).perform(old.after, last)
+    }
+    forgotten.requests = db.changesCount
+  }
+
+  /// Deletes the tokens that ended first.
+  private func forgetTokens(_ old: OldPushes, _ forgotten: inout ForgottenPushes, _ db: Database) throws {
+    forgotten.tokens = try String.fetchAll(
+      try db.cachedStatement(
+        sql: """
+          SELECT token FROM tokens WHERE state <> 'active' AND since < ? ORDER BY since LIMIT \(Self.forgottenAtOnce)
+          """), arguments: [old.ended.timeIntervalSince1970])
+    let delete = try db.cachedStatement(sql: "DELETE FROM tokens WHERE token = ?")
+    for token in forgotten.tokens { try delete.perform(token) }
+    forgotten.hasMore = forgotten.hasMore || forgotten.tokens.count == Self.forgottenAtOnce
+  }
+}
+
+// Writes of many rows. GRDB resets a statement three times for a row, clears its former values, and copies each text
+// twice, the second time into memory that SQLite allocates. Here a row costs one copy of each text, on the stack.
+
+/// A value of a column.
+protocol ColumnValue {
+  /// - Parameters:
+  ///   - place: counted from 1.
+  ///   - memory: for the bytes of the value, which are removed from it. They stay until the statement has no values.
+  /// - Returns: `SQLITE_OK` or an error.
+  func bind(to statement: SQLiteStatement, at place: CInt, in memory: inout UnsafeMutableRawBufferPointer) -> CInt
+}
+
+extension Statement {
+  /// Executes a statement that returns no rows, with these values.
+  ///
+  /// - Throws: `DatabaseError`. The statement can be used again.
+  func perform<each Value: ColumnValue>(_ values: repeat each Value) throws {
+    try withUnsafeTemporaryAllocation(byteCount: textsOfRow, alignment: 1) { memory in
+      defer { sqlite3_clear_bindings(sqliteStatement) }
+      var (memory, place) = (memory, CInt(0))
+      for value in repeat each values {
+        place += 1
+        let code = value.bind(to: sqliteStatement, at: place, in: &memory)
+        guard code == SQLITE_OK else { throw failure(code) }
+      }
+      let code = sqlite3_step(sqliteStatement)
+      // Returns the error of the step again.
+      let ended = sqlite3_reset(sqliteStatement)
+      guard code == SQLITE_DONE else { throw failure(ended == SQLITE_OK ? SQLITE_MISUSE : ended) }
+    }
+  }
+
+  private func failure(_ code: CInt) -> DatabaseError {
+    let connection = sqlite3_db_handle(sqliteStatement)
+    return DatabaseError(
+      resultCode: ResultCode(rawValue: code), message: sqlite3_errmsg(connection).map { String(cString: $0) }, sql: sql)
+  }
+}
+
+/// Bytes on the stack for the texts of a row. The texts of a request without its payload are shorter.
+private let textsOfRow = 1024
+
+/// SQLite copies a value before `bind` returns.
+private let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+extension UnsafeMutableRawBufferPointer {
+  /// Copies bytes to the start of this memory, and removes that part from it. Returns `nil` when it is too small.
+  fileprivate mutating func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
+    guard bytes.count <= count else { return nil }
+    copyMemory(from: bytes)
+    defer { self = Self(rebasing: self[bytes.count...]) }
+    return UnsafeRawPointer(baseAddress)
+  }
+}
+
+extension String: ColumnValue {
+  func bind(to statement: SQLiteStatement, at place: CInt, in memory: inout UnsafeMutableRawBufferPointer) -> CInt {
+    var text = self
+    return text.withUTF8 { bytes in
+      // SQLite takes no address for NULL, and an empty text may have none.
+      guard let start = bytes.baseAddress else { return sqlite3_bind_text(statement, place, "", 0, copied) }
+      let kept = memory.keep(UnsafeRawBufferPointer(bytes))
+      let characters = (kept ?? UnsafeRawPointer(start)).assumingMemoryBound(to: CChar.self)
+      return sqlite3_bind_text(statement, place, characters, CInt(bytes.count), kept == nil ? copied : nil)
+    }
+  }
+}
+
+extension UUID: ColumnValue {
+  func bind(to statement: SQLiteStatement, at place: CInt, in memory: inout UnsafeMutableRawBufferPointer) -> CInt {
+    withUnsafeBytes(of: uuid) { bytes in
+      let kept = memory.keep(bytes)
+      return sqlite3_bind_blob(
+        statement, place, kept ?? bytes.baseAddress, CInt(bytes.count), kept == nil ? copied : nil)
+    }
+  }
+}
+
+extension Int64: ColumnValue {
+  func bind(to statement: SQLiteStatement, at place: CInt, in memory: inout UnsafeMutableRawBufferPointer) -> CInt {
+    sqlite3_bind_int64(statement, place, self)
+  }
+}
+
+extension Int: ColumnValue {
+  func bind(to statement: SQLiteStatement, at place: CInt, in memory: inout UnsafeMutableRawBufferPointer) -> CInt {
+    sqlite3_bind_int64(statement, place, Int64(self))
+  }
+}
+
+extension Bool: ColumnValue {
+  func bind(to statement: SQLiteStatement, at place: CInt, in memory: inout UnsafeMutableRawBufferPointer) -> CInt {
+    sqlite3_bind_int64(statement, place, self ? 1 : 0)
+  }
+}
+
+extension Double: ColumnValue {
+  func bind(to statement: SQLiteStatement, at place: CInt, in memory: inout UnsafeMutableRawBufferPointer) -> CInt {
+    sqlite3_bind_double(statement, place, self)
+  }
+}
+
+extension Optional: ColumnValue where Wrapped: ColumnValue {
+  func bind(to statement: SQLiteStatement, at place: CInt, in memory: inout UnsafeMutableRawBufferPointer) -> CInt {
+    self?.bind(to: statement, at: place, in: &memory) ?? sqlite3_bind_null(statement, place)
   }
 }

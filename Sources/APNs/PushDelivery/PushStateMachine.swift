@@ -338,3 +338,196 @@ struct PushStateMachine: Sendable {
     return sendStored(subject, now)
   }
 }
+
+// Which devices are in memory.
+
+extension PushStateMachine {
+  /// The device whose kept notifications must be loaded before the event is handled; `nil` for none.
+  func missing(for event: Event) -> String? {
+    let device: String
+    switch event {
+    case .accepted(let push): device = push.notification.subject.device
+    case .reach(let returned, let isOnline, _, _):
+      guard isOnline else { return nil }
+      device = returned
+    case .returned(let returned):
+      guard canReach(returned) else { return nil }
+      device = returned
+    case .presence(let returned, let isPresent, let generation):
+      guard isPresent, let reach = reaches[returned], reach.generation == generation, reach.isOnline else { return nil }
+      device = returned
+    case .tokenEnded(_, let subject), .ended(let subject): device = subject.device
+    // The notification was sent, so its device is in memory, unless a shared store has failed since then.
+    case .acknowledged(_, let subject), .refused(_, let subject, _): device = subject.device
+    case .restored(let restored): device = restored
+    case .timerFired: return nil
+    }
+    return devices[device] == nil ? device : nil
+  }
+
+  /// Whether a device is connected and has a network.
+  func canReach(_ device: String) -> Bool { reaches[device].map { $0.isPresent && $0.isOnline } ?? false }
+
+  /// Adds what is kept for a device, in the order of the numbers. The previous process instance may have sent all but the
+  /// last of those of a subject that were stored, and those that were not.
+  mutating func load(_ device: String, _ kept: [StoredPush]) {
+    var loaded = Device(round: round)
+    for push in kept {
+      var queue = loaded.queues[push.notification.subject] ?? SubjectQueue()
+      if push.isHeld ?? push.notification.isFromStorage {
+        if let former = queue.held { queue.sent.append(former) }
+        queue.held = push
+      } else {
+        queue.sent.append(push)
+      }
+      loaded.queues[push.notification.subject] = queue
+    }
+    devices[device] = loaded
+  }
+
+  /// Removes what is kept for devices from memory. Whether they can be reached stays.
+  mutating func unload(_ devices: some Sequence<String>) {
+    for device in devices { self.devices[device] = nil }
+  }
+
+  /// Removes all devices of connections from memory, because another replica decides about them.
+  mutating func forget(_ connections: Set<String>) {
+    devices = devices.filter { !connections.contains(PushSubject.connection(of: $0.key)) }
+    reaches.forget(connections)
+  }
+
+  /// The devices in memory of a connection that can be reached, or that could when they were connected last.
+  func known(of connections: Set<String>) -> [String] {
+    reaches.known(of: connections)
+  }
+
+  /// Removes idle devices from memory, when there are many. Call when all actions are performed.
+  mutating func removeIdle() {
+    guard devices.count >= bound else { return }
+    devices = devices.filter { _, device in device.round == round || !device.queues.values.allSatisfy(\.isIdle) }
+    round += 1
+    bound = devices.count + settings.idleDevices
+  }
+}
+
+/// Limits of the push server's storage. All are ours (Documentation/fidelity/apns.md), except for the ages of the log
+/// and of stored notifications, which are Apple's.
+package struct PushSettings: Sendable, Hashable {
+  /// Seconds that a line of the delivery log is kept. Source: 7 days, Apple's *Viewing the status of push
+  /// notifications*.
+  package var logAge: Double = 7 * 86_400
+  /// Maximum number of requests in the delivery log; the oldest are deleted first.
+  package var logLimit = 100_000
+  /// Maximum number of requests that wait to be written; one more gets `ServiceUnavailable`.
+  package var queueLimit = 10_000
+  /// Seconds that a notification without an expiration is stored. Source: 30 days, Apple's *Sending notification
+  /// requests*.
+  package var storageAge: Double = 30 * 86_400
+  /// Seconds after its end that a device token is forgotten.
+  package var endedTokenAge: Double = 30 * 86_400
+  /// Maximum number of device tokens in memory.
+  package var cachedTokens = 16_384
+  /// Number of devices without unacknowledged notifications whose stored ones are in memory; at most twice as many.
+  package var idleDevices = 4_096
+  /// Unacknowledged notifications per subject; one more is stored.
+  package var inFlight = 32
+  /// Seconds until a refused notification is sent again, when the device may not report that the obstacle is gone.
+  package var retryAfter: Double = 30
+  /// Seconds that a busy server collects requests into one transaction, because each transaction has a fixed cost.
+  /// Single requests are written at once.
+  package var gathering: Double = 0.003
+  /// Requests in a transaction from which the server counts as busy.
+  package var busy = 8
+  /// When a device that can be reached accepts notifications of low priority.
+  package var opportunities = OpportunityPolicy()
+  /// Delivery-log lines per second that are also recorded in the journal.
+  package var journalRate = 1_000
+
+  package init() {}
+}
+
+/// When a device that can be reached accepts notifications of low priority, and background notifications. Apple documents
+/// that they are grouped, delivered in bursts and throttled, and no figures. With 0, they are delivered at once.
+package struct OpportunityPolicy: Sendable, Hashable {
+  /// Seconds from one burst of notifications of priority 5 to the next on a device.
+  package var priority5Interval = 0.0
+  /// The same for priority 1.
+  package var priority1Interval = 0.0
+  /// Seconds from one background notification of an app to the next on a device.
+  package var backgroundInterval = 0.0
+
+  package init() {}
+}
+
+/// The opportunities that devices had, and the next ones.
+struct Opportunities: Sendable {
+  /// Whose notifications are limited together.
+  private enum Group: Hashable, Sendable {
+    case priority(Int, device: String)
+    case background(app: String, device: String)
+  }
+
+  let policy: OpportunityPolicy
+  /// When the last burst of each group was delivered. All notifications of one instant are one burst.
+  private var bursts: [Group: Date] = [:]
+  /// When the burst before the last one of each group was delivered.
+  private var formerBursts: [Group: Date] = [:]
+  /// The number of groups at which those whose interval is over are removed.
+  private var bound = 1_000
+
+  init(_ policy: OpportunityPolicy) { self.policy = policy }
+
+  private func groups(of push: PushedNotification) -> [(group: Group, interval: Double)] {
+    let (device, app) = (push.subject.device, push.subject.bundle)
+    var groups: [(group: Group, interval: Double)] = []
+    func add(_ group: @autoclosure () -> Group, _ interval: Double) {
+      if interval > 0 { groups.append((group(), interval)) }
+    }
+    switch push.priority {
+    case 5: add(.priority(5, device: device), policy.priority5Interval)
+    case 1: add(.priority(1, device: device), policy.priority1Interval)
+    default: break
+    }
+    if push.type == .background { add(.background(app: app, device: device), policy.backgroundInterval) }
+    return groups
+  }
+
+  /// When the device accepts a notification; `nil` if it does so now.
+  func next(for push: PushedNotification, now: Date) -> Date? {
+    groups(of: push).compactMap { group, interval -> Date? in
+      guard let burst = bursts[group], burst != now else { return nil }
+      let end = burst.addingTimeInterval(interval)
+      return end > now ? end : nil
+    }.max()
+  }
+
+  /// A notification is sent.
+  mutating func use(for push: PushedNotification, now: Date) {
+    for (group, _) in groups(of: push) where bursts[group] != now {
+      formerBursts[group] = bursts[group]
+      bursts[group] = now
+    }
+    if bursts.count > bound { removeOld(now) }
+  }
+
+  private mutating func removeOld(_ now: Date) {
+    let longest = max(policy.priority5Interval, policy.priority1Interval, policy.backgroundInterval)
+    let old = now.addingTimeInterval(-longest)
+    bursts = bursts.filter { $0.value >= old }
+    formerBursts = formerBursts.filter { $0.value >= old }
+    bound = 1_000 + 2 * bursts.count
+  }
+
+  /// The device refused a notification: its burst does not count.
+  mutating func giveBack(for push: PushedNotification) {
+    for (group, _) in groups(of: push) { bursts[group] = formerBursts.removeValue(forKey: group) }
+  }
+}
+
+extension PushedNotification {
+  /// Why it waits for the device's next opportunity.
+  func waiting(for opportunity: Date) -> String {
+    let what = type == .background ? "background notifications are throttled" : "priority \(priority) is grouped"
+    return "\(what): the device accepts it at \(opportunity.formatted(.iso8601))"
+  }
+}

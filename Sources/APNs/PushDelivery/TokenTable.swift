@@ -2,7 +2,9 @@
 
 import FleetTokenDerivation
 import Foundation
-import Messages
+package import Messages
+import OwnedTasks
+import Synchronization
 
 /// The device tokens as the running transaction changes them. The others are those on disk.
 struct TokenTable: Sendable {
@@ -96,5 +98,175 @@ struct TokenTable: Sendable {
   static let unguessable: @Sendable (Int) -> [UInt8] = { count in
     var generator = SystemRandomNumberGenerator()
     return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+  }
+}
+
+/// Thread-safe access to the device tokens on disk, without waiting for the service. Memory has the tokens that were used
+/// last.
+package final class TokenRegistry: Sendable {
+  private struct Cache: Sendable {
+    /// At most half of the limit. When it is full, it becomes `former`.
+    var recent: [String: DeviceToken] = [:]
+    var former: [String: DeviceToken] = [:]
+    /// The number of transactions that changed tokens.
+    var changes = 0
+    let half: Int
+
+    mutating func find(_ token: String) -> DeviceToken? {
+      if let found = recent[token] { return found }
+      guard let found = former[token] else { return nil }
+      insert(found)
+      return found
+    }
+
+    mutating func insert(_ token: DeviceToken) {
+      if recent.count >= half {
+        former = recent
+        recent = [:]
+      }
+      recent[token.token] = token
+    }
+
+    mutating func remove(_ token: String) {
+      recent[token] = nil
+      former[token] = nil
+    }
+  }
+
+  private let store: any PushStore
+  private let cache: Mutex<Cache>
+
+  /// - Parameter limit: maximum number of tokens in memory.
+  init(_ store: any PushStore, limit: Int) {
+    self.store = store
+    cache = Mutex(Cache(half: max(1, limit / 2)))
+  }
+
+  /// A token in any state, of either environment, by its lower-case hexadecimal.
+  ///
+  /// - Throws: the database error.
+  package subscript(token: String) -> DeviceToken? {
+    get throws {
+      let (found, changes) = cache.withLock { cache in (cache.find(token), cache.changes) }
+      if let found { return found }
+      guard let read = try store.token(token) else { return nil }
+      cache.withLock { cache in
+        // A transaction may have ended the token since it was read.
+        if cache.changes == changes { cache.insert(read) }
+      }
+      return read
+    }
+  }
+
+  /// The active token of a subject.
+  ///
+  /// - Throws: the database error.
+  package func active(_ subject: PushSubject) throws -> DeviceToken? { try store.active(subject) }
+
+  /// A token in memory. Another replica may have ended it.
+  func cached(_ token: String) -> DeviceToken? { cache.withLock { $0.find(token) } }
+
+  /// The number of tokens in memory.
+  var count: Int { cache.withLock { $0.recent.count + $0.former.count } }
+
+  /// A transaction has written these tokens, and has removed others.
+  func publish(_ changed: [DeviceToken], removing removed: [String]) {
+    guard !changed.isEmpty || !removed.isEmpty else { return }
+    cache.withLock { cache in
+      cache.changes += 1
+      for token in removed { cache.remove(token) }
+      for token in changed {
+        cache.remove(token.token)
+        cache.insert(token)
+      }
+    }
+  }
+}
+
+/// Reads tokens of a shared store. Those that are needed during a read are read together by the next one.
+final class TokenLoader: Sendable {
+  typealias Then = @Sendable (Result<DeviceToken?, any Error>) -> Void
+
+  private struct State {
+    var waiting: [String: [Then]] = [:]
+    var isTaken = false
+  }
+
+  private let state = Mutex(State())
+
+  /// Appends a token.
+  ///
+  /// - Returns: whether the caller must start `work`.
+  func put(_ token: String, then: @escaping Then) -> Bool {
+    state.withLock { state in
+      state.waiting[token, default: []].append(then)
+      defer { state.isTaken = true }
+      return !state.isTaken
+    }
+  }
+
+  /// Fails what is waiting: the push server is ending.
+  func end() {
+    let waiting = state.withLock { state in
+      defer { state = State() }
+      return state.waiting
+    }
+    let error = BusError(.closed, "the push server is ending", isDefinite: false)
+    for then in waiting.values.joined() { then(.failure(error)) }
+  }
+
+  /// Reads until nothing is waiting.
+  ///
+  /// - Parameter read: returns the known ones of these tokens.
+  func work(_ read: ([String]) async throws -> [DeviceToken]) async {
+    while true {
+      let waiting = state.withLock { state in
+        defer { state.waiting = [:] }
+        state.isTaken = !state.waiting.isEmpty
+        return state.waiting
+      }
+      if waiting.isEmpty { return }
+      do {
+        let found = try await read(Array(waiting.keys))
+        let tokens = Dictionary(found.map { ($0.token, $0) }) { $1 }
+        for (token, thens) in waiting { for then in thens { then(.success(tokens[token])) } }
+      } catch {
+        for then in waiting.values.joined() { then(.failure(error)) }
+      }
+    }
+  }
+}
+
+extension PushDeliveryService {
+  /// Finds a token in any state, of either environment, by its lower-case hexadecimal. Does not block for a shared store.
+  ///
+  /// - Parameter then: called once with the token or the database error, on any thread, if nothing is returned.
+  package nonisolated func find(
+    _ token: String, then: @escaping @Sendable (Result<DeviceToken?, any Error>) -> Void
+  ) -> Result<DeviceToken?, any Error>? {
+    guard let shared else { return Result { try tokens[token] } }
+    if let cached = tokens.cached(token) { return .success(cached) }
+    let begins = loader.put(token) { [tokens] result in
+      if case .success(let found?) = result { tokens.publish([found], removing: []) }
+      then(result)
+    }
+    let work: @Sendable () async -> Void = { [loader] in await loader.work { try await shared.tokens($0) } }
+    if begins, tasks.start(work) == nil { loader.end() }
+    return nil
+  }
+
+  /// Finds a token. See above.
+  package nonisolated func find(_ token: String) async throws -> DeviceToken? {
+    try await withCheckedContinuation { continuation in
+      if let found = find(token, then: { continuation.resume(returning: $0) }) { continuation.resume(returning: found) }
+    }.get()
+  }
+
+  /// The active token of a subject.
+  ///
+  /// - Throws: the database error.
+  package nonisolated func current(_ subject: PushSubject) async throws -> DeviceToken? {
+    guard let shared else { return try tokens.active(subject) }
+    return try await shared.current(subject)
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Foundation
+import Glibc
 package import Messages
 
 /// A forward-only position in the journal: returns the envelopes in order, and nil when no further one is written yet.
@@ -220,5 +222,123 @@ extension SegmentFolder {
         }
       }
     }
+  }
+}
+
+/// The start position of a reader.
+package enum JournalPosition: Hashable, Sendable {
+  /// The oldest envelope in the journal.
+  case beginning
+  /// The envelope with this number, or the oldest one after it.
+  case sequence(UInt64)
+  /// The first envelope sent at this time or later, by the sender's clock, and all that follow it.
+  case time(Timestamp)
+  /// Envelopes written from now on.
+  case end
+}
+
+/// Reads the journal from a folder, or one segment from its file. Either may be read-only, copied from elsewhere, or in
+/// use by a running broker.
+package struct JournalReader: Sendable {
+  private let folder: SegmentFolder
+
+  /// Creates a reader of a folder, or of the file of one segment. A missing folder is treated as empty.
+  package init(folder: URL) { self.folder = SegmentFolder(folder) }
+
+  /// Whether a file begins as a segment does.
+  package static func isSegment(_ file: URL) -> Bool { (try? SegmentFolder(file).segments()) != nil }
+
+  /// Returns all envelopes from a position to the current end of the journal.
+  ///
+  /// - Throws: `JournalError`, see `JournalCursor.next`.
+  package func read(from start: JournalPosition = .beginning) throws(JournalError) -> [Envelope] {
+    var cursor = cursor(from: start)
+    var envelopes: [Envelope] = []
+    while let envelope = try cursor.next() { envelopes.append(envelope) }
+    return envelopes
+  }
+
+  /// Returns a cursor for reading step by step, without waiting.
+  package func cursor(from start: JournalPosition = .beginning) -> JournalCursor { JournalCursor(folder, from: start) }
+
+  /// Returns all envelopes from a position on, then each new one as it is written. The sequence ends when its task is
+  /// cancelled.
+  package func follow(from start: JournalPosition = .beginning) -> JournalFollowing {
+    JournalFollowing(cursor: cursor(from: start))
+  }
+}
+
+/// The journal as a sequence that follows new records.
+///
+/// It polls every 20 ms at the end, since a mounted folder may deliver no file notifications.
+package struct JournalFollowing: AsyncSequence, Sendable {
+  package typealias Element = Envelope
+  package typealias Failure = any Error
+
+  let cursor: JournalCursor
+
+  package func makeAsyncIterator() -> Iterator { Iterator(cursor: cursor) }
+
+  package struct Iterator: AsyncIteratorProtocol {
+    var cursor: JournalCursor
+
+    /// Returns the next envelope; nil once the task is cancelled.
+    ///
+    /// - Throws: `JournalError`, see `JournalCursor.next`.
+    package mutating func next() async throws -> Envelope? {
+      while !Task.isCancelled {
+        if let envelope = try cursor.next() { return envelope }
+        do {
+          // A file system that is shared with another machine reports no changes, so the end is read again: a follower is
+          // at most this late.
+          try await Task.sleep(for: .milliseconds(20))
+        } catch {
+          return nil
+        }
+      }
+      return nil
+    }
+  }
+}
+
+/// Why the journal could not be written or read. Definite: a failed append leaves no part of the batch behind.
+package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible {
+  package enum Code: String, Sendable {
+    /// The kernel rejected a write: the disk is full, or the folder is read-only or owned by another user.
+    case notWritable = "not-writable"
+    /// The kernel rejected a read.
+    case notReadable = "not-readable"
+    /// A file ends in `.journal` but does not begin with the head of version 1.
+    case notAJournal = "not-a-journal"
+    /// The checksum of a record is wrong, and valid records follow: the disk or an edit changed it.
+    case damaged
+    /// A segment between two others is missing.
+    case gap
+    /// The reader was so far behind that segments it had not read were removed, since the journal has a size limit.
+    case trimmed
+  }
+
+  package let code: Code
+  /// The file or folder concerned.
+  package let path: String
+  /// A description for the user.
+  package let message: String
+
+  package init(_ code: Code, _ path: String, _ message: String) {
+    self.code = code
+    self.path = path
+    self.message = message
+  }
+
+  package var description: String { "\(code.rawValue): \(path): \(message)" }
+
+  /// A failure that an injector has armed.
+  init(_ code: Code, _ path: String, injected error: Int32) {
+    self.init(code, path, "injected: \(String(cString: strerror(error)))")
+  }
+
+  /// The failure of the last system call on this thread.
+  static func last(_ code: Code, _ path: String, _ call: String) -> JournalError {
+    JournalError(code, path, "\(call): \(String(cString: strerror(errno)))")
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FaultPoints
 package import Foundation
 package import Messages
 package import ZeroMQ
@@ -144,7 +145,7 @@ package actor Connection: BusConnection {
   // MARK: The transport
 
   /// Handles an event of the current transport.
-  func handleTransport(_ event: TransportEvent) {
+  private func handleTransport(_ event: TransportEvent) {
     switch event {
     case .up:
       isUp = true
@@ -367,5 +368,319 @@ package actor Connection: BusConnection {
   /// Runs `work` on this connection's thread, in order. May be called on any thread.
   nonisolated func perform(_ work: @escaping @Sendable (isolated Connection) -> Void) {
     loop.post { self.assumeIsolated { work($0) } }
+  }
+}
+
+// The transport of a connection, and its replacement by one with a newer key.
+
+extension Connection {
+  /// Creates a connection over ZeroMQ, with its own thread.
+  ///
+  /// - Parameters:
+  ///   - endpoint: where the broker listens, `tcp://host:port`.
+  ///   - serverKey: the broker's public key, z85.
+  ///   - heartbeats: only for processes that are never suspended.
+  ///   - requestDeadline: the deadline of a request without an explicit one.
+  ///   - keys: returns this process's keys. Called on the connection's thread each time a transport is created, since
+  ///     the keys may have been renewed.
+  package static func zeroMQ(
+    address: Address, endpoint: String, serverKey: String, heartbeats: Bool,
+    requestDeadline: Duration = .seconds(5), store: (identity: UUID, opening: Int)? = nil,
+    keys: @escaping @Sendable () throws -> CurveKeyPair
+  ) -> Connection {
+    Connection(
+      address: address, loop: Loop(name: "bus"), ownsLoop: true, requestDeadline: requestDeadline, store: store
+    ) { loop, former in
+      try ZeroMQTransport(
+        loop: loop, endpoint: endpoint, serverKey: serverKey, heartbeats: heartbeats, isReplaceable: address.isReplica,
+        following: former as? ZeroMQTransport, currentKeys: keys)
+    }
+  }
+
+  /// Creates a connection over ZeroMQ with constant keys.
+  package static func zeroMQ(
+    address: Address, endpoint: String, serverKey: String, keys: CurveKeyPair, heartbeats: Bool,
+    requestDeadline: Duration = .seconds(5)
+  ) -> Connection {
+    zeroMQ(
+      address: address, endpoint: endpoint, serverKey: serverKey, heartbeats: heartbeats,
+      requestDeadline: requestDeadline
+    ) { keys }
+  }
+
+  /// Moves to a new transport with the current keys. No message is lost or reordered: the broker has received
+  /// everything sent on the previous transport before it receives anything on the new one, and replies on the previous
+  /// one are still received for one second.
+  ///
+  /// - Throws: `refused` when the broker rejects the keys (the previous transport stays in use), `closed`.
+  package func renewLine() async throws(BusError) {
+    let error = await withCheckedContinuation { continuation in
+      renewing.append(continuation)
+      beginRenewal()
+    }
+    if let error { throw error }
+  }
+
+  private func beginRenewal() {
+    if let end { return renewed(end) }
+    guard nextTransport == nil else { return }
+    do {
+      let next = try makeTransport(loop, transport)
+      nextTransport = next
+      try open(next)
+    } catch {
+      nextTransport = nil
+      renewed(BusError(.failed, "no new connection to the bus could be created: \(error)"))
+    }
+  }
+
+  /// Ends the renewal.
+  func renewed(_ error: BusError?) {
+    let waiting = renewing
+    renewing = []
+    for continuation in waiting { continuation.resume(returning: error) }
+  }
+
+  /// Begins to connect before `start()`, to save time. Nothing is sent until `connect()` or `start()`.
+  package nonisolated func prepare() { perform { $0.open() } }
+
+  /// Creates the first transport, unless one exists.
+  func open() {
+    guard transport == nil, end == nil else { return }
+    do {
+      try openLine()
+    } catch {
+      finish(BusError(.closed, "the bus cannot be reached: \(error)"))
+    }
+  }
+
+  /// Creates a transport and makes it the current one.
+  func openLine() throws {
+    let line = try makeTransport(loop, transport)
+    transport = line
+    try open(line)
+  }
+
+  /// Handles a rejected key on the current transport: connects again if a newer key is available.
+  ///
+  /// - Returns: whether it connects again.
+  private func openAgain() -> Bool {
+    guard let former = transport, former.hasNewerKey else { return false }
+    blocked.removeAll()
+    session.down()
+    former.close()
+    return (try? openLine()) != nil
+  }
+
+  private func open(_ line: any Transport) throws {
+    let name = ObjectIdentifier(line)
+    try line.open { [weak self] event in self?.assumeIsolated { $0.handleTransport(event, by: name) } }
+  }
+
+  private func handleTransport(_ event: TransportEvent, by line: ObjectIdentifier) {
+    guard end == nil else { return }
+    if line == transport.map(ObjectIdentifier.init) {
+      handleTransport(event)
+      // After a disconnection nothing more arrives on the previous transport.
+      if case .down = event, isNextUp { moveOver() }
+    } else if line == nextTransport.map(ObjectIdentifier.init) {
+      reportedNext(event)
+    } else {
+      reportedFormer(event, line)
+    }
+  }
+
+  private func reportedFormer(_ event: TransportEvent, _ line: ObjectIdentifier) {
+    switch event {
+    case .received(let frame): received(frame)
+    case .down, .turnedAway:
+      // Otherwise it would reconnect, with a key that is about to be rejected.
+      for former in formerTransports where ObjectIdentifier(former) == line { former.close() }
+    case .up: break
+    }
+  }
+
+  private func reportedNext(_ event: TransportEvent) {
+    switch event {
+    case .up:
+      isNextUp = true
+      // A hello on the previous transport must not arrive after the hello on the new one.
+      if session.isWelcome { perform(session.drain()) } else if !session.isGreeting { moveOver() }
+    case .down: isNextUp = false
+    case .turnedAway:
+      nextTransport?.close()
+      nextTransport = nil
+      perform(session.undrain())
+      renewed(BusError(.refused, "the bus does not accept the new key of \(address)"))
+    case .received: break
+    }
+  }
+
+  /// The broker has received everything sent so far: from here on only the new transport sends.
+  private func moveOver() {
+    guard let next = nextTransport, isNextUp else { return }
+    if let transport { formerTransports.append(transport) }
+    (transport, nextTransport, isNextUp) = (next, nil, false)
+    blocked.removeAll()
+    session.down()
+    perform(session.up())
+    _ = loop.after(.seconds(1)) { [weak self] in
+      self?.assumeIsolated { connection in
+        if !connection.formerTransports.isEmpty { connection.formerTransports.removeFirst().close() }
+      }
+    }
+  }
+
+  /// The broker has replied to the hello on the current transport.
+  private func welcomedOnLine() {
+    guard nextTransport != nil else { return renewed(nil) }
+    // Runs after everything that waited for this welcome.
+    loop.post { [weak self] in
+      self?.assumeIsolated { connection in
+        guard connection.isNextUp, connection.session.isWelcome else { return }
+        connection.perform(connection.session.drain())
+      }
+    }
+  }
+
+  private func closeLines(_ error: BusError) {
+    for line in formerTransports + [transport, nextTransport].compactMap(\.self) { line.close() }
+    (transport, nextTransport, isNextUp, formerTransports) = (nil, nil, false, [])
+    renewed(error)
+  }
+}
+
+// The handlers of a connection.
+
+extension Connection {
+  package nonisolated func onRequest<R: Request>(
+    _ type: R.Type, _ handler: @escaping @Sendable (R, Received) async throws -> R.Reply
+  ) {
+    setHandler(R.kind) { envelope in
+      await Connection.answering(.ok) {
+        let request = try R.decoded(from: envelope.body)
+        return try R.encoded(try await handler(request, Received(envelope.header)))
+      }
+    }
+  }
+
+  package nonisolated func onEvent<E: Event>(
+    _ type: E.Type, _ handler: @escaping @Sendable (E, Received) async throws -> Void
+  ) {
+    setHandler(E.kind) { envelope in
+      await Connection.answering(.acknowledged) {
+        let event = try E.decoded(from: envelope.body)
+        try await handler(event, Received(envelope.header))
+        return []
+      }
+    }
+  }
+
+  package nonisolated func onNotice<N: Notice>(
+    _ type: N.Type, _ handler: @escaping @Sendable (N, Received) async -> Void
+  ) {
+    setHandler(N.kind) { [weak self] envelope in
+      let header = envelope.header
+      do throws(BusError) {
+        await handler(try N.decoded(from: envelope.body), Received(header))
+      } catch {
+        self?.recordRefusal(
+          N.kind, from: header.source, to: header.destination, error, context: Received(header).context)
+      }
+      return nil
+    }
+  }
+
+  package nonisolated func onPresence(_ handler: @escaping @Sendable (Presence) -> Void) {
+    perform { $0.presenceHandlers.append(handler) }
+  }
+
+  package nonisolated func onTurnedAway(_ handler: @escaping @Sendable (BusError) -> Void) {
+    perform { $0.turnedAwayHandlers.append(handler) }
+  }
+
+  private nonisolated func setHandler(_ kind: Kind, _ handler: @escaping Handler) {
+    perform { $0.handlers[kind.name] = handler }
+  }
+
+  private static func answering(
+    _ answer: Kind.Answer, _ work: () async throws -> [UInt8]
+  ) async -> (answer: Kind.Answer, body: [UInt8])? {
+    do {
+      return (answer, try await work())
+    } catch {
+      let reason =
+        error as? BusError ?? BusError(.failed, String(describing: error), isDefinite: false)
+      if reason.code == .closed, !reason.isDefinite { return nil }
+      return (.failed, (try? BodyCoding.encode(reason)) ?? [])
+    }
+  }
+
+  /// Calls the handler of the envelope's message type.
+  func handle(_ envelope: Envelope) {
+    guard let handler = handlers[envelope.header.kind.name] else {
+      guard isStarted else { return heldForHandler.append(envelope) }
+      guard MessageTable[envelope.header.kind]?.style != .notice else { return }
+      let error = BusError(.unhandled, "\(address) has no handler for \(envelope.header.kind)")
+      perform(session.answer(envelope, .failed, body: (try? BodyCoding.encode(error)) ?? []))
+      return
+    }
+    _ = loop.task { [weak self] in
+      guard let (answer, body) = await handler(envelope) else { return }
+      await self?.give(answer, body, to: envelope)
+    }
+  }
+
+  /// All handlers are set: handles the messages that waited for theirs.
+  private func handleHeld() {
+    isStarted = true
+    let held = heldForHandler
+    heldForHandler = []
+    for envelope in held { handle(envelope) }
+  }
+
+  private func give(_ answer: Kind.Answer, _ body: [UInt8], to envelope: Envelope) {
+    guard end == nil else { return }
+    FaultPoint.peerBeforeAnswer.reached()
+    perform(session.answer(envelope, answer, body: body))
+    FaultPoint.peerAfterAnswer.reached()
+  }
+}
+
+/// A first-in, first-out queue. Appending and removing take constant time on average.
+///
+/// `Deque` of swift-collections does the same. It is not used here because an extension links this module: the first
+/// build of an author's package, which needs nothing else of swift-collections, would compile that package for thirty
+/// lines.
+struct Queue<Element> {
+  /// The elements, after `head` empty slots.
+  private(set) var slots: [Element?] = []
+  private var head = 0
+
+  var isEmpty: Bool { head == slots.count }
+  var count: Int { slots.count - head }
+  /// The oldest element.
+  var first: Element? { isEmpty ? nil : slots[head] }
+  /// All elements, the oldest first.
+  var elements: [Element] { slots[head...].compactMap(\.self) }
+
+  mutating func append(_ element: Element) { slots.append(element) }
+
+  /// Removes and returns the oldest element.
+  mutating func popFirst() -> Element? {
+    guard !isEmpty else { return nil }
+    let element = slots[head].take()
+    head += 1
+    // Removing the empty slots moves fewer elements than were removed since the last time.
+    if head > slots.count / 2 {
+      slots.removeFirst(head)
+      head = 0
+    }
+    return element
+  }
+
+  mutating func removeAll() {
+    slots = []
+    head = 0
   }
 }

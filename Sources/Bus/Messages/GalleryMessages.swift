@@ -396,3 +396,93 @@ package struct ListPlacements: Request {
     package init(placements: [Placement]) { self.placements = placements }
   }
 }
+
+// Stacks: widgets of one size at one location, of which one is on top.
+
+/// The user rotates a stack until one of its widgets is on top. The reply is sent when the change is on disk.
+package struct TurnStack: Request {
+  package static let kind: Kind = "stack.turn"
+  package let placement: Int
+  package init(placement: Int) { self.placement = placement }
+
+  package struct Reply: Codable, Hashable, Sendable {
+    /// The stack's widgets, in rotation order.
+    package let members: [Int]
+    package init(members: [Int]) { self.members = members }
+  }
+}
+
+/// Journal: another widget of a stack is on top.
+package struct StackTurned: Notice, Hashable {
+  package static let kind: Kind = "stack.turned"
+  package enum Cause: String, Codable, Hashable, Sendable {
+    case person
+    /// A widget was added to the stack.
+    case added
+    /// The top widget was removed.
+    case removed
+    /// Smart Rotate: the widget is now the most relevant one.
+    case relevance
+  }
+  package let members: [Int]
+  package let top: Int
+  package let because: Cause
+  /// By the device's clock.
+  package let date: Date
+  /// The relevance score of the new top and of the previous one; for `relevance`.
+  package let score: Double?
+  package let formerScore: Double?
+  package init(
+    members: [Int], top: Int, because: Cause, date: Date, score: Double? = nil, formerScore: Double? = nil
+  ) {
+    self.members = members
+    self.top = top
+    self.because = because
+    self.date = date
+    self.score = score
+    self.formerScore = formerScore
+  }
+}
+
+extension ShowScreen {
+  /// A widget of a stack that is not on top.
+  package struct Covered: Codable, Hashable, Sendable {
+    package let placement: Int
+    package let widgetKind: String
+    package init(placement: Int, widgetKind: String) {
+      self.placement = placement
+      self.widgetKind = widgetKind
+    }
+  }
+}
+
+/// Reads the bytes of an image of a stored timeline, which are too many for the message with the views.
+package struct ReadImage: Request {
+  package static let kind: Kind = "image.read"
+  /// The most bytes of one reply.
+  package static let pieceLimit = 128 << 10
+
+  /// The SHA-256 of the bytes in hexadecimal digits, as the archived views have it.
+  package let digest: String
+  /// The first byte of the piece.
+  package let offset: Int
+  package init(digest: String, offset: Int = 0) {
+    self.digest = digest
+    self.offset = offset
+  }
+
+  package struct Reply: Codable, Hashable, Sendable {
+    package let piece: Data
+    /// Bytes of the whole image.
+    package let count: Int
+    package init(piece: Data, count: Int) {
+      self.piece = piece
+      self.count = count
+    }
+  }
+}
+
+extension BusError.Code {
+  /// No stored timeline has an image with these bytes; it was replaced by a newer timeline. Definite.
+  package static let noSuchImage = BusError.Code("no-such-image")
+}

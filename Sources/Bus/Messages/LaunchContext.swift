@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 /// The launch context that an agent passes to a child on standard input: one line, then end of file. The runtime reads
 /// and closes it before the author's code runs, so the key is in no environment and no argument list.
 ///
@@ -158,4 +157,26 @@ extension LaunchContext {
     default: nil
     }
   }
+}
+
+/// Rules for an author's process that Apple does not document. Source of the values: Documentation/fidelity.
+package struct ProcessRules: Codable, Hashable, Sendable {
+  /// How long a call on an author's thread waits for the host. Seconds.
+  package var callDeadline = 5.0
+  /// A request that the process performs itself fails with -1007 after this many redirections.
+  package var inlineRedirectLimit = 20
+  /// Whether the first completion of several matching handlers acknowledges a session's events, instead of the last.
+  package var firstCompletionCounts = false
+  /// Whether calls of a provider may overlap, on several threads.
+  package var callsProvidersConcurrently = false
+
+  package init() {}
+}
+
+/// The environment variables by which the host gives a process its access to the device's keychain.
+package enum KeychainVariables {
+  /// The folder of the device's keychain.
+  package static let folder = "WIDGETLAB_KEYCHAIN"
+  /// The access groups of the entitlement `keychain-access-groups`, between commas.
+  package static let groups = "WIDGETLAB_KEYCHAIN_GROUPS"
 }

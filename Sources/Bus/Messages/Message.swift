@@ -208,3 +208,155 @@ package struct MessageContext: Hashable, Sendable {
     return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
   }
 }
+
+/// The encoding of bodies: JSON with sorted keys, dates as seconds since 1970.
+package enum BodyCoding {
+  /// Encodes a body of at most `Wire.bodyLimit` bytes.
+  ///
+  /// - Throws: `body-too-large` when it is longer, `malformed-body` when the value cannot be encoded (a `nan`).
+  package static func encode<T: Encodable>(_ value: T) throws(BusError) -> [UInt8] {
+    try limited(Array(try data(value)))
+  }
+
+  /// Encodes a body of at most `Wire.bodyLimit` bytes.
+  ///
+  /// - Throws: `body-too-large` when it is longer, `malformed-body` when the value cannot be encoded (a `nan`).
+  package static func encode<T: DirectJSON>(_ value: T) throws(BusError) -> [UInt8] { try limited(try bytes(value)) }
+
+  private static func limited(_ body: [UInt8]) throws(BusError) -> [UInt8] {
+    guard body.count <= Wire.bodyLimit else {
+      throw BusError(.tooLarge, "a body of \(body.count) bytes exceeds the limit of \(Wire.bodyLimit)")
+    }
+    return body
+  }
+
+  /// Encodes a value of any length, for a file that an envelope names.
+  ///
+  /// - Throws: `malformed-body`.
+  package static func data<T: Encodable>(_ value: T) throws(BusError) -> Data { try encodedByFoundation(value) }
+
+  /// Encodes a value of any length, for a file that an envelope names.
+  ///
+  /// - Throws: `malformed-body`.
+  package static func data<T: DirectJSON>(_ value: T) throws(BusError) -> Data { Data(try bytes(value)) }
+
+  private static func bytes<T: DirectJSON>(_ value: T) throws(BusError) -> [UInt8] {
+    var writer = JSONWriter()
+    value.write(to: &writer)
+    if let json = writer.json { return json }
+    return Array(try encodedByFoundation(value))
+  }
+
+  private static func encodedByFoundation<T: Encodable>(_ value: T) throws(BusError) -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.dateEncodingStrategy = .secondsSince1970
+    do {
+      return try encoder.encode(value)
+    } catch {
+      throw BusError(.malformed, "\(T.self) cannot be encoded as JSON: \(error)")
+    }
+  }
+
+  /// Decodes a body.
+  ///
+  /// - Throws: `malformed-body` with the decoder's error.
+  package static func decode<T: Decodable>(_ type: T.Type, from body: [UInt8]) throws(BusError) -> T {
+    try decodedByFoundation(type, from: body)
+  }
+
+  /// Decodes a body.
+  ///
+  /// - Throws: `malformed-body` with the decoder's error.
+  package static func decode<T: DirectJSON>(_ type: T.Type, from body: [UInt8]) throws(BusError) -> T {
+    do throws(JSONReader.Unusual) {
+      return try JSONReader.value(type, from: body)
+    } catch {
+      return try decodedByFoundation(type, from: body)
+    }
+  }
+
+  private static func decodedByFoundation<T: Decodable>(_ type: T.Type, from body: [UInt8]) throws(BusError) -> T {
+    let decoder = JSONDecoder()
+    decoder.dateDecodingStrategy = .secondsSince1970
+    do {
+      return try decoder.decode(type, from: Data(body))
+    } catch {
+      throw BusError(.malformed, "the body is not a valid \(T.self): \(error)")
+    }
+  }
+}
+
+/// The values of a body, either in the envelope or in a file that it names, one per line. Only one piece of the file is
+/// in memory at a time.
+package struct BodyValues<Value: DirectJSON & Sendable> {
+  private var values: ArraySlice<Value> = []
+  private var file: FileHandle?
+  private var piece = Data()
+  private static var pieceLength: Int { 65_536 }
+
+  package init(_ values: [Value]) { self.values = values[...] }
+
+  /// - Throws: `failed` (indefinite) when the file cannot be opened.
+  package init(file path: String) throws(BusError) {
+    do {
+      file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+    } catch {
+      throw .unreadable(error)
+    }
+  }
+
+  /// Returns the next value; `nil` after the last.
+  ///
+  /// - Throws: `failed` (indefinite) when the file cannot be read, `malformed-body`.
+  package mutating func next() throws(BusError) -> Value? {
+    guard file != nil else { return values.popFirst() }
+    while true {
+      if let end = piece.firstIndex(of: UInt8(ascii: "\n")) {
+        defer { piece = piece[(end + 1)...] }
+        return try BodyCoding.decode(Value.self, from: Array(piece[..<end]))
+      }
+      guard let more = try read() else {
+        guard piece.isEmpty else { throw BusError(.malformed, "the body file ends in the middle of a line") }
+        return nil
+      }
+      piece = piece + more
+    }
+  }
+
+  private func read() throws(BusError) -> Data? {
+    do {
+      let data = try file?.read(upToCount: Self.pieceLength)
+      return data?.isEmpty == false ? data : nil
+    } catch {
+      throw .unreadable(error)
+    }
+  }
+
+  /// Returns the remaining values.
+  package mutating func all() throws(BusError) -> [Value] {
+    var all: [Value] = []
+    while let value = try next() { all.append(value) }
+    return all
+  }
+}
+
+extension BodyCoding {
+  /// Encodes values one per line, for a file that `BodyValues` reads.
+  ///
+  /// - Throws: `malformed-body`.
+  package static func lines(_ values: [some DirectJSON]) throws(BusError) -> Data {
+    var lines = Data()
+    for value in values {
+      lines += try data(value)
+      lines.append(UInt8(ascii: "\n"))
+    }
+    return lines
+  }
+}
+
+extension BusError {
+  fileprivate static func unreadable(_ error: any Error) -> BusError {
+    BusError(.failed, "the body file cannot be read: \(error)", isDefinite: false)
+  }
+}

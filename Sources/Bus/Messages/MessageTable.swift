@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 /// All message types, with the roles that may send and receive them. The broker refuses all others, and the protocol
 /// page is generated from this table.
 package enum MessageTable {
@@ -8,7 +7,7 @@ package enum MessageTable {
   private static let speaking: [Role] = spawned + standing + [.operator, .watcher]
   private static let listening: [Role] = [.messageBus] + standing + spawned
 
-  static func toAll(_ destinations: [Role], from sources: [Role]) -> [Route] {
+  private static func toAll(_ destinations: [Role], from sources: [Role]) -> [Route] {
     destinations.map { Route(sources, to: $0) }
   }
 
@@ -395,4 +394,59 @@ extension MessageStyle {
     case .event: [.acknowledged, .failed]
     }
   }
+}
+
+extension MessageTable {
+  static let activities: [MessageEntry] = [
+    .request(
+      RequestActivity.self, [Route([.app, .operator], to: .host)], "Activity.request(attributes:content:pushType:).",
+      failure: "The author's call throws; when indefinite, a retry with the same id is safe."),
+    .request(
+      ChangeActivity.self, [Route(spawned + [.operator], to: .host)],
+      "Updates, ends or dismisses a Live Activity.", failure: "When indefinite, a retry is safe."),
+    .request(
+      ListActivities.self, [Route(spawned + [.operator], to: .host)],
+      "Returns the Live Activities of an app; the sender receives changes from then on.",
+      failure: "Nothing changed; retry."),
+    .request(
+      AllowActivities.self, [Route([.operator], to: .host)], "The user allows or forbids an app's Live Activities.",
+      failure: "A retry is safe."),
+    .event(
+      ActivitiesChanged.self, toAll(spawned, from: [.host]), "The Live Activities or the tokens of an app changed."),
+    .request(
+      ArchiveActivity.self, [Route([.host], to: .widgetExtension)],
+      "Asks the extension for the views of a Live Activity.", failure: "The last views stay."),
+    .notice(
+      ActivityMoved.self, [Route([.host], to: .journal)],
+      "A Live Activity started, changed, became stale, ended or was dismissed."),
+  ]
+}
+
+extension MessageTable {
+  static let fleets: [MessageEntry] = [
+    .request(
+      JoinFleet.self, [Route([.fleet], to: .pushServer)], "A fleet joins, and gets the secret of its device tokens.",
+      failure: "A retry is safe; fleet-exists: another fleet has this name."),
+    .request(
+      ChangeFleetTokens.self, [Route([.fleet], to: .pushServer)], "Issues or ends device tokens of many devices.",
+      failure: "A retry is safe."),
+    .event(FleetReach.self, [Route([.fleet], to: .pushServer)], "Which devices of a fleet are reachable."),
+    .request(
+      DeliverToFleet.self, [Route([.pushServer], to: .fleet)],
+      "Notifications for devices of a fleet; the reply follows when they are on disk.",
+      failure: "They are sent again, and recognised by their ids."),
+    .request(
+      CountFleetPushes.self, [Route([.fleet, .operator], to: .pushServer)],
+      "Counts the requests about devices of a fleet by result, and its device tokens.",
+      failure: "Nothing changed; retry."),
+    .request(
+      FleetStatus.self, [Route([.operator], to: .fleet)], "Returns the state and the figures of a fleet.",
+      failure: "Nothing changed; retry."),
+    .request(
+      ListFleetDevices.self, [Route([.operator], to: .fleet)], "Lists devices of a fleet with their tokens, in pages.",
+      failure: "Nothing changed; retry."),
+    .request(
+      SetFleetNetwork.self, [Route([.operator], to: .fleet)],
+      "Takes the network from all devices of a fleet, or gives it back.", failure: "A retry is safe."),
+  ]
 }

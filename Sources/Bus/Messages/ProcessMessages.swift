@@ -371,3 +371,106 @@ package struct DeviceStatus: Request {
   }
   package init() {}
 }
+
+// What an agent reports about locks on the files of app groups.
+
+/// A lock of a suspended process on a file of an app group.
+package struct HeldLock: Codable, Hashable, Sendable {
+  /// The identifier of the app group.
+  package let group: String
+  /// The path of the file below the group's folder; for SQLite, that of the database.
+  package let file: String
+  /// The kind of lock: `SQLite transaction`, `flock`, `fcntl` or `lease`.
+  package let kind: String
+  package init(group: String, file: String, kind: String) {
+    self.group = group
+    self.file = file
+    self.kind = kind
+  }
+}
+
+/// A child that the host suspended holds locks on files of its app groups. Sent after each such suspension, until the
+/// host has acknowledged it; the host ends the child.
+package struct LocksHeld: Event, CustomStringConvertible {
+  package static let kind: Kind = "process.locks-held"
+  /// The maximum number of locks in the event.
+  package static let limit = 8
+  package let address: Address
+  package let generation: UInt32
+  package let pid: Int32
+  /// Sorted by group, file and kind. At least one.
+  package let locks: [HeldLock]
+  /// The number of locks, including those that are not in `locks`.
+  package let count: Int
+  package init(address: Address, generation: UInt32, pid: Int32, locks: [HeldLock], count: Int) {
+    self.address = address
+    self.generation = generation
+    self.pid = pid
+    self.locks = locks
+    self.count = count
+  }
+
+  /// `0xdead10cc: suspended while it held a lock (flock) on notes.db of group.com.example`.
+  package var description: String {
+    let first = locks.first.map { "(\($0.kind)) on \($0.file) of \($0.group)" } ?? ""
+    return "0xdead10cc: suspended while it held a lock \(first)" + (count > 1 ? ", and \(count - 1) more" : "")
+  }
+}
+
+/// The author's code that is compiled for a phone and not here. An agent sends it when it first starts an executable
+/// that was built beside its sources.
+package struct LeftOutCode: Notice {
+  /// The lines between two directives of conditional compilation.
+  package struct Block: Codable, Hashable, Sendable {
+    /// The path of the source file, relative to the folder of its package.
+    package let file: String
+    /// The line of the directive, from 1.
+    package let line: Int
+    /// The directive as it is written, such as `#if os(iOS)`.
+    package let directive: String
+    package init(file: String, line: Int, directive: String) {
+      self.file = file
+      self.line = line
+      self.directive = directive
+    }
+  }
+
+  package static let kind: Kind = "process.left-out-code"
+  /// The maximum number of blocks in the notice.
+  package static let limit = 50
+  package let address: Address
+  /// The path of the executable.
+  package let executable: String
+  /// Sorted by target, file and line. At least one.
+  package let blocks: [Block]
+  /// The number of blocks, including those that are not in `blocks`.
+  package let count: Int
+  package init(address: Address, executable: String, blocks: [Block], count: Int) {
+    self.address = address
+    self.executable = executable
+    self.blocks = blocks
+    self.count = count
+  }
+}
+
+/// The memory limit of a process, and how often it is checked.
+///
+/// Memory is the kernel's `RssAnon`: resident anonymous pages, without file pages. The kernel's value is accurate to a
+/// few hundred KiB.
+package struct MemoryLimit: Codable, Hashable, Sendable {
+  /// The largest permitted value.
+  package let bytes: Int
+  /// Seconds between two checks, more than 0. A peak between two checks is not detected.
+  package let interval: Double
+
+  package init(bytes: Int, interval: Double) {
+    self.bytes = bytes
+    self.interval = interval
+  }
+
+  /// `30` or `41.3`: tenths, rounded up, so that a value over a limit also reads as over it.
+  package static func mebibytes(_ bytes: Int) -> String {
+    let tenths = (bytes * 10 + (1 << 20) - 1) >> 20
+    return tenths.isMultiple(of: 10) ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+  }
+}

@@ -384,3 +384,132 @@ package struct FaultNoticed: Notice, Hashable {
     self.details = details
   }
 }
+
+// Pictures: the views of widgets that are not placed.
+
+/// The operator requests the views of a widget in an environment, for pictures. Nothing is stored.
+package struct ArchiveWidget: Request {
+  package static let kind: Kind = "widget.archive"
+
+  /// Which entries are requested, and of which method of the provider.
+  package enum Entries: String, Codable, Hashable, Sendable, CaseIterable {
+    /// The entry of `getSnapshot`, as for the gallery.
+    case snapshot
+    /// The first entry of `getTimeline`.
+    case first
+    /// All entries of `getTimeline`.
+    case all
+  }
+
+  package let widgetKind: String
+  /// The extension; `nil` where only one has the kind.
+  package let bundle: String?
+  package let family: WidgetFamilyName
+  /// `nil`: `vibrant` for an accessory family, which has no other, and `fullColor` for the others.
+  package let renderingMode: RenderingModeName?
+  /// `nil`: the device's.
+  package let textSize: TextSizeName?
+  /// The locale of the views; `nil`: the device's. The process keeps the device's.
+  package let locale: String?
+  package let entries: Entries
+  package init(
+    widgetKind: String, bundle: String? = nil, family: WidgetFamilyName, renderingMode: RenderingModeName? = nil,
+    textSize: TextSizeName? = nil, locale: String? = nil, entries: Entries = .snapshot
+  ) {
+    self.widgetKind = widgetKind
+    self.bundle = bundle
+    self.family = family
+    self.renderingMode = renderingMode
+    self.textSize = textSize
+    self.locale = locale
+    self.entries = entries
+  }
+
+  /// An entry as a screen shows it in both colour schemes.
+  package struct Entry: Codable, Hashable, Sendable {
+    package let light: ShowScreen.Tile
+    /// `nil`: as in the light colour scheme.
+    package let dark: ShowScreen.Tile?
+    package init(light: ShowScreen.Tile, dark: ShowScreen.Tile?) {
+      self.light = light
+      self.dark = dark
+    }
+  }
+
+  package struct Reply: Codable, Hashable, Sendable {
+    /// By date.
+    package let entries: [Entry]
+    /// The settings of the views.
+    package let settings: DeviceSettings
+    /// The colour that the widget's place gives to it; `nil`: none.
+    package let tint: TintName?
+    /// The bytes of the images that the views show, by SHA-256.
+    package let images: [String: Data]
+    package init(entries: [Entry], settings: DeviceSettings, tint: TintName?, images: [String: Data] = [:]) {
+      self.entries = entries
+      self.images = images
+      self.settings = settings
+      self.tint = tint
+    }
+  }
+}
+
+// Closures that need a size, such as the content of `GeometryReader`. The extension calls them with a guess, the host
+// lays out the views, and the extension calls them again with the sizes of the layout.
+
+/// The sizes of closures in one form of an entry's views.
+package struct ClosureSizes: Codable, Hashable, Sendable {
+  /// In points.
+  package struct Size: Codable, Hashable, Sendable {
+    package let width: Double
+    package let height: Double
+    package init(width: Double, height: Double) {
+      self.width = width
+      self.height = height
+    }
+  }
+
+  package let form: ArchivedEntry.FormName
+  package let scheme: ColorSchemeName
+  /// By the identifiers of the closures: the argument `closure` of a view or a modifier.
+  package let sizes: [String: Size]
+  package init(form: ArchivedEntry.FormName, scheme: ColorSchemeName, sizes: [String: Size]) {
+    self.form = form
+    self.scheme = scheme
+    self.sizes = sizes
+  }
+}
+
+/// The host laid out the entries of a reply to `timeline.request`, and closures have other sizes than those with which
+/// they were called.
+package struct CallClosures: Request {
+  package static let kind: Kind = "timeline.closures"
+
+  /// An entry whose closures are called again.
+  package struct Entry: Codable, Hashable, Sendable {
+    /// Its place in the reply, from 0.
+    package let index: Int
+    /// Sizes that were sent before stay valid.
+    package let closures: [ClosureSizes]
+    package init(index: Int, closures: [ClosureSizes]) {
+      self.index = index
+      self.closures = closures
+    }
+  }
+
+  /// From `RequestTimeline.Reply.closures`.
+  package let number: Int
+  package let entries: [Entry]
+  package init(number: Int, entries: [Entry]) {
+    self.number = number
+    self.entries = entries
+  }
+
+  /// The requested entries in the requested order.
+  package typealias Reply = RequestTimeline.Reply
+}
+
+extension BusError.Code {
+  /// The extension no longer has the views whose closures are to be called. Definite.
+  package static let viewsReleased = BusError.Code("views-released")
+}

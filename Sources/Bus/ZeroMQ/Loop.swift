@@ -240,3 +240,259 @@ package final class Loop: SerialExecutor, TaskExecutor {
     work.removeAll(keepingCapacity: true)
   }
 }
+
+/// An object with ZeroMQ sockets that a loop serves and retains until it is closed. Confined to the loop's thread.
+protocol Polled: AnyObject {
+  /// One descriptor per socket, constant: readable when ZeroMQ has events for the socket. It is edge-triggered, and any
+  /// later call on the socket may have consumed the edge; `hasMore` detects this.
+  var descriptors: [Int32] { get }
+  /// Whether there is something to serve that no descriptor reports. Throws `ETERM`.
+  func hasMore() throws(ZMQError) -> Bool
+  /// Receives what is available. May close this or any other socket of the loop.
+  func serve()
+  func closeAtStop()
+}
+
+/// The state of a loop's thread: sockets, timers and the list for `poll`.
+///
+/// `zmq_poll` is not used: it queries every socket twice in every turn, at two system calls each. Here only the sockets
+/// that were used are queried.
+final class LoopState {
+  var timers = Timers()
+  private var polled: [any Polled] = []
+  private var isChanged = true
+  /// The wake and timer descriptors, then the descriptors of `collected`; `counts` holds the number of each.
+  private var items: [pollfd] = []
+  private var collected: [any Polled] = []
+  private var counts: [Int] = []
+  /// For each of `collected`, whether it has something to serve.
+  private var isDue: [Bool] = []
+  private let wakeDescriptor: Int32
+  private let timerDescriptor: Int32
+
+  init(wakeDescriptor: Int32, timerDescriptor: Int32) {
+    self.wakeDescriptor = wakeDescriptor
+    self.timerDescriptor = timerDescriptor
+  }
+
+  func add(_ new: any Polled) {
+    polled.append(new)
+    isChanged = true
+  }
+
+  func remove(_ old: any Polled) {
+    polled.removeAll { $0 === old }
+    isChanged = true
+  }
+
+  /// Waits for a socket, a wake-up or a timer; without `maySleep` it returns at once.
+  func poll(maySleep: Bool) {
+    // ZeroMQ does not signal what arrived before the first query.
+    let isNew = isChanged
+    if isNew { collect() }
+    do throws(ZMQError) {
+      for (index, one) in collected.enumerated() { isDue[index] = try one.hasMore() || isNew }
+    } catch {
+      // A context was terminated under open sockets (ETERM): they are unusable.
+      return closeSockets()
+    }
+    let timeout = maySleep && !isDue.contains(true) ? millisecondsToNextTimer() : 0
+    guard Glibc.poll(&items, nfds_t(items.count), timeout) == -1 else { return }
+    precondition(errno == EINTR, "poll: \(String(cString: strerror(errno)))")
+    for index in items.indices { items[index].revents = 0 }
+  }
+
+  /// Returns whether the timer had fired before the last `poll`.
+  func takeTimer() -> Bool {
+    guard items[1].revents != 0 else { return false }
+    var count: UInt64 = 0
+    _ = read(timerDescriptor, &count, MemoryLayout.size(ofValue: count))
+    return true
+  }
+
+  func serveSockets() {
+    if items[0].revents != 0 {
+      var count: eventfd_t = 0
+      _ = eventfd_read(wakeDescriptor, &count)
+    }
+    // The list of this turn is fixed: when handlers open or close sockets, `isChanged` rebuilds it for the next turn.
+    var start = 2
+    for (index, one) in collected.enumerated() {
+      let end = start + counts[index]
+      if isDue[index] || items[start..<end].contains(where: { $0.revents != 0 }) { one.serve() }
+      start = end
+    }
+  }
+
+  func fireTimers() {
+    guard timers.nextDeadline() != nil else { return }
+    let now = monotonicNanoseconds()
+    while let action = timers.takeDue(now) { action() }
+  }
+
+  func closeAll() {
+    timers.removeAll()
+    closeSockets()
+  }
+
+  private func closeSockets() {
+    for one in polled { one.closeAtStop() }
+    polled = []
+    isChanged = true
+  }
+
+  private func collect() {
+    isChanged = false
+    items = [wakeDescriptor, timerDescriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    collected = polled
+    isDue = Array(repeating: false, count: collected.count)
+    counts.removeAll(keepingCapacity: true)
+    for one in polled {
+      let descriptors = one.descriptors
+      items += descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      counts.append(descriptors.count)
+    }
+  }
+
+  private func millisecondsToNextTimer() -> Int32 {
+    guard let deadline = timers.nextDeadline() else { return -1 }
+    let now = monotonicNanoseconds()
+    guard deadline > now else { return 0 }
+    // Rounded up: if rounded down, the poll would return early and spin through the last millisecond.
+    return Int32(min((deadline - now - 1) / 1_000_000 + 1, UInt64(Int32.max)))
+  }
+}
+
+extension Duration {
+  /// Whole nanoseconds; 0 for a negative duration, the maximum for an overflow.
+  var nanoseconds: UInt64 {
+    guard self > .zero else { return 0 }
+    let (seconds, attoseconds) = components
+    let (whole, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, overflowOfSum) = whole.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000))
+    return overflow || overflowOfSum ? .max : sum
+  }
+
+  /// Whole milliseconds as ZeroMQ expects them, rounded up; 0 for a negative duration.
+  var milliseconds: Int32 { Int32(clamping: nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1)) }
+}
+
+/// Identifies a timer of a loop for cancellation.
+package struct TimerID: Hashable, Sendable {
+  let raw: UInt64
+}
+
+/// The timers of one loop: a binary heap ordered by deadline, then by creation. The heap entry of a cancelled timer
+/// stays until it reaches the top or until such entries are the majority.
+struct Timers {
+  private struct Entry {
+    let deadline: UInt64
+    let id: TimerID
+    func isBefore(_ other: Entry) -> Bool { (deadline, id.raw) < (other.deadline, other.id.raw) }
+  }
+
+  private var heap: [Entry] = []
+  /// By the number of the timer: a key of another type would cost each process a search for its conformance.
+  private var actions: [UInt64: @Sendable () -> Void] = [:]
+
+  /// Adds a timer with a deadline in nanoseconds of the monotonic clock.
+  mutating func insert(_ id: TimerID, deadline: UInt64, _ action: @escaping @Sendable () -> Void) {
+    actions[id.raw] = action
+    push(Entry(deadline: deadline, id: id))
+  }
+
+  /// False when the timer has fired, was cancelled, or was not inserted yet.
+  mutating func remove(_ id: TimerID) -> Bool {
+    guard actions.removeValue(forKey: id.raw) != nil else { return false }
+    if heap.count > 64, heap.count > 2 * actions.count {
+      let live = heap.filter { actions[$0.id.raw] != nil }
+      heap.removeAll(keepingCapacity: true)
+      for entry in live { push(entry) }
+    }
+    return true
+  }
+
+  mutating func removeAll() {
+    heap = []
+    actions = [:]
+  }
+
+  /// The deadline of the next active timer.
+  mutating func nextDeadline() -> UInt64? {
+    while let top = heap.first {
+      if actions[top.id.raw] != nil { return top.deadline }
+      pop()
+    }
+    return nil
+  }
+
+  /// Removes and returns the next timer whose deadline is not after `now`.
+  mutating func takeDue(_ now: UInt64) -> (@Sendable () -> Void)? {
+    guard let deadline = nextDeadline(), deadline <= now, let id = heap.first?.id else { return nil }
+    pop()
+    return actions.removeValue(forKey: id.raw)
+  }
+
+  private mutating func push(_ entry: Entry) {
+    heap.append(entry)
+    var child = heap.count - 1
+    while child > 0 {
+      let parent = (child - 1) / 2
+      guard heap[child].isBefore(heap[parent]) else { return }
+      heap.swapAt(child, parent)
+      child = parent
+    }
+  }
+
+  private mutating func pop() {
+    heap.swapAt(0, heap.count - 1)
+    heap.removeLast()
+    var parent = 0
+    while true {
+      var first = parent
+      for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[child].isBefore(heap[first]) {
+        first = child
+      }
+      guard first != parent else { return }
+      heap.swapAt(parent, first)
+      parent = first
+    }
+  }
+}
+
+/// Starts a thread. A process cannot work without its threads, so failure traps with the reason.
+@discardableResult
+func startThread(name: String, detached: Bool, _ body: @escaping @Sendable () -> Void) -> pthread_t {
+  final class Start: Sendable {
+    let name: String
+    let body: @Sendable () -> Void
+    init(name: String, body: @escaping @Sendable () -> Void) {
+      self.name = name
+      self.body = body
+    }
+  }
+  let start = Unmanaged.passRetained(Start(name: name, body: body))
+  var thread = pthread_t()
+  let code = pthread_create(
+    &thread, nil,
+    { argument in
+      guard let argument else { return nil }
+      let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+      // Linux keeps 15 characters of a thread's name and rejects longer ones.
+      _ = String(decoding: start.name.utf8.prefix(15), as: UTF8.self).withCString {
+        pthread_setname_np(pthread_self(), $0)
+      }
+      start.body()
+      return nil
+    }, start.toOpaque())
+  precondition(code == 0, "pthread_create for \(name): \(String(cString: strerror(code)))")
+  if detached { pthread_detach(thread) }
+  return thread
+}
+
+/// Nanoseconds of the clock that `poll` uses. It keeps running while the process is stopped.
+func monotonicNanoseconds() -> UInt64 {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}

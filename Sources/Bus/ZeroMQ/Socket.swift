@@ -308,3 +308,368 @@ private struct Origins {
     return origin
   }
 }
+
+extension Socket {
+  /// The socket type, named as in ZeroMQ's manual.
+  package enum Kind: Sendable {
+    case router, dealer, xpub, sub
+
+    var type: Int32 {
+      switch self {
+      case .router: ZMQ_ROUTER
+      case .dealer: ZMQ_DEALER
+      case .xpub: ZMQ_XPUB
+      case .sub: ZMQ_SUB
+      }
+    }
+  }
+
+  /// The CURVE mode and keys.
+  package enum Curve: Sendable {
+    case none
+    /// Proves its own key, and the authenticator checks the client's. Requires a ZAP domain, or the socket is not
+    /// created.
+    case server(CurveKeyPair)
+    /// Connects only to the holder of the secret key for `serverPublicKey`.
+    case client(CurveKeyPair, serverPublicKey: String)
+  }
+
+  /// The options of a socket, all set before it is bound or connected. Defaults are those of the bus; `ROUTER_HANDOVER`
+  /// is always off.
+  package struct Options: Sendable {
+    package var curve: Curve = .none
+    /// The authenticator checks every connection under this name; without an authenticator all are rejected.
+    package var zapDomain: String?
+    /// ROUTER only: sending to an unknown or full peer returns a result instead of being dropped silently.
+    package var mandatory = false
+    /// Messages per connection, 0 for no limit.
+    package var sendHighWaterMark: Int32 = 4096
+    package var receiveHighWaterMark: Int32 = 4096
+    /// How long queued messages are still sent after a close without an explicit linger, as in `Loop.stop()`.
+    package var linger: Duration = .milliseconds(500)
+    /// Queue only to established connections, and drop the queue with the connection.
+    package var immediate = false
+    package var reconnectInterval: Duration = .milliseconds(10)
+    package var maximumReconnectInterval: Duration = .milliseconds(250)
+    /// Never for a process that may be stopped by a signal: it would lose its queue.
+    package var heartbeat: (interval: Duration, timeout: Duration)?
+    package var handshakeInterval: Duration = .milliseconds(500)
+    /// Bytes; a peer that sends more is disconnected.
+    package var maxMessageSize: Int64 = 1 << 20
+    package var backlog: Int32 = 256
+
+    package init(
+      curve: Curve = .none, zapDomain: String? = nil, mandatory: Bool = false, sendHighWaterMark: Int32 = 4096,
+      receiveHighWaterMark: Int32 = 4096, linger: Duration = .milliseconds(500), immediate: Bool = false,
+      reconnectInterval: Duration = .milliseconds(10), maximumReconnectInterval: Duration = .milliseconds(250),
+      heartbeat: (interval: Duration, timeout: Duration)? = nil, handshakeInterval: Duration = .milliseconds(500),
+      maxMessageSize: Int64 = 1 << 20, backlog: Int32 = 256
+    ) {
+      self.curve = curve
+      self.zapDomain = zapDomain
+      self.mandatory = mandatory
+      self.sendHighWaterMark = sendHighWaterMark
+      self.receiveHighWaterMark = receiveHighWaterMark
+      self.linger = linger
+      self.immediate = immediate
+      self.reconnectInterval = reconnectInterval
+      self.maximumReconnectInterval = maximumReconnectInterval
+      self.heartbeat = heartbeat
+      self.handshakeInterval = handshakeInterval
+      self.maxMessageSize = maxMessageSize
+      self.backlog = backlog
+    }
+  }
+}
+
+extension Socket.Options {
+  func apply(to socket: RawSocket, _ kind: Socket.Kind) throws(ZMQError) {
+    try socket.set(ZMQ_SNDHWM, "ZMQ_SNDHWM", sendHighWaterMark)
+    try socket.set(ZMQ_RCVHWM, "ZMQ_RCVHWM", receiveHighWaterMark)
+    try socket.set(ZMQ_LINGER, "ZMQ_LINGER", linger.milliseconds)
+    try socket.set(ZMQ_IMMEDIATE, "ZMQ_IMMEDIATE", immediate ? 1 : 0)
+    try socket.set(ZMQ_RECONNECT_IVL, "ZMQ_RECONNECT_IVL", reconnectInterval.milliseconds)
+    try socket.set(ZMQ_RECONNECT_IVL_MAX, "ZMQ_RECONNECT_IVL_MAX", maximumReconnectInterval.milliseconds)
+    try socket.set(ZMQ_HANDSHAKE_IVL, "ZMQ_HANDSHAKE_IVL", handshakeInterval.milliseconds)
+    try socket.set(ZMQ_MAXMSGSIZE, "ZMQ_MAXMSGSIZE", wide: maxMessageSize)
+    try socket.set(ZMQ_BACKLOG, "ZMQ_BACKLOG", backlog)
+    if let heartbeat {
+      try socket.set(ZMQ_HEARTBEAT_IVL, "ZMQ_HEARTBEAT_IVL", heartbeat.interval.milliseconds)
+      try socket.set(ZMQ_HEARTBEAT_TIMEOUT, "ZMQ_HEARTBEAT_TIMEOUT", heartbeat.timeout.milliseconds)
+    }
+    if kind == .router {
+      try socket.set(ZMQ_ROUTER_MANDATORY, "ZMQ_ROUTER_MANDATORY", mandatory ? 1 : 0)
+      // An authenticated peer could otherwise take over another's routing id and receive its messages.
+      try socket.set(ZMQ_ROUTER_HANDOVER, "ZMQ_ROUTER_HANDOVER", 0)
+    }
+    try applySecurity(to: socket)
+  }
+
+  private func applySecurity(to socket: RawSocket) throws(ZMQError) {
+    if let zapDomain {
+      try socket.set(ZMQ_ZAP_DOMAIN, "ZMQ_ZAP_DOMAIN", bytes: Array(zapDomain.utf8))
+      // Option 93, ZMQ_ZAP_ENFORCE_DOMAIN: Debian's header hides it as a draft, but its library has it. Without it a
+      // server without an authenticator admits all clients, so a library that rejects the option gets no socket.
+      try socket.set(93, "ZMQ_ZAP_ENFORCE_DOMAIN", 1)
+    }
+    switch curve {
+    case .none: break
+    case .server(let keys):
+      guard zapDomain?.isEmpty == false else {
+        throw ZMQError(code: EINVAL, call: "a CURVE server without a ZAP domain would admit every client")
+      }
+      try socket.set(ZMQ_CURVE_SERVER, "ZMQ_CURVE_SERVER", 1)
+      try socket.set(ZMQ_CURVE_SECRETKEY, "ZMQ_CURVE_SECRETKEY", key: keys.secretKey)
+    case .client(let keys, let serverPublicKey):
+      try socket.set(ZMQ_CURVE_SERVERKEY, "ZMQ_CURVE_SERVERKEY", key: serverPublicKey)
+      try socket.set(ZMQ_CURVE_PUBLICKEY, "ZMQ_CURVE_PUBLICKEY", key: keys.publicKey)
+      try socket.set(ZMQ_CURVE_SECRETKEY, "ZMQ_CURVE_SECRETKEY", key: keys.secretKey)
+    }
+  }
+}
+
+/// An event of a socket's connections, from its monitor.
+package enum SocketEvent: Sendable, Equatable {
+  /// The transport of a connecting socket is established; the handshake follows.
+  case connected
+  /// A listener accepted a connection; the handshake follows.
+  case accepted(descriptor: Int32)
+  /// The peer is ready to send and receive. The descriptor is `unknownDescriptor` when several handshakes overlapped:
+  /// ZeroMQ does not report which connection it was.
+  case handshakeSucceeded(descriptor: Int32)
+  /// The connection was rejected. `code` is the authenticator's status (300, 400, 500) if `isAuthentication`, otherwise
+  /// one of ZeroMQ's protocol errors or an errno. The descriptor is as in `handshakeSucceeded`.
+  case handshakeFailed(code: Int32, isAuthentication: Bool, descriptor: Int32)
+  /// A connection was closed. Delivered before any message of a later connection with the same descriptor; messages of
+  /// the closed connection itself may still follow.
+  case disconnected(descriptor: Int32)
+  /// A listener, or a connection that was never established, was closed.
+  case closed(descriptor: Int32)
+  /// A connecting socket has started and waits for the transport.
+  case connecting
+  /// A connecting socket tries again after its interval.
+  case retrying
+  /// A bound socket accepts connections.
+  case listening
+  case bindFailed(code: Int32)
+  /// A connection could not be accepted: `EMFILE` when descriptors ran out.
+  case acceptFailed(code: Int32)
+  case closeFailed(code: Int32)
+  /// A peer chose its own routing id, which this wrapper does not support: its message was dropped.
+  case foreignRoutingID(descriptor: Int32)
+
+  /// The value where ZeroMQ does not report which connection an event concerns.
+  package static let unknownDescriptor: Int32 = -1
+}
+
+/// Reads a monitor's messages and tracks which connections are in the handshake, since only some events name theirs.
+struct EventReader {
+  /// Their descriptors; few, because a handshake has a deadline.
+  private var shaking: [Int32] = []
+  /// How many handshakes have ended without a known descriptor.
+  private var endedUnknown = 0
+
+  /// Nil for an event that is irrelevant to users of sockets.
+  mutating func event(_ number: Int32, value: Int32) -> SocketEvent? {
+    switch number {
+    case ZMQ_EVENT_CONNECTED:
+      add(value)
+      return .connected
+    case ZMQ_EVENT_ACCEPTED:
+      add(value)
+      return .accepted(descriptor: value)
+    case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: return .handshakeSucceeded(descriptor: endOfHandshake())
+    case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+      return .handshakeFailed(code: value, isAuthentication: true, descriptor: endOfHandshake())
+    case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL, ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+      return .handshakeFailed(code: value, isAuthentication: false, descriptor: endOfHandshake())
+    case ZMQ_EVENT_DISCONNECTED:
+      remove(value)
+      return .disconnected(descriptor: value)
+    case ZMQ_EVENT_CLOSED:
+      remove(value)
+      return .closed(descriptor: value)
+    case ZMQ_EVENT_CONNECT_DELAYED: return .connecting
+    case ZMQ_EVENT_CONNECT_RETRIED: return .retrying
+    case ZMQ_EVENT_LISTENING: return .listening
+    case ZMQ_EVENT_BIND_FAILED: return .bindFailed(code: value)
+    case ZMQ_EVENT_ACCEPT_FAILED: return .acceptFailed(code: value)
+    case ZMQ_EVENT_CLOSE_FAILED: return .closeFailed(code: value)
+    default: return nil
+    }
+  }
+}
+
+extension EventReader {
+  /// Returns the connection in the handshake if it is the only one.
+  private mutating func endOfHandshake() -> Int32 {
+    if shaking.count == 1, let only = shaking.popLast() {
+      endedUnknown = 0
+      return only
+    }
+    endedUnknown += 1
+    if endedUnknown >= shaking.count { forget() }
+    return SocketEvent.unknownDescriptor
+  }
+
+  private mutating func add(_ descriptor: Int32) {
+    if !shaking.contains(descriptor) { shaking.append(descriptor) }
+  }
+
+  /// A connection that ended while it was still listed had finished its handshake with an unknown descriptor.
+  private mutating func remove(_ descriptor: Int32) {
+    guard let index = shaking.firstIndex(of: descriptor) else { return }
+    shaking.remove(at: index)
+    endedUnknown = max(0, endedUnknown - 1)
+    if endedUnknown >= shaking.count { forget() }
+  }
+
+  private mutating func forget() {
+    shaking = []
+    endedUnknown = 0
+  }
+}
+
+/// ZeroMQ's calls on one socket. Errors are thrown, interrupted calls repeated. Confined like the socket itself.
+struct RawSocket {
+  let pointer: UnsafeMutableRawPointer
+  /// `ZMQ_FD`: readable when ZeroMQ has events for the socket, until the next call on it.
+  let descriptor: Int32
+
+  /// Throws `EMFILE` when descriptors or ZeroMQ's 1023 sockets have run out, and `ETERM` after the context was
+  /// terminated.
+  init(_ context: Context, type: Int32) throws(ZMQError) {
+    let pointer = try context.makeSocket(type)
+    do throws(ZMQError) {
+      descriptor = try pointer.option(ZMQ_FD, "ZMQ_FD")
+    } catch {
+      zmq_close(pointer)
+      throw error
+    }
+    self.pointer = pointer
+  }
+
+  /// The operations that would not block: `ZMQ_POLLIN`, `ZMQ_POLLOUT`. Resets the descriptor's signal.
+  func events() throws(ZMQError) -> Int32 { try pointer.option(ZMQ_EVENTS, "ZMQ_EVENTS") }
+
+  func set(_ option: Int32, _ name: String, _ value: Int32) throws(ZMQError) {
+    var value = value
+    try check("zmq_setsockopt(\(name))") { zmq_setsockopt(pointer, option, &value, MemoryLayout<Int32>.size) }
+  }
+
+  func set(_ option: Int32, _ name: String, wide value: Int64) throws(ZMQError) {
+    var value = value
+    try check("zmq_setsockopt(\(name))") { zmq_setsockopt(pointer, option, &value, MemoryLayout<Int64>.size) }
+  }
+
+  func set(_ option: Int32, _ name: String, bytes: [UInt8]) throws(ZMQError) {
+    try check("zmq_setsockopt(\(name))") {
+      bytes.withUnsafeBytes { zmq_setsockopt(pointer, option, $0.baseAddress, $0.count) }
+    }
+  }
+
+  /// Sets a key in Z85, with the terminating NUL that ZeroMQ expects.
+  func set(_ option: Int32, _ name: String, key: String) throws(ZMQError) {
+    guard key.utf8.count == 40 else { throw ZMQError(code: EINVAL, call: "zmq_setsockopt(\(name))") }
+    try set(option, name, bytes: Array(key.utf8) + [0])
+  }
+
+  func bind(_ endpoint: String) throws(ZMQError) {
+    try check("zmq_bind(\(endpoint))") { zmq_bind(pointer, endpoint) }
+  }
+
+  func unbind(_ endpoint: String) throws(ZMQError) {
+    try check("zmq_unbind(\(endpoint))") { zmq_unbind(pointer, endpoint) }
+  }
+
+  func connect(_ endpoint: String) throws(ZMQError) {
+    try check("zmq_connect(\(endpoint))") { zmq_connect(pointer, endpoint) }
+  }
+
+  func lastEndpoint() throws(ZMQError) -> String {
+    var buffer = [UInt8](repeating: 0, count: 512)
+    var count = buffer.count
+    try check("zmq_getsockopt(ZMQ_LAST_ENDPOINT)") {
+      zmq_getsockopt(pointer, ZMQ_LAST_ENDPOINT, &buffer, &count)
+    }
+    return String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
+  }
+
+  /// Sends a frame without waiting. ZeroMQ copies the bytes.
+  func send(_ bytes: UnsafeRawBufferPointer, more: Bool) throws(ZMQError) -> SendResult {
+    let flags = more ? ZMQ_DONTWAIT | ZMQ_SNDMORE : ZMQ_DONTWAIT
+    while zmq_send(pointer, bytes.baseAddress, bytes.count, flags) == -1 {
+      if let result = try refusal("zmq_send") { return result }
+    }
+    return .queued
+  }
+
+  /// Sends a message without waiting. If that succeeds, ZeroMQ has its content, and it is empty.
+  func send(_ message: UnsafeMutablePointer<zmq_msg_t>) throws(ZMQError) -> SendResult {
+    while zmq_msg_send(message, pointer, ZMQ_DONTWAIT) == -1 {
+      if let result = try refusal("zmq_msg_send") { return result }
+    }
+    return .queued
+  }
+
+  /// Why the last call did not queue; nil to repeat it.
+  private func refusal(_ call: String) throws(ZMQError) -> SendResult? {
+    switch zmq_errno() {
+    case EINTR: nil
+    case EAGAIN: .wouldBlock
+    case EHOSTUNREACH: .unroutable
+    case let code: throw ZMQError(code: code, call: call)
+    }
+  }
+
+  func send(_ bytes: [UInt8], more: Bool) throws(ZMQError) -> SendResult {
+    // `withUnsafeBytes` does not propagate typed throws from a throwing closure everywhere; a Result does.
+    try bytes.withUnsafeBytes { bytes in
+      Result { () throws(ZMQError) -> SendResult in try send(bytes, more: more) }
+    }.get()
+  }
+
+  func close(linger: Duration) {
+    var milliseconds = linger.milliseconds
+    zmq_setsockopt(pointer, ZMQ_LINGER, &milliseconds, MemoryLayout<Int32>.size)
+    zmq_close(pointer)
+  }
+}
+
+extension UnsafeMutableRawPointer {
+  /// Reads an option of the socket that this points to.
+  fileprivate func option(_ option: Int32, _ name: String) throws(ZMQError) -> Int32 {
+    var value: Int32 = 0
+    var count = MemoryLayout<Int32>.size
+    try check("zmq_getsockopt(\(name))") { zmq_getsockopt(self, option, &value, &count) }
+    return value
+  }
+}
+
+/// One received frame at a stable address: short frames are stored inside `zmq_msg_t` itself.
+struct ZMQFrame: ~Copyable {
+  let message: UnsafeMutablePointer<zmq_msg_t>
+
+  init() {
+    message = .allocate(capacity: 1)
+    zmq_msg_init(message)
+  }
+
+  deinit {
+    zmq_msg_close(message)
+    message.deallocate()
+  }
+
+  /// Receives without waiting and replaces the previous content. False when nothing is available, or never will be.
+  func receive(from socket: RawSocket) -> Bool { message.receive(from: socket) }
+
+  /// Frees the memory of a long frame.
+  func clear() { message.clear() }
+
+  var hasMore: Bool { message.hasMore }
+
+  /// The bytes, valid until the next `receive` or `clear`.
+  func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R { body(UnsafeRawBufferPointer(message.bytes)) }
+
+  func copy() -> [UInt8] { withBytes { [UInt8]($0) } }
+}

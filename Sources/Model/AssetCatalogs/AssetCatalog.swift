@@ -143,3 +143,230 @@ package struct AssetCatalog: Sendable {
     return (keys["properties"] as? [String: Any])?["provides-namespace"] as? Bool ?? false
   }
 }
+
+/// The `Contents.json` of an image set, a colour set or a symbol set. Source: "Asset Catalog Format Reference".
+package struct SetContents: Sendable {
+  /// One file of an image set or a symbol set.
+  struct File: Sendable {
+    var name: String
+    var slot: AssetSlot
+  }
+
+  /// One colour of a colour set.
+  struct Variant: Sendable {
+    var color: AssetColor
+    var slot: AssetSlot
+  }
+
+  /// `template` or `original`: `template-rendering-intent`.
+  package private(set) var renderingIntent: String?
+  private(set) var files: [File] = []
+  private(set) var colors: [Variant] = []
+
+  /// The longest file that is read, in bytes.
+  static let limit = 1 << 20
+  /// The most entries that are read.
+  private static let entries = 1000
+
+  /// - Throws: `AssetFault.contents`.
+  package init(_ data: Data) throws(AssetFault) {
+    guard let json = try? JSONSerialization.jsonObject(with: data), let keys = json as? [String: Any] else {
+      throw .contents("it is not a JSON object")
+    }
+    renderingIntent = (keys["properties"] as? [String: Any])?["template-rendering-intent"] as? String
+    // An entry without a file or a colour is an empty place of Xcode's editor.
+    for entry in (keys["images"] as? [Any] ?? keys["symbols"] as? [Any] ?? []).prefix(Self.entries) {
+      guard let entry = entry as? [String: Any] else { throw .contents("an entry is not an object") }
+      guard let name = entry["filename"] as? String, !name.isEmpty else { continue }
+      guard !name.contains("/"), name != "..", name != ".", !name.contains("\0") else {
+        throw .contents("\"\(name.prefix(80))\" is not the name of a file")
+      }
+      files.append(File(name: name, slot: try AssetSlot(entry)))
+    }
+    for entry in (keys["colors"] as? [Any] ?? []).prefix(Self.entries) {
+      guard let entry = entry as? [String: Any] else { throw .contents("an entry is not an object") }
+      guard let color = entry["color"] as? [String: Any] else { continue }
+      colors.append(Variant(color: try AssetColor(color), slot: try AssetSlot(entry)))
+    }
+  }
+}
+
+extension AssetSlot {
+  /// - Throws: `AssetFault.contents`.
+  fileprivate init(_ entry: [String: Any]) throws(AssetFault) {
+    idiom = entry["idiom"] as? String ?? idiom
+    if let text = entry["scale"] as? String {
+      guard text.hasSuffix("x"), let number = Double(text.dropLast()), number >= 1, number <= 10 else {
+        throw .contents("\"\(text.prefix(20))\" is not a scale")
+      }
+      scale = number
+    }
+    direction = entry["language-direction"] as? String
+    isWideGamut = (entry["display-gamut"] as? String)?.lowercased() == "display-p3"
+    for appearance in entry["appearances"] as? [[String: Any]] ?? [] {
+      let value = appearance["value"] as? String
+      switch appearance["appearance"] as? String {
+      case "luminosity": luminosity = value
+      case "contrast": isHighContrast = value == "high"
+      default: throw .contents("the appearance \(appearance["appearance"] ?? "") is not known")
+      }
+    }
+  }
+}
+
+/// The device and the appearance for which a variant of an asset is chosen.
+package struct AssetTraits: Hashable, Sendable {
+  package var isPad: Bool
+  /// Pixels per point.
+  package var scale: Double
+  package var isDark: Bool
+  package var hasIncreasedContrast: Bool
+  package var isRightToLeft: Bool
+
+  package init(
+    isPad: Bool = false, scale: Double = 3, isDark: Bool = false, hasIncreasedContrast: Bool = false,
+    isRightToLeft: Bool = false
+  ) {
+    self.isPad = isPad
+    self.scale = scale
+    self.isDark = isDark
+    self.hasIncreasedContrast = hasIncreasedContrast
+    self.isRightToLeft = isRightToLeft
+  }
+}
+
+/// What one entry of a `Contents.json` is made for. Source: "Asset Catalog Format Reference", Image Set Type.
+struct AssetSlot: Hashable, Sendable {
+  var idiom = "universal"
+  /// Pixels per point; `nil`: one file for all scales.
+  var scale: Double?
+  /// `luminosity`: `light`, `dark` or `tinted`; `nil` for any.
+  var luminosity: String?
+  var isHighContrast = false
+  /// `left-to-right` or `right-to-left`; `nil` for both.
+  var direction: String?
+  var isWideGamut = false
+
+  /// How well the slot suits a device, higher values first; `nil` if it is for another device or appearance.
+  ///
+  /// The order is ours, since Apple's compiler decides it: the idiom, then the appearance with the scheme before the
+  /// contrast, then the direction, then the gamut of the picture.
+  func rank(for traits: AssetTraits) -> [Int]? {
+    guard idiom == "universal" || idiom == (traits.isPad ? "ipad" : "iphone") else { return nil }
+    if let luminosity, luminosity != (traits.isDark ? "dark" : "light") { return nil }
+    if isHighContrast, !traits.hasIncreasedContrast { return nil }
+    if let direction, direction != (traits.isRightToLeft ? "right-to-left" : "left-to-right") { return nil }
+    return [idiom == "universal" ? 0 : 1, luminosity == nil ? 0 : 1, isHighContrast ? 1 : 0, direction == nil ? 0 : 1]
+      + [isWideGamut ? 0 : 1]
+  }
+
+  /// How well the scale suits a device, higher values first: the device's own, then the next larger one, then the
+  /// largest.
+  func scaleRank(for traits: AssetTraits) -> Double {
+    guard let scale else { return 0 }
+    return scale >= traits.scale ? 1000 - (scale - traits.scale) : scale
+  }
+}
+
+extension Sequence {
+  /// The element whose slot suits a device best; of equal ones the first.
+  func best(for traits: AssetTraits, _ slot: (Element) -> AssetSlot) -> Element? {
+    var best: (element: Element, rank: [Int], scale: Double)?
+    for element in self {
+      let own = slot(element)
+      guard let rank = own.rank(for: traits) else { continue }
+      let scale = own.scaleRank(for: traits)
+      if let best, !best.rank.lexicographicallyPrecedes(rank), best.rank != rank || best.scale >= scale { continue }
+      best = (element, rank, scale)
+    }
+    return best?.element
+  }
+}
+
+/// A colour of a colour set.
+package enum AssetColor: Hashable, Sendable {
+  /// Components of sRGB, from 0 to 1.
+  case components(red: Double, green: Double, blue: Double, opacity: Double)
+  /// A colour of the system, such as `systemBlueColor`.
+  case system(String)
+
+  /// - Throws: `AssetFault.contents`.
+  init(_ color: [String: Any]) throws(AssetFault) {
+    if let reference = color["reference"] as? String {
+      self = .system(reference)
+      return
+    }
+    guard let parts = color["components"] as? [String: Any] else { throw .contents("a colour has no components") }
+    func part(_ name: String) throws(AssetFault) -> Double {
+      guard let value = parts[name].flatMap(Self.number) else { throw .contents("a colour has no \(name)") }
+      return value
+    }
+    let space = color["color-space"] as? String ?? "srgb"
+    let opacity = min(max(parts["alpha"].flatMap(Self.number) ?? 1, 0), 1)
+    var rgb: [Double]
+    switch space {
+    case "gray-gamma-22", "extended-gray": rgb = Array(repeating: try part("white"), count: 3)
+    case "srgb", "extended-srgb": rgb = [try part("red"), try part("green"), try part("blue")]
+    case "extended-linear-srgb":
+      rgb = [try part("red"), try part("green"), try part("blue")].map(Self.encoded)
+    case "display-p3": rgb = Self.fromP3([try part("red"), try part("green"), try part("blue")])
+    default: throw .contents("the colour space \(space.prefix(40)) is not known")
+    }
+    rgb = rgb.map { min(max($0, 0), 1) }
+    self = .components(red: rgb[0], green: rgb[1], blue: rgb[2], opacity: opacity)
+  }
+
+  /// A component in one of Xcode's three notations: `0.5`, `0x7F` and `127`. A JSON number is from 0 to 1.
+  private static func number(_ value: Any) -> Double? {
+    let number: Double?
+    if let text = value as? String {
+      if text.hasPrefix("0x") || text.hasPrefix("0X") {
+        number = Int(text.dropFirst(2), radix: 16).map { Double($0) / 255 }
+      } else if text.contains(".") {
+        number = Double(text)
+      } else {
+        number = Int(text).map { Double($0) / 255 }
+      }
+    } else {
+      number = (value as? NSNumber)?.doubleValue
+    }
+    return number.flatMap { $0.isFinite ? $0 : nil }
+  }
+
+  /// The gamma of sRGB, which is also that of Display P3. Source: IEC 61966-2-1.
+  private static func encoded(_ value: Double) -> Double {
+    value <= 0.0031308 ? value * 12.92 : 1.055 * pow(value, 1 / 2.4) - 0.055
+  }
+
+  private static func decoded(_ value: Double) -> Double {
+    value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+  }
+
+  /// The nearest colour of sRGB, component by component. Source: the primaries of Display P3 and sRGB, white D65.
+  private static func fromP3(_ parts: [Double]) -> [Double] {
+    let linear = parts.map { decoded(max(0, $0)) }
+    let rows = [[1.2249401, -0.2249404, 0], [-0.0420569, 1.0420571, 0], [-0.0196376, -0.0786361, 1.0982735]]
+    return rows.map { row in encoded(max(0, row[0] * linear[0] + row[1] * linear[1] + row[2] * linear[2])) }
+  }
+}
+
+/// Why an asset of a catalog cannot be used. Definite.
+package enum AssetFault: Error, Hashable, CustomStringConvertible {
+  /// No catalog has an asset of this kind and name.
+  case missing
+  /// The set is there, and its `Contents.json` cannot be used, for this reason.
+  case contents(String)
+  /// The set has no file or colour for this device.
+  case noVariant
+  /// The file of a variant cannot be used, for this reason.
+  case file(String, reason: String)
+
+  package var description: String {
+    switch self {
+    case .missing: "no asset catalog of the bundle has it"
+    case .contents(let reason): "its Contents.json cannot be used: \(reason)"
+    case .noVariant: "its set has nothing for this device"
+    case .file(let name, let reason): "\(name) cannot be used: \(reason)"
+    }
+  }
+}

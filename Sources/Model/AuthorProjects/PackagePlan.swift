@@ -230,7 +230,7 @@ package struct PackagePlan: Sendable, Hashable {
   /// Adds the symbols of the asset catalogs among the resources of a target.
   ///
   /// - Returns: whether there are any.
-  mutating func addAssetSymbols(
+  private mutating func addAssetSymbols(
     _ resources: [String: String], _ name: String, bundle: String = ".main", hasExtensions: Bool
   ) -> Bool {
     let catalogs = resources.values.filter { FilePath.ending($0) == "xcassets" }.sorted()
@@ -316,4 +316,262 @@ package enum AuthorModules {
     "FoundationNetworking", "FoundationXML", "Glibc", "Observation", "RegexBuilder", "Swift", "Synchronization",
     "_Concurrency", "_StringProcessing",
   ]
+}
+
+/// How the Swift files of a target are compiled.
+package struct CompilerSettings: Sendable, Hashable {
+  /// The major version of the language mode: 5 or 6.
+  package var languageMode = 5
+  /// The active compilation conditions.
+  package var conditions: [String] = []
+  /// The upcoming features that are on, by the names of the compiler.
+  package var upcomingFeatures: [String] = []
+  /// The experimental features that are on, by the names of the compiler.
+  package var experimentalFeatures: [String] = []
+  /// Whether declarations are isolated to the main actor by default.
+  package var isMainActorByDefault = false
+
+  package init() {}
+}
+
+/// A library whose module a widget extension can import: one of the project, or a target of a local Swift package. All
+/// paths are absolute.
+package struct LibraryTarget: Sendable, Hashable {
+  package var module: String
+  /// Swift files.
+  package var sources: [String] = []
+  /// Files and folders of its bundle, `Bundle.module`, by the name that they have in it.
+  package var resources: [String: String] = [:]
+  package var compiler = CompilerSettings()
+  /// Whether Xcode generates symbols from asset catalogs, and members of SwiftUI's and UIKit's types with their names.
+  package var hasAssetSymbols = true
+  package var hasAssetExtensions = false
+  /// The products of Swift packages that it links.
+  package var products: [PackageProduct] = []
+  /// Why it cannot be compiled here; `nil` when it can.
+  package var obstacle: String?
+  package var notes: [ProjectNote] = []
+
+  package init(module: String) { self.module = module }
+}
+
+/// A library that is a target of the package.
+struct BuiltLibrary: Sendable, Hashable {
+  /// The target's name, also that of its module here.
+  let name: String
+  /// The modules that its sources import.
+  var modules: Set<String> = []
+  var missing: [PackagePlan.MissingModule] = []
+}
+
+/// The modules that a widget extension and its libraries can import.
+struct LibraryScope {
+  /// The libraries that can be compiled, by module: those of the project, and the targets of local packages.
+  let libraries: [String: LibraryTarget]
+  /// Why others cannot be compiled, by module.
+  let obstacles: [String: String]
+  /// All modules that can be imported.
+  let modules: Set<String>
+  /// The description of the widget extension itself, when it is a target of a package.
+  let own: LibraryTarget?
+  /// The modules of each product that can be had.
+  private let products: [PackageProduct: Set<String>]
+
+  init(of widget: WidgetTarget, in surroundings: PackagePlan.Surroundings, files: any ProjectFiles) {
+    var all = widget.libraries
+    let linked = widget.products + widget.libraries.values.flatMap(\.products)
+    var own: LibraryTarget?
+    for target in surroundings.packages.targets(of: linked, platform: widget.platform, files: files) {
+      if target.module == widget.module, !Set(target.sources).isDisjoint(with: widget.sources) {
+        own = target
+      } else if all[target.module] == nil {
+        all[target.module] = target
+      }
+    }
+    self.own = own
+    libraries = all.filter { $0.value.obstacle == nil }
+    obstacles = all.compactMapValues(\.obstacle)
+    var products: [PackageProduct: Set<String>] = [:]
+    for product in linked + all.values.flatMap(\.products) + (own?.products ?? []) {
+      guard surroundings.unavailable[product] == nil, surroundings.packages.remote[product.place] == nil,
+        let checkout = surroundings.checkouts[product.place]
+      else { continue }
+      products[product] = Self.modules(of: product, in: checkout, files)
+    }
+    self.products = products
+    modules = surroundings.modules.union(AuthorModules.toolchain).union(libraries.keys)
+      .union(products.values.flatMap(\.self))
+  }
+
+  /// The modules of a product: that with its name, and the targets in the manifest of its package.
+  private static func modules(
+    of product: PackageProduct, in checkout: String, _ files: any ProjectFiles
+  ) -> Set<String> {
+    let manifest = files.text(checkout + "/Package.swift")
+    let targets = manifest?.matches(of: /\.target\(\s*name:\s*"([^"]+)"/).map { String($0.output.1) }
+    return Set([product.name] + (targets ?? []))
+  }
+
+  /// Those of some products that can be had and that a target imports.
+  func products(of linked: [PackageProduct], for imports: Set<String>) -> [PackageProduct] {
+    linked.filter { product in products[product].map { !$0.isDisjoint(with: imports) } ?? false }
+  }
+}
+
+extension PackagePlan {
+  /// Adds a library as a target of the package, unless it is one already.
+  mutating func build(_ library: LibraryTarget, _ scope: LibraryScope, platform: String) -> BuiltLibrary {
+    if let built = built[library.module] { return built }
+    let name = unique(library.module)
+    var result = BuiltLibrary(name: name)
+    // A library can import one that imports it again only by mistake; SwiftPM reports the cycle.
+    built[library.module] = result
+    notes += library.notes
+    let values = ConditionValues(
+      platform: platform, modules: scope.modules, defined: Set(library.compiler.conditions).union(["DEBUG"]))
+    let found = addSources(library.sources, of: name, values)
+    (result.modules, result.missing) = (found.modules, found.missing)
+    if library.hasAssetSymbols,
+      addAssetSymbols(library.resources, name, bundle: ".module", hasExtensions: library.hasAssetExtensions)
+    {
+      result.modules.formUnion(["SwiftUI", "UIKit"])
+    }
+    built[library.module] = result
+    let imported = scope.libraries.keys.filter { result.modules.contains($0) && $0 != library.module }.sorted()
+    for module in imported {
+      if let other = scope.libraries[module] { _ = build(other, scope, platform: platform) }
+    }
+    manifest.add(
+      PackageManifest.Target(
+        name: name, isExecutable: false, frameworks: frameworks(result.modules.subtracting(imported)),
+        libraries: imported.compactMap { built[$0]?.name }.sorted(),
+        products: scope.products(of: library.products, for: result.modules),
+        settings: PackageManifest.settings(of: library.compiler) + found.settings
+          + aliases(imported + [library.module]),
+        resources: addResources(of: library, name)))
+    return result
+  }
+
+  /// The flags for libraries whose target has another name than their module, as an element of `swiftSettings`.
+  func aliases(_ modules: [String]) -> [String] {
+    let flags = modules.sorted().compactMap { module -> String? in
+      guard let name = built[module]?.name, name != module else { return nil }
+      return "\"-module-alias\", \(PackageManifest.literal("\(module)=\(name)"))"
+    }
+    return flags.isEmpty ? [] : [".unsafeFlags([\(flags.joined(separator: ", "))])"]
+  }
+
+  /// Adds the resources of a target of a package. SwiftPM makes its bundle, and `Bundle.module`.
+  ///
+  /// - Returns: the files and folders of the bundle, relative to the target.
+  private mutating func addResources(of library: LibraryTarget, _ name: String) -> [String] {
+    for (resource, path) in library.resources {
+      items["Sources/\(name)/\(Self.resources)/\(resource)"] = .resource(path)
+    }
+    let top = Set(library.resources.keys.compactMap { $0.split(separator: "/").first.map(String.init) })
+    return top.sorted().map { "\(Self.resources)/\($0)" }
+  }
+
+  private static let resources = "ResourcesOfBundle"
+}
+
+/// What the sources of a target need.
+struct SourceNeeds: Sendable, Hashable {
+  /// The modules that they import.
+  var modules: Set<String> = []
+  /// The imports of modules that do not exist here.
+  var missing: [PackagePlan.MissingModule] = []
+  /// The modules whose names they use without an import. All files of the target see them.
+  var implicit: Set<String> = []
+
+  /// The flags for them, as elements of `swiftSettings`.
+  var settings: [String] {
+    implicit.sorted().map { module in
+      let name = PackageManifest.literal(AuthorModules.aliases[module] ?? module)
+      return ".unsafeFlags([\"-Xfrontend\", \"-import-module\", \"-Xfrontend\", \(name)])"
+    }
+  }
+}
+
+extension PackagePlan {
+  /// Adds the sources of a target, as links and views. A source that is listed twice, the second time by way of a
+  /// symbolic link, is added once.
+  private mutating func addSources(_ sources: [String], of name: String, _ values: ConditionValues) -> SourceNeeds {
+    let base = FilePath.common(sources)
+    var needs = SourceNeeds()
+    var added: Set<String> = []
+    for path in sources where added.insert(files.resolved(path)).inserted {
+      let place = "Sources/\(name)/\(FilePath.relative(path, to: base))"
+      guard let data = files.contents(path) else {
+        notes.append(
+          ProjectNote(FilePath.relative(path, to: FilePath.folder(project.path)), "this file cannot be read"))
+        continue
+      }
+      let source = ConditionalSource(data)
+      let replaced = addImports(of: source, at: path, values, to: &needs)
+        .merging(source.orderOfNumbersAsMember) { $1 }.merging(source.withoutObjectiveC) { $1 }
+      if let view = source.view(platform: values.platform, replacing: replaced) {
+        let file = String(place.dropLast(".swift".utf8.count)) + Self.viewEnding
+        items[file] = .view(SourceView.text(view, of: path), of: path)
+        origins[file] = path
+      } else {
+        items[place] = .link(path)
+        origins[place] = path
+      }
+    }
+    return needs
+  }
+
+  /// Adds what a file imports.
+  ///
+  /// - Returns: the names of modules that are replaced in its view, by their places.
+  private mutating func addImports(
+    of source: ConditionalSource, at path: String, _ values: ConditionValues, to needs: inout SourceNeeds
+  ) -> [Range<Int>: String] {
+    let names = source.names
+    var modules: Set<String> = []
+    var replaced: [Range<Int>: String] = [:]
+    for line in source.imports(values) {
+      if values.modules.contains(line.module) {
+        modules.insert(line.module)
+      } else if let framework = AppleFramework.known[line.module], !framework.isUsed(names),
+        let place = source.moduleName(in: line)
+      {
+        let other = values.modules.contains(framework.exported) ? framework.exported : "Foundation"
+        replaced[place] = other
+        modules.insert(other)
+        unused[line.module, default: []].insert("\(path):\(line.line)")
+      } else {
+        modules.insert(line.module)
+        needs.missing.append(MissingModule(module: line.module, path: path, line: line.line))
+      }
+    }
+    let own = modules.contains("SwiftUI") ? names.subtracting(AppleFramework.combineOfSwiftUI) : names
+    let implicit = source.modulesOfFoundation(own, importing: modules).intersection(values.modules)
+    needs.implicit.formUnion(implicit)
+    needs.modules.formUnion(modules.union(implicit))
+    return replaced
+  }
+
+  /// The compiler identifies a file by its name and its module, and a view has the name of the author's file by its
+  /// `#sourceLocation`.
+  package static let viewEnding = ".view.swift"
+
+  /// One for each module, but not for one that another file uses: its absence is reported then.
+  var notesOnUnusedImports: [ProjectNote] {
+    let used = Set(missing.values.joined().map(\.module))
+    return unused.sorted { $0.key < $1.key }.filter { !used.contains($0.key) }.map { module, places in
+      let count = places.count == 1 ? "1 import of it is" : "\(places.count) imports of it are"
+      return ProjectNote(module, "\(count) left out: nothing of it is used")
+    }
+  }
+}
+
+/// A view of an author's file: what the compiler sees instead of it.
+enum SourceView {
+  /// Begins with a directive by which messages of the compiler have the path and the lines of the author's file.
+  static func text(_ content: Data, of path: String) -> Data {
+    let literal = path.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+    return Data("#sourceLocation(file: \"\(literal)\", line: 1)\n".utf8) + content
+  }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+
 // Which names a source file uses. Names in comments and texts do not count.
 
 extension ConditionalSource {
@@ -69,5 +71,83 @@ extension ConditionalSource {
       if code.contains(".publisher(for") || code.contains(".publish(every") { found.insert("Combine") }
     }
     return found
+  }
+}
+
+// Swift for Linux has no Objective-C: it refuses `@objc`, and a method of NSObject that Foundation declares only for
+// Objective-C cannot be overridden.
+
+extension ConditionalSource {
+  /// What a view has instead of the attributes for Objective-C, by place: nothing. Only Objective-C sees their names. A
+  /// protocol with the attribute is one of classes.
+  var withoutObjectiveC: [Range<Int>: String] {
+    let code = String(decoding: text.code, as: UTF8.self)
+    var result: [Range<Int>: String] = [:]
+    func offset(_ index: String.Index) -> Int { code.utf8.distance(from: code.startIndex, to: index) }
+    if code.contains("@objc") {
+      for match in code.matches(of: /@objc(?:Members\b|\b(?:\([^)\n]*\))?)/) {
+        result[offset(match.range.lowerBound)..<offset(match.range.upperBound)] = ""
+        let declared =
+          /\s+(?:@\w+\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?protocol\s+\w+(?<inherits>\s*:)?/
+        if let name = code[match.range.upperBound...].prefixMatch(of: declared) {
+          let end = offset(name.range.upperBound)
+          result[end..<end] = name.output.inherits == nil ? ": AnyObject" : " AnyObject,"
+        }
+      }
+    }
+    if code.contains("observeValue") {
+      let observer = /\b(override)\s+(?:(?:public|open|internal)\s+)?func\s+observeValue\s*\(\s*forKeyPath\b/
+      for match in code.matches(of: observer) {
+        result[offset(match.output.1.startIndex)..<offset(match.output.1.endIndex)] = ""
+      }
+    }
+    return result
+  }
+}
+
+// Operators that Foundation declares here, and not on Apple's systems. A function of a file competes with a member of a
+// type, and the compiler finds its use ambiguous. As a member, it comes before one of another module.
+
+extension ConditionalSource {
+  /// What makes a file's own order of numbers, `func < (_: NSNumber, _: NSNumber)`, a member of `NSNumber`, by place.
+  ///
+  /// Source: `NSNumber` is `Comparable` in Foundation for Linux. https://github.com/SwiftyJSON/SwiftyJSON/issues/1038
+  var orderOfNumbersAsMember: [Range<Int>: String] {
+    let code = String(decoding: text.code, as: UTF8.self)
+    let declaration =
+      /((?:@\w+(?:\(\w+\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?)(func\s*<)\s*\(\s*(?:_\s+)?\w+\s*:\s*NSNumber\s*,\s*(?:_\s+)?\w+\s*:\s*NSNumber\s*\)\s*->\s*Bool\s*\{/
+    var result: [Range<Int>: String] = [:]
+    for match in code.matches(of: declaration) {
+      let start = code.utf8.distance(from: code.startIndex, to: match.range.lowerBound)
+      let keyword = code.utf8.distance(from: code.startIndex, to: match.output.2.startIndex)
+      let brace = code.utf8.distance(from: code.startIndex, to: match.range.upperBound)
+      guard depth(at: start) == 0, let end = end(ofBlock: brace) else { continue }
+      // A private member would not be visible in the rest of the file.
+      let modifiers = match.output.1.replacing("private", with: "fileprivate").replacing("filefile", with: "file")
+      result[start..<keyword] = "extension NSNumber { \(modifiers)static "
+      result[end..<end] = " }"
+    }
+    return result
+  }
+
+  /// The number of blocks around a place.
+  private func depth(at place: Int) -> Int {
+    text.code[..<place].reduce(0) { $0 + Self.step($1) }
+  }
+
+  /// The place after the brace that closes a block.
+  ///
+  /// - Parameter start: after the brace that opens it.
+  private func end(ofBlock start: Int) -> Int? {
+    var depth = 1
+    for index in start..<text.code.count {
+      depth += Self.step(text.code[index])
+      if depth == 0 { return index + 1 }
+    }
+    return nil
+  }
+
+  private static func step(_ byte: UInt8) -> Int {
+    byte == UInt8(ascii: "{") ? 1 : byte == UInt8(ascii: "}") ? -1 : 0
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Archive
+import Foundation
 
 /// What a chart shows, by the rules of its scales and stacks, without a size.
 package struct ChartModel: Hashable, Sendable {
@@ -157,6 +158,142 @@ extension ViewArchive {
     return list.compactMap { entry in
       guard case .record(let parts) = entry, let category = parts["category"]?.string else { return nil }
       return (category, parts["style"])
+    }
+  }
+}
+
+/// A mark of a chart, as the extension archived it.
+package struct ChartMark: Hashable, Sendable {
+  /// What a value of a mark determines, by the label of the initializer.
+  package enum Channel: String, Hashable, Sendable, CaseIterable {
+    case x, xStart, xEnd, y, yStart, yEnd, angle, series
+  }
+
+  package var kind: MarkView
+  package var values: [Channel: PlottedValue]
+  /// The other arguments, such as `width`.
+  package var arguments: [String: ArchivedValue]
+  /// In order of application.
+  package var modifiers: [ViewArchive.Modifier]
+
+  /// Reads a mark; `nil` for another view.
+  package init?(_ view: ViewArchive) {
+    guard case .mark(let kind) = view.name else { return nil }
+    self.kind = kind
+    arguments = view.arguments
+    modifiers = view.modifiers
+    values = [:]
+    for channel in Channel.allCases { values[channel] = PlottedValue(view.arguments[channel.rawValue]) }
+  }
+
+  /// An argument of the first modifier with a name, which is the one next to the mark.
+  package func modifier(_ name: ModifierName, _ label: String) -> ArchivedValue? {
+    modifiers.first { $0.name == name && $0.arguments[label] != nil }?.arguments[label]
+  }
+
+  /// The category by which the mark has its colour.
+  package var styleCategory: String? { PlottedValue(modifier(.style(.foregroundStyle), "by"))?.value.category }
+  /// The category by which the mark is beside others at the same place.
+  package var positionCategory: String? { PlottedValue(modifier(.layout(.position), "by"))?.value.category }
+  /// The group of marks that one line or area connects.
+  package var series: ChartValue? { values[.series]?.value ?? styleCategory.map { .category($0) } }
+  /// How the mark is stacked, by the name of Apple's method.
+  package var stacking: String { arguments["stacking"]?.string ?? "standard" }
+
+  /// Whether the mark extends along y, so that x is its place.
+  package var isVertical: Bool {
+    if values[.yStart] != nil || values[.yEnd] != nil { return true }
+    if values[.xStart] != nil || values[.xEnd] != nil { return false }
+    guard let x = values[.x] else { return true }
+    guard let y = values[.y] else { return false }
+    if kind == .line || kind == .point { return true }
+    if case .number = x.value, x.bin == nil {
+      if case .number = y.value { return true }
+      return false
+    }
+    if case .category = y.value, case .date = x.value { return false }
+    return true
+  }
+
+  /// The channel that gives the place of the mark, across its extent.
+  package var placeChannel: Channel { isVertical ? .x : .y }
+  /// The channel that gives the extent of the mark.
+  package var extentChannel: Channel { isVertical ? .y : .x }
+}
+
+/// A value on an axis, in a legend or in a series of a chart.
+package enum ChartValue: Hashable, Sendable {
+  case number(Double)
+  /// In seconds since 1970.
+  case date(Double)
+  case category(String)
+
+  /// The number or the seconds of a date; `nil` for a category, and for a number or date that no chart can show.
+  package var quantity: Double? {
+    switch self {
+    case .number(let value): value.isFinite && abs(value) <= 1e300 ? value : nil
+    // 30,000 years, which every calendar has.
+    case .date(let value): value.isFinite && abs(value) <= 1e12 ? value : nil
+    case .category: nil
+    }
+  }
+
+  /// The category, if the value is one.
+  package var category: String? { if case .category(let name) = self { name } else { nil } }
+
+  /// The value as the archive has it.
+  package var archived: ArchivedValue {
+    switch self {
+    case .number(let value): .number(value)
+    case .date(let seconds): .date(Date(timeIntervalSince1970: seconds))
+    case .category(let name): .string(name)
+    }
+  }
+
+  /// Reads an archived value; `nil` for one that is not plotted.
+  package init?(_ value: ArchivedValue?) {
+    switch value {
+    case .number(let number): self = .number(number)
+    case .date(let date): self = .date(date.timeIntervalSince1970)
+    case .string(let name): self = .category(name)
+    default: return nil
+    }
+  }
+}
+
+/// A value with the label that the author gave it.
+package struct PlottedValue: Hashable, Sendable {
+  package var label: String
+  package var value: ChartValue
+  /// The start and the end of the calendar unit of a date, in seconds since 1970; `nil` without a unit.
+  package var bin: ClosedRange<Double>?
+
+  /// - Parameter bin: of a date with a calendar unit.
+  package init(_ label: String, _ value: ChartValue, bin: ClosedRange<Double>? = nil) {
+    self.label = label
+    self.value = value
+    self.bin = bin
+  }
+
+  /// Where a mark with this value is: a date with a unit is in the middle of the unit.
+  package var place: ChartValue { bin.map { .date($0.lowerBound + ($0.upperBound - $0.lowerBound) / 2) } ?? value }
+
+  /// The value as the archive has it.
+  package var archived: ArchivedValue {
+    var parts: [String: ArchivedValue] = ["label": .string(label), "value": value.archived]
+    if let bin {
+      parts["from"] = ChartValue.date(bin.lowerBound).archived
+      parts["until"] = ChartValue.date(bin.upperBound).archived
+    }
+    return .record(parts)
+  }
+
+  /// Reads an archived value; `nil` for anything else.
+  package init?(_ archived: ArchivedValue?) {
+    guard case .record(let parts) = archived, let value = ChartValue(parts["value"]) else { return nil }
+    self.init(parts["label"]?.string ?? "", value)
+    if let from = ChartValue(parts["from"])?.quantity, let until = ChartValue(parts["until"])?.quantity, from < until {
+      bin = from...until
     }
   }
 }

@@ -161,3 +161,481 @@ struct LayoutBuilder {
     return nodes(of: shape, style, axis: nil, depth: depth)
   }
 }
+
+extension LayoutBuilder {
+  /// The nodes of a view without its modifiers.
+  ///
+  /// - Parameter operations: those on a shape or an image.
+  func content(
+    of view: ViewArchive, _ operations: [ViewArchive.Modifier], _ style: ViewStyle, axis: Axis?, depth: Int
+  ) -> [LayoutNode] {
+    switch view.name {
+    case .leaf(.emptyView): return []
+    case .leaf(.text): return [text(view, style)]
+    case .leaf(.image): return [ImageNode(view, operations: operations, style, context)]
+    case .leaf(.spacer):
+      return [SpacerNode(least: Arguments(of: view, context).number("minLength"), along: axis, style, context)]
+    case .leaf(.divider): return [DividerNode(across: axis ?? .vertical, style, context)]
+    case .leaf(.unsupportedView):
+      context.note(.viewNotLaidOut, view.arguments["view"]?.string ?? view.name.rawValue)
+      return []
+    case .shape, .fill: return [FillingNode(view, operations: operations, style, context)]
+    case .container(let name): return content(of: view, name, style, axis: axis, depth: depth)
+    case .control(let name): return content(of: view, name, style, depth: depth)
+    case .chart(.chart): return chart(view, operations, style, depth: depth)
+    case .chart(.chartPlotContent) where plot != nil: return plot.map { [$0] } ?? []
+    case .chart(.chartPlotContent), .chart(.axisMarks), .chart(.axisMark), .mark, .unknown:
+      context.note(.viewNotLaidOut, view.name.rawValue)
+      return []
+    }
+  }
+
+  private func content(
+    of view: ViewArchive, _ name: ContainerView, _ style: ViewStyle, axis: Axis?, depth: Int
+  ) -> [LayoutNode] {
+    func children(_ axis: Axis? = nil) -> [LayoutNode] { nodes(of: view.children, style, axis: axis, depth: depth) }
+    switch name {
+    case .group, .section: return children(axis)
+    case .hStack, .lazyHStack: return [stack(view, .horizontal, style, depth)]
+    case .vStack, .lazyVStack, .contentUnavailableView: return [stack(view, .vertical, style, depth)]
+    case .zStack:
+      let views = children()
+      return [
+        ZStackNode(
+          view.name, Arguments(of: view, context).layerAlignment, views, arguments: view.arguments, style, context)
+      ]
+    case .grid: return [grid(view, style, depth: depth)]
+    case .gridRow: return gridRow(view, style, depth: depth)
+    case .lazyVGrid: return [lazyGrid(view, along: .vertical, style, depth: depth)]
+    case .lazyHGrid: return [lazyGrid(view, along: .horizontal, style, depth: depth)]
+    case .geometryReader:
+      let content = ZStackNode(.container(.zStack), .topLeading, children(), style, context)
+      return [GeometryReaderNode(view, content, style)]
+    case .canvas: return [CanvasNode(view, children(), style, context)]
+    case .canvasItem:
+      return joined(children(), .layers(.center), style).map {
+        [CanvasItemNode($0, Arguments(of: view, context), style)]
+      } ?? []
+    case .viewThatFits:
+      return [FittingNode(Arguments(of: view, context).axes, children(axis), style, context)]
+    }
+  }
+
+  private func content(of view: ViewArchive, _ name: ControlView, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
+    switch name {
+    case .label: label(view, style, depth: depth)
+    case .labeledContent: labeled(view, style, depth: depth)
+    case .link, .toggleState: contained(view, view.children, style, depth: depth)
+    case .button: button(view, style, depth: depth)
+    case .toggle: toggle(view, style, depth: depth)
+    case .gauge: gauge(view, style, depth: depth)
+    case .progressView: progress(view, style, depth: depth)
+    }
+  }
+
+  private func stack(_ view: ViewArchive, _ axis: Axis, _ style: ViewStyle, _ depth: Int) -> LayoutNode {
+    let arguments = Arguments(of: view, context)
+    return StackNode(
+      view.name, along: axis, arguments.guide(across: axis.other), distance: arguments.number("spacing"),
+      nodes(of: view.children, style, axis: axis, depth: depth), arguments: view.arguments, style, context)
+  }
+
+  // MARK: Texts
+
+  private func text(_ view: ViewArchive, _ style: ViewStyle) -> LayoutNode {
+    var runs: [TextRun] = []
+    collect(view, style, &runs, depth: 0)
+    var left = context.limits.characters
+    for index in runs.indices {
+      let count = runs[index].text.count
+      if count > left {
+        context.note(.textTooLong, "\"\(runs[index].text.prefix(20))…\"")
+        runs[index].text = String(runs[index].text.prefix(left))
+      }
+      left = max(0, left - count)
+    }
+    for run in runs { if let custom = run.style.resolvedFont.custom { context.note(.fontNotAvailable, custom) } }
+    return TextNode(view.arguments.filter { $0.key != "text" }, runs, style, context)
+  }
+
+  /// The runs of a text; those of a sum of texts have their own styles.
+  private func collect(_ view: ViewArchive, _ style: ViewStyle, _ runs: inout [TextRun], depth: Int) {
+    guard depth < context.limits.depth else { return context.note(.tooDeep, view.name.rawValue) }
+    if view.name == .leaf(.image) {
+      runs.append(TextRun(text: "", style: style, image: view.arguments))
+      return
+    }
+    var words = view.arguments["text"]?.string ?? LiveText(view.arguments)?.description ?? ""
+    if style.textCase == "uppercase" { words = words.uppercased() }
+    if style.textCase == "lowercase" { words = words.lowercased() }
+    if !words.isEmpty { runs.append(TextRun(text: words, style: style)) }
+    for child in view.children {
+      var own = style
+      for modifier in child.modifiers.reversed() {
+        if case .style(let name) = modifier.name {
+          own.apply(name, modifier.arguments)
+        } else {
+          context.note(.modifierNotLaidOut, "." + modifier.name.rawValue)
+        }
+      }
+      collect(child, own, &runs, depth: depth + 1)
+    }
+  }
+}
+
+/// `Label`, `Button`, `Toggle` and `LabeledContent` in the system's styles. A style of the author is laid out as its
+/// views.
+extension LayoutBuilder {
+  /// The views of a control by the label to which each belongs. The archive names the labels where they are not the
+  /// first ones in order, with one view each.
+  func labels(of view: ViewArchive, _ names: [String]) -> [String: [ViewArchive]] {
+    var found: [String: [ViewArchive]] = [:]
+    var given: [String?] = []
+    if case .list(let list) = view.arguments["labels"], list.count == view.children.count {
+      given = list.map(\.string)
+    }
+    for (index, child) in view.children.enumerated() {
+      let name = given.indices.contains(index) ? given[index] : names[min(index, names.count - 1)]
+      found[name ?? names[0], default: []].append(child)
+    }
+    return found
+  }
+
+  /// A view that contains views in a row, and has their size.
+  private func contained(_ view: ViewArchive, _ children: [ViewArchive], _ style: ViewStyle, depth: Int) -> [LayoutNode]
+  {
+    let nodes = nodes(of: children, style, axis: .horizontal, depth: depth)
+    return joined(nodes, .stack(.horizontal), style).map { [ContainerNode(view, $0, style)] } ?? []
+  }
+
+  /// `Label`: the icon before the title. With a style of the author it has the views of that style.
+  func label(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
+    let name = style.controlStyles[.labelStyle] ?? "automatic"
+    guard ["automatic", "iconOnly", "titleOnly", "titleAndIcon"].contains(name) else {
+      return nodes(of: view.children, style, axis: nil, depth: depth)
+    }
+    let labels = labels(of: view, ["icon", "title"])
+    let icon = name == "titleOnly" ? [] : labels["icon"] ?? []
+    let title = name == "iconOnly" ? [] : labels["title"] ?? []
+    let nodes = nodes(of: icon + title, style, axis: .horizontal, depth: depth)
+    return [
+      StackNode(view.name, along: .horizontal, .firstTextBaseline, distance: nil, nodes, style, context)
+    ]
+  }
+
+  /// `LabeledContent`: the label at the leading edge, the content at the trailing one.
+  private func labeled(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
+    var nodes = nodes(of: view.children, style, axis: .horizontal, depth: depth)
+    nodes.insert(SpacerNode(least: nil, along: .horizontal, style, context), at: min(1, nodes.count))
+    return [StackNode(view.name, along: .horizontal, .firstTextBaseline, distance: nil, nodes, style, context)]
+  }
+
+  // MARK: Buttons
+
+  /// `Button`: its label, in a shape where the style has one.
+  func button(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
+    var look: ButtonLook
+    switch style.controlStyles[.buttonStyle] ?? "automatic" {
+    case "automatic", "bordered": look = .bordered
+    case "borderedProminent": look = .prominent
+    case "borderless": look = .borderless
+    default: return contained(view, view.children, style, depth: depth)
+    }
+    if view.arguments["role"] == "destructive" { look.tint = "red" }
+    return button(view, view.children, look, style, depth: depth)
+  }
+
+  private func button(
+    _ view: ViewArchive, _ children: [ViewArchive], _ look: ButtonLook, _ style: ViewStyle, depth: Int
+  ) -> [LayoutNode] {
+    let metrics = ButtonMetrics(style.controlStyles[.controlSize] ?? "regular")
+    var inner = style
+    if look.isFilled {
+      inner.foreground = ["white"]
+    } else if style.foreground.isEmpty || look.tint != nil {
+      inner.foreground = [look.tint ?? "tint"]
+    }
+    if style.font == nil, let font = metrics.font { inner.font = .string(font) }
+    let nodes = nodes(of: children, inner, axis: .horizontal, depth: depth)
+    guard let label = joined(nodes, .stack(.horizontal), inner) else { return [] }
+    guard look.hasShape else { return [ContainerNode(view, label, style)] }
+    var content: LayoutNode = PaddingNode(label, metrics.insets, style)
+    let border = style.controlStyles[.buttonBorderShape] ?? "automatic"
+    if border == "circle" { content = SquareNode(PaddingNode(label, Insets(metrics.insets.top), style), style) }
+    let shape = FillingNode(
+      metrics.shape(border, isFilled: look.isFilled),
+      operations: [ViewArchive.Modifier(.shape(.fill), ["style": look.fill(style)])], style, context)
+    return [ContainerNode(view, DecoratedNode(.background, content, [shape], .center, style), style)]
+  }
+
+  // MARK: Toggles
+
+  /// `Toggle` in its current state, of the two that are archived.
+  func toggle(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
+    var children = view.children
+    if let state = children.first(where: {
+      $0.name == .control(.toggleState) && $0.arguments["isOn"] == view.arguments["isOn"]
+    }) {
+      children = state.children
+    }
+    let isOn = view.arguments["isOn"] == true
+    switch style.controlStyles[.toggleStyle] ?? "automatic" {
+    case "automatic", "switch":
+      if style.controlStyles[.labelsHidden] != nil { children = [] }
+      var nodes = nodes(of: children, style, axis: .horizontal, depth: depth)
+      if !nodes.isEmpty { nodes.append(SpacerNode(least: nil, along: .horizontal, style, context)) }
+      nodes.append(SwitchNode(isOn: isOn, style, context))
+      let row = StackNode(.container(.hStack), along: .horizontal, .center, distance: nil, nodes, style, context)
+      return [ContainerNode(view, row, style)]
+    case "button": return button(view, children, isOn ? .prominent : .invisible, style, depth: depth)
+    default: return contained(view, children, style, depth: depth)
+    }
+  }
+}
+
+/// How a button is drawn.
+struct ButtonLook {
+  /// Whether the shape has the tint and the label is white.
+  var isFilled = false
+  var hasShape = true
+  /// Whether the shape is drawn.
+  var isVisible = true
+  /// The tint of a role.
+  var tint: ArchivedValue?
+
+  static let bordered = ButtonLook()
+  static let prominent = ButtonLook(isFilled: true)
+  static let borderless = ButtonLook(hasShape: false)
+  /// A shape without a colour.
+  static let invisible = ButtonLook(isVisible: false)
+
+  /// The colour of the shape: that of the tint, a trace of it, or the system's fill where the author set no tint.
+  func fill(_ style: ViewStyle) -> ArchivedValue {
+    guard isVisible else { return "clear" }
+    if isFilled { return tint ?? "tint" }
+    guard let own = tint ?? style.tint else { return .record(["color": "fill", "opacity": 0.6]) }
+    return .record(["color": own, "opacity": 0.15])
+  }
+}
+
+/// The sizes of a bordered button. Source of the margins: `UIButton.Configuration`, as developers measured it.
+struct ButtonMetrics {
+  /// Around the label, in points.
+  let insets: Insets
+  /// A text style in place of the inherited font; `nil`: none.
+  let font: String?
+  private let radius: Double
+
+  /// - Parameter size: the name of a `ControlSize`.
+  init(_ size: String) {
+    switch size {
+    case "mini": (insets, font, radius) = (Insets(top: 4, leading: 8, bottom: 4, trailing: 8), "footnote", 6)
+    case "small": (insets, font, radius) = (Insets(top: 5, leading: 10, bottom: 5, trailing: 10), "subheadline", 7)
+    case "large", "extraLarge":
+      (insets, font, radius) = (Insets(top: 15, leading: 20, bottom: 15, trailing: 20), nil, 12)
+    default: (insets, font, radius) = (Insets(top: 7, leading: 12, bottom: 7, trailing: 12), nil, 8)
+    }
+  }
+
+  /// The shape behind the label.
+  ///
+  /// - Parameter border: the name of a `ButtonBorderShape`, with the radius after a space.
+  func shape(_ border: String, isFilled: Bool) -> ViewArchive {
+    var arguments: [String: ArchivedValue] = isFilled ? ["isFilledControl": true] : [:]
+    let words = border.split(separator: " ").map(String.init)
+    switch words.first {
+    case "capsule": return ViewArchive(.shape(.capsule), arguments)
+    case "circle": return ViewArchive(.shape(.circle), arguments)
+    default:
+      arguments["cornerRadius"] = .number(words.count > 1 ? Double(words[1]) ?? radius : radius)
+      return ViewArchive(.shape(.roundedRectangle), arguments)
+    }
+  }
+}
+
+/// `Gauge` and `ProgressView` in the system's styles. A style of the author is laid out as its views.
+extension LayoutBuilder {
+  /// The labels of a gauge or of a progress view; each may be missing.
+  private struct MeterLabels {
+    var label: LayoutNode?
+    var current: LayoutNode?
+    var least: LayoutNode?
+    var most: LayoutNode?
+  }
+
+  private func meterLabels(
+    _ view: ViewArchive, label style: ViewStyle, current: ViewStyle, bounds: ViewStyle, depth: Int
+  ) -> MeterLabels {
+    let labels = labels(of: view, ["label", "currentValueLabel", "minimumValueLabel", "maximumValueLabel"])
+    func node(_ name: String, _ style: ViewStyle) -> LayoutNode? {
+      joined(
+        nodes(of: labels[name] ?? [], style, axis: .horizontal, depth: depth), .stack(.horizontal), style)
+    }
+    let isHidden = style.controlStyles[.labelsHidden] != nil
+    return MeterLabels(
+      label: isHidden ? nil : node("label", style), current: node("currentValueLabel", current),
+      least: node("minimumValueLabel", bounds), most: node("maximumValueLabel", bounds))
+  }
+
+  // MARK: Gauges
+
+  /// `Gauge`.
+  func gauge(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
+    let value = GaugeValue(view, Arguments(of: view, context)).fraction
+    var name = style.controlStyles[.gaugeStyle] ?? "automatic"
+    if name == "automatic" {
+      switch context.family {
+      case .accessoryCircular, .accessoryCorner: name = "accessoryCircular"
+      case .accessoryRectangular, .accessoryInline: name = "accessoryLinear"
+      default: name = "linearCapacity"
+      }
+    }
+    let node: LayoutNode
+    switch name {
+    case "accessoryCircular", "accessoryCircularCapacity":
+      node = ring(view, value, isOpen: name == "accessoryCircular", style, depth: depth)
+    case "accessoryLinear": node = markedBar(view, value, style, depth: depth)
+    case "accessoryLinearCapacity", "linearCapacity":
+      node = capacityBar(view, value, isAccessory: name != "linearCapacity", style, depth: depth)
+    default: return contained(view, column: view.children, style, depth: depth)
+    }
+    return [ContainerNode(view, node, style)]
+  }
+
+  /// The views of an author's style, in a column.
+  private func contained(
+    _ view: ViewArchive, column children: [ViewArchive], _ style: ViewStyle, depth: Int
+  ) -> [LayoutNode] {
+    let nodes = nodes(of: children, style, axis: .vertical, depth: depth)
+    return joined(nodes, .stack(.vertical), style).map { [ContainerNode(view, $0, style)] } ?? []
+  }
+
+  /// The ring of a gauge: at most 58 points wide outside of the accessory families.
+  private func ring(
+    _ view: ViewArchive, _ value: Double, isOpen: Bool, _ style: ViewStyle, depth: Int
+  ) -> LayoutNode {
+    let most = context.family?.isAccessory == true ? Double.infinity : RingNode.usual
+    let side = min(most, 72)
+    let labels = meterLabels(
+      view, label: style.inRing(size: side * (isOpen ? 0.18 : 0.32)), current: style.inRing(size: side * 0.34),
+      bounds: style.inRing(size: side * 0.18), depth: depth)
+    let ring = RingNode.Ring(
+      value: value, isOpen: isOpen, hasMarker: isOpen, ideal: RingNode.usual, most: most, thickness: 0.1)
+    if !isOpen { return RingNode(ring, centre: labels.current ?? labels.label, style, context) }
+    let ends = [labels.least, labels.most].compactMap { $0 }
+    return RingNode(
+      ring, centre: labels.current, below: ends.isEmpty ? labels.label.map { [$0] } ?? [] : ends, style, context)
+  }
+
+  /// A bar with a marker in one row with the ends, or else with the label and the current value.
+  private func markedBar(_ view: ViewArchive, _ value: Double, _ style: ViewStyle, depth: Int) -> LayoutNode {
+    let small = style.orFont("footnote")
+    let labels = meterLabels(view, label: small, current: small, bounds: small, depth: depth)
+    let bar = BarNode(BarNode.Bar(value: value, hasMarker: true, height: 6), style, context)
+    let row = [labels.least ?? labels.label, bar, labels.most ?? labels.current].compactMap { $0 }
+    return StackNode(.container(.hStack), along: .horizontal, .center, distance: 4, row, style, context)
+  }
+
+  /// A bar that fills, with its ends beside it, the label above and the current value below.
+  private func capacityBar(
+    _ view: ViewArchive, _ value: Double, isAccessory: Bool, _ style: ViewStyle, depth: Int
+  ) -> LayoutNode {
+    let font = isAccessory ? style.orFont("footnote") : style
+    let labels = meterLabels(view, label: font, current: font, bounds: font, depth: depth)
+    let bar = BarNode(BarNode.Bar(value: value, hasMarker: false, height: 6), style, context)
+    let row = [labels.least, bar, labels.most].compactMap { $0 }
+    let middle =
+      row.count == 1
+      ? bar : StackNode(.container(.hStack), along: .horizontal, .center, distance: 4, row, style, context)
+    return StackNode(
+      .container(.vStack), along: .vertical, isAccessory ? .leading : .center, distance: 2,
+      [labels.label, middle, labels.current].compactMap { $0 }, style, context)
+  }
+
+  // MARK: Progress
+
+  /// `ProgressView`.
+  func progress(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
+    let arguments = Arguments(of: view, context)
+    var value: Double?
+    if let given = arguments.number("value") {
+      let total = arguments.number("total") ?? 1
+      value = total > 0 ? (given / total).clamped(0, 1) : 0
+    }
+    var name = style.controlStyles[.progressViewStyle] ?? "automatic"
+    if name == "automatic" { name = value == nil ? "circular" : "linear" }
+    let node: LayoutNode
+    switch name {
+    case "linear": node = bar(view, value, style, depth: depth)
+    case "circular": node = value.map { circle(view, $0, style, depth: depth) } ?? sign(view, style, depth: depth)
+    default: return contained(view, column: view.children, style, depth: depth)
+    }
+    return [ContainerNode(view, node, style)]
+  }
+
+  /// The label, the bar, and the current value in a smaller font.
+  private func bar(_ view: ViewArchive, _ value: Double?, _ style: ViewStyle, depth: Int) -> LayoutNode {
+    var small = style.orFont("caption")
+    if style.foreground.isEmpty { small.foreground = ["secondary"] }
+    let labels = meterLabels(view, label: style, current: small, bounds: small, depth: depth)
+    let bar = BarNode(BarNode.Bar(value: value, hasMarker: false, height: 4), style, context)
+    return StackNode(
+      .container(.vStack), along: .vertical, .leading, distance: 4,
+      [labels.label, bar, labels.current].compactMap { $0 }, style, context)
+  }
+
+  /// A ring that takes the space, with the current value or else the label in its middle.
+  private func circle(_ view: ViewArchive, _ value: Double, _ style: ViewStyle, depth: Int) -> LayoutNode {
+    let inner = style.inRing(size: 20)
+    let labels = meterLabels(view, label: inner, current: inner, bounds: inner, depth: depth)
+    let ring = RingNode.Ring(
+      value: value, isOpen: false, hasMarker: false, ideal: 20, most: .infinity, thickness: 0.1)
+    return RingNode(ring, centre: labels.current ?? labels.label, style, context)
+  }
+
+  /// A sign for progress without a value, above its label.
+  private func sign(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> LayoutNode {
+    var small = style
+    if style.foreground.isEmpty { small.foreground = ["secondary"] }
+    let labels = meterLabels(view, label: small, current: small, bounds: small, depth: depth)
+    let side = ["large", "extraLarge"].contains(style.controlStyles[.controlSize] ?? "") ? 37.0 : 20
+    let sign = SpinnerNode(side: side, style, context)
+    return StackNode(
+      .container(.vStack), along: .vertical, .center, distance: nil, [sign, labels.label].compactMap { $0 }, style,
+      context)
+  }
+}
+
+/// The value of a gauge as a part of its range.
+private struct GaugeValue {
+  var fraction = 0.0
+
+  init(_ view: ViewArchive, _ arguments: Arguments) {
+    var (lower, upper) = (0.0, 1.0)
+    if case .list(let bounds) = view.arguments["in"], bounds.count == 2 {
+      (lower, upper) = (bounds[0].finite ?? 0, bounds[1].finite ?? 1)
+    }
+    guard let value = arguments.number("value"), upper > lower else { return }
+    let found = (value - lower) / (upper - lower)
+    fraction = found.isFinite ? found.clamped(0, 1) : 0
+  }
+}
+
+extension ViewStyle {
+  /// The style with a text style as its font, unless the author set one.
+  fileprivate func orFont(_ name: String) -> ViewStyle {
+    var style = self
+    if font == nil { style.font = .string(name) }
+    return style
+  }
+
+  /// The style of a label within a ring: one line that becomes smaller, unless the author set a font.
+  fileprivate func inRing(size: Double) -> ViewStyle {
+    var style = self
+    if font == nil { style.font = .record(["fixedSize": .number(size)]) }
+    style.lines.limit = 1
+    style.lines.minimumScale = min(style.lines.minimumScale, 0.3)
+    style.lines.alignment = "center"
+    return style
+  }
+}

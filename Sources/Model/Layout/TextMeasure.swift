@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Archive
+
 /// Measures text in a font. A layout calls it on one thread.
 package protocol TextMeasure {
   /// The metrics of a line in the font, in points.
@@ -81,5 +83,124 @@ package struct FontDescription: Hashable, Sendable {
     font.size *= factor
     font.tracking *= factor
     return font
+  }
+}
+
+/// The rules of Unicode for texts. A layout calls them on one thread, and often for the same text.
+package protocol TextRules {
+  /// Where a line may end, and where it has to: the places in the text's UTF-8, in ascending order. The last one is the end
+  /// of the text. Source: Unicode Standard Annex 14.
+  func lineEnds(of text: String) -> [Int]
+
+  /// The directions of the characters. Each paragraph has the direction of its first letter.
+  /// Source: Unicode Standard Annex 9.
+  ///
+  /// - Parameter isRightToLeft: the direction of a paragraph without letters.
+  /// - Returns: `nil` for a text that has only one direction, from left to right.
+  func directions(of text: String, isRightToLeft: Bool) -> TextDirections?
+}
+
+/// The directions within a text. An even level is from left to right, an odd one from right to left.
+package struct TextDirections: Hashable, Sendable {
+  /// A part of the text with one level, up to the next part.
+  package struct Part: Hashable, Sendable {
+    /// The place in the text's UTF-8.
+    package var start: Int
+    package var level: Int
+
+    package init(start: Int, level: Int) {
+      self.start = start
+      self.level = level
+    }
+  }
+
+  /// In ascending order; the first begins at 0.
+  package var parts: [Part]
+  /// The same for the paragraphs.
+  package var paragraphs: [Part]
+
+  package init(parts: [Part], paragraphs: [Part]) {
+    self.parts = parts
+    self.paragraphs = paragraphs
+  }
+
+  /// The level of the paragraph that contains a place.
+  func paragraphLevel(at place: Int) -> Int { paragraphs.last { $0.start <= place }?.level ?? 0 }
+
+  /// The parts of a range of the text's UTF-8.
+  func parts(in range: Range<Int>) -> [(range: Range<Int>, level: Int)] {
+    // The last part that begins at or before the range.
+    var (lower, upper) = (0, parts.count)
+    while lower < upper {
+      let middle = (lower + upper) / 2
+      if parts[middle].start <= range.lowerBound { lower = middle + 1 } else { upper = middle }
+    }
+    var found: [(range: Range<Int>, level: Int)] = []
+    var start = range.lowerBound
+    for index in max(0, lower - 1)..<parts.count where start < range.upperBound {
+      let end = index + 1 < parts.count ? min(parts[index + 1].start, range.upperBound) : range.upperBound
+      if start < end { found.append((start..<end, parts[index].level)) }
+      start = max(start, end)
+    }
+    return found
+  }
+
+  /// The order from left to right of parts with these levels. Source: Unicode Standard Annex 9, rule L2.
+  static func visualOrder(_ levels: [Int]) -> [Int] {
+    var order = Array(levels.indices)
+    guard let most = levels.max(), let least = levels.filter({ $0 % 2 == 1 }).min() else { return order }
+    for level in stride(from: most, through: least, by: -1) {
+      var start = 0
+      while start < order.count {
+        guard levels[order[start]] >= level else {
+          start += 1
+          continue
+        }
+        let end = order[start...].firstIndex { levels[$0] < level } ?? order.count
+        order[start..<end].reverse()
+        start = end
+      }
+    }
+    return order
+  }
+}
+
+/// The font sizes of the text styles. Source: Human Interface Guidelines, "Typography", Dynamic Type sizes.
+package enum TypeSizes {
+  /// In points, in the order of `TextSizeName.allCases`.
+  private static let sizes: [String: [Double]] = [
+    "largeTitle": [31, 32, 33, 34, 36, 38, 40, 44, 48, 52, 56, 60],
+    "title": [25, 26, 27, 28, 30, 32, 34, 38, 43, 48, 53, 58],
+    "title2": [19, 20, 21, 22, 24, 26, 28, 34, 39, 44, 50, 56],
+    "title3": [17, 18, 19, 20, 22, 24, 26, 31, 37, 43, 49, 55],
+    "headline": [14, 15, 16, 17, 19, 21, 23, 28, 33, 40, 47, 53],
+    "body": [14, 15, 16, 17, 19, 21, 23, 28, 33, 40, 47, 53],
+    "callout": [13, 14, 15, 16, 18, 20, 22, 26, 32, 38, 44, 51],
+    "subheadline": [12, 13, 14, 15, 17, 19, 21, 25, 30, 36, 42, 49],
+    "footnote": [12, 12, 12, 13, 15, 17, 19, 23, 27, 33, 38, 44],
+    "caption": [11, 11, 11, 12, 14, 16, 18, 22, 26, 32, 37, 43],
+    "caption2": [11, 11, 11, 11, 13, 15, 17, 20, 24, 29, 34, 40],
+  ]
+
+  /// The size of a text style in points; `nil` for an unknown style.
+  package static func size(of style: String, at textSize: TextSizeName) -> Double? {
+    guard let row = sizes[style], let column = TextSizeName.allCases.firstIndex(of: textSize) else { return nil }
+    return row[column]
+  }
+
+  /// The weight of a text style.
+  package static func weight(of style: String) -> FontDescription.Weight { style == "headline" ? .semibold : .regular }
+
+  /// The weight of a bold text in a style.
+  package static func boldWeight(of style: String) -> FontDescription.Weight {
+    ["largeTitle", "title", "title2"].contains(style) ? .bold : .semibold
+  }
+
+  /// A size of the author for the usual text size, scaled as a text style is. Source: `Font.custom(_:size:relativeTo:)`.
+  static func scaled(_ size: Double, as style: String, at textSize: TextSizeName) -> Double {
+    guard let now = self.size(of: style, at: textSize), let usual = self.size(of: style, at: .large) else {
+      return size
+    }
+    return size * now / usual
   }
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+import Synchronization
+
 /// A label of a sample.
 package struct MetricLabel: Hashable, Sendable {
   package let name: String
@@ -131,5 +134,155 @@ package enum MetricText {
       }
     }
     return result
+  }
+}
+
+/// A count that never decreases. Any thread; one atomic addition without a lock.
+package final class Counter: Sendable {
+  private let count: Atomic<Int>
+
+  package init() { count = Atomic(0) }
+
+  package var value: Int { count.load(ordering: .relaxed) }
+
+  /// - Parameter amount: 0 or more.
+  package func add(_ amount: Int = 1) { count.add(amount, ordering: .relaxed) }
+}
+
+/// A value that may decrease, and is set by its owner. Any thread.
+package final class Gauge: Sendable {
+  private let current: Atomic<Int>
+
+  package init(_ value: Int = 0) { current = Atomic(value) }
+
+  package var value: Int { current.load(ordering: .relaxed) }
+
+  package func set(_ value: Int) { current.store(value, ordering: .relaxed) }
+
+  /// - Parameter amount: may be negative.
+  package func add(_ amount: Int) { current.add(amount, ordering: .relaxed) }
+}
+
+/// One counter for each value of a label. The values are fixed, so that a look-up needs no lock.
+package struct LabeledCounters<Key: Hashable & Sendable>: Sendable {
+  /// The values in the order of the exposition.
+  package let keys: [Key]
+  private let counters: [Key: Counter]
+
+  package init(_ keys: some Sequence<Key>) {
+    self.keys = Array(keys)
+    counters = Dictionary(self.keys.map { ($0, Counter()) }) { first, _ in first }
+  }
+
+  /// The counter of a value; `nil` for one that was not named at the creation.
+  package subscript(_ key: Key) -> Counter? { counters[key] }
+}
+
+/// The distribution of durations. Any thread; an observation is two atomic additions without a lock.
+///
+/// A reader may see an observation in its bucket and not yet in the sum.
+package final class Histogram: Sendable {
+  /// The upper bounds of the buckets in seconds, ascending, without the last one, which is infinite.
+  package let bounds: [Double]
+  private let buckets: [Counter]
+  private let nanoseconds = Counter()
+
+  /// Bounds for the work of a server: half a millisecond to 10 s.
+  package static let workBounds = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+  /// Bounds for deliveries to devices, which may be offline for days: a millisecond to a week.
+  package static let deliveryBounds = [0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 3_600, 86_400, 604_800]
+
+  package init(bounds: [Double] = workBounds) {
+    self.bounds = bounds
+    buckets = (0...bounds.count).map { _ in Counter() }
+  }
+
+  /// - Parameter seconds: a negative duration, after a change of the clock, counts as 0.
+  package func observe(seconds: Double) {
+    let seconds = max(0, seconds)
+    buckets[bounds.firstIndex { seconds <= $0 } ?? bounds.count].add()
+    nanoseconds.add(Int(exactly: (min(seconds, 1e9) * 1e9).rounded()) ?? 0)
+  }
+
+  package func observe(_ duration: Duration) { observe(seconds: duration / .seconds(1)) }
+
+  /// The observations up to each bound, and of all; and their sum in seconds.
+  package var snapshot: (cumulative: [Int], sum: Double) {
+    var total = 0
+    let cumulative = buckets.map { bucket in
+      total += bucket.value
+      return total
+    }
+    return (cumulative, Double(nanoseconds.value) / 1e9)
+  }
+}
+
+/// The metrics of every process, with the names that the clients of Prometheus use. They are read from `/proc/self`.
+package enum ProcessFamilies {
+  /// The families now. A value that cannot be read is left out.
+  package static func read() -> [MetricFamily] {
+    var families: [MetricFamily] = []
+    if let fields = statFields(), fields.count > 21, let user = Double(fields[11]), let system = Double(fields[12]),
+      let start = Double(fields[19]), let pages = Double(fields[21]), let virtual = Double(fields[20])
+    {
+      let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
+      families.append(
+        .counter(
+          "process_cpu_seconds_total", "The processor time of the process, user and system.",
+          [.init((user + system) / ticks)]))
+      families.append(
+        .gauge(
+          "process_resident_memory_bytes", "The resident memory of the process.",
+          pages * Double(sysconf(Int32(_SC_PAGESIZE)))))
+      families.append(.gauge("process_virtual_memory_bytes", "The virtual memory of the process.", virtual))
+      if let boot = bootTime() {
+        families.append(
+          .gauge("process_start_time_seconds", "When the process started, seconds since 1970.", boot + start / ticks))
+      }
+    }
+    if let count = openDescriptors() {
+      families.append(.gauge("process_open_fds", "The open file descriptors of the process.", Double(count)))
+    }
+    var limit = rlimit()
+    if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
+      families.append(
+        .gauge("process_max_fds", "The limit of file descriptors of the process.", Double(limit.rlim_cur)))
+    }
+    return families
+  }
+
+  /// The fields of `/proc/self/stat` after the name, which may contain spaces and parentheses.
+  private static func statFields() -> [Substring]? {
+    guard let text = read("/proc/self/stat"), let end = text.lastIndex(of: ")") else { return nil }
+    return text[text.index(after: end)...].split(whereSeparator: \.isWhitespace)
+  }
+
+  /// When the machine started, seconds since 1970.
+  private static func bootTime() -> Double? {
+    guard let text = read("/proc/stat") else { return nil }
+    return text.split(separator: "\n").first { $0.hasPrefix("btime ") }.flatMap { Double($0.dropFirst(6)) }
+  }
+
+  private static func openDescriptors() -> Int? {
+    guard let folder = opendir("/proc/self/fd") else { return nil }
+    defer { closedir(folder) }
+    var count = 0
+    while readdir(folder) != nil { count += 1 }
+    // `.`, `..`, and the descriptor of this folder.
+    return max(0, count - 3)
+  }
+
+  private static func read(_ path: String) -> String? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    while true {
+      let count = Glibc.read(descriptor, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return count == 0 ? String(decoding: bytes, as: UTF8.self) : nil }
+      bytes += buffer[..<count]
+    }
   }
 }

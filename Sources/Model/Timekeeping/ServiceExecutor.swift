@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Dispatch
+package import Foundation
 import Synchronization
 
 /// A serial queue on which an actor runs.
@@ -77,5 +78,68 @@ private final class QueueTaskExecutor: TaskExecutor {
       self.jobs.number.subtract(1, ordering: .relaxed)
       job.runSynchronously(on: self.asUnownedTaskExecutor())
     }
+  }
+}
+
+/// The device: its services run on this actor, as the views of an app run on the main actor. A call from one service to
+/// another is synchronous, and nothing runs in between.
+///
+/// A process has one device. Several in one process, as in tests, share the executor and nothing else.
+@globalActor package actor DeviceActor {
+  package static let shared = DeviceActor()
+  package static let executor = ServiceExecutor("device")
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { Self.executor.asUnownedSerialExecutor() }
+
+  /// Does work on the executor, which runs this call. Traps elsewhere.
+  package nonisolated static func assumeIsolated<Result: Sendable, Failure: Error>(
+    _ work: @DeviceActor () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    executor.checkIsolated()
+    // As `MainActor.assumeIsolated` does it: the language has no other way for an actor of a program.
+    typealias Unisolated = () throws(Failure) -> Result
+    return try withoutActuallyEscaping(work) { work throws(Failure) in
+      try unsafeBitCast(work, to: Unisolated.self)()
+    }
+  }
+}
+
+/// The alarm for the next date of a state machine. At most one is set.
+package struct StateMachineAlarm {
+  private var pending: (instant: Date, alarm: ClockAlarm)?
+
+  package init() {}
+
+  /// Replaces the alarm, if its date is another. `nil` removes it.
+  ///
+  /// - Parameter fire: receives the date. It calls `takeFired`, and handles the event if that returns `true`.
+  package mutating func set(
+    _ instant: Date?, on clock: any ControllableClock, _ fire: @escaping @Sendable (Date) async -> Void
+  ) {
+    // An alarm that has fired but is not handled yet is handled next, and sets another.
+    if let pending, pending.instant <= clock.now { return }
+    guard instant != pending?.instant else { return }
+    pending?.alarm.cancel()
+    pending = instant.map { instant in (instant, clock.alarm(at: instant) { await fire(instant) }) }
+  }
+
+  /// Removes the alarm that has fired.
+  ///
+  /// - Returns: `false` when it was replaced before this call. Its date is void then.
+  package mutating func takeFired(_ instant: Date) -> Bool {
+    guard pending?.instant == instant else { return false }
+    pending = nil
+    return true
+  }
+
+  /// Removes the alarm from this value without cancelling it, so that the caller can end it and its work.
+  package mutating func take() -> ClockAlarm? {
+    defer { pending = nil }
+    return pending?.alarm
+  }
+
+  /// Cancels and removes the alarm.
+  package mutating func cancel() {
+    pending?.alarm.cancel()
+    pending = nil
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
+import Foundation
 import JournalAnalysis
 import ReportPages
 
@@ -93,5 +94,106 @@ package enum CampaignPage {
     }
     return ReportPage.section(
       "Seeds", ReportPage.table(["seed", "answer", "kills", "time", "quiet after", "envelopes", "failure file"], rows))
+  }
+}
+
+/// The plots of a report's page, as SVG.
+enum CampaignPlots {
+  // MARK: Recovery times
+
+  /// A point for each recovery, on a logarithmic scale, with marks at the median and at the 99th percentile.
+  static func recoveries(_ report: CampaignReport) -> String {
+    let victims = report.victims.filter { !$0.recoveries.isEmpty }
+    let longest = max(victims.compactMap(\.recoveries.last).max() ?? 0, 1000)
+    let scale = LogarithmicScale(from: 10, to: longest * 1.2, left: ReportPlots.left, right: ReportPlots.width - 20)
+    let height = ReportPlots.row * Double(victims.count) + 36
+    let grid = scale.ticks.map { value in
+      let x = scale.x(value)
+      return ReportPlots.line(x, 8, x, height - 26, "grid")
+        + ReportPlots.text(
+          x, height - 8, value < 1000 ? "\(Int(saturating: value)) ms" : "\(Int(saturating: value / 1000)) s", "middle")
+    }
+    let rows = victims.enumerated().map { index, figures in
+      let y = 8 + ReportPlots.row * (Double(index) + 0.5)
+      let points = figures.recoveries.map {
+        "<circle cx='\(ReportPlots.short(scale.x($0)))' cy='\(ReportPlots.short(y))' r='3'/>"
+      }
+      let marks = [(0.5, "p50"), (0.99, "p99")].compactMap { share, name -> String? in
+        figures.recovery(share).map { value in
+          let x = scale.x(value)
+          return
+            "<g class='mark'><title>\(name) \(Int(saturating: value)) ms</title>\(ReportPlots.line(x, y - 10, x, y + 10, "mark"))</g>"
+        }
+      }
+      return ReportPlots.text(ReportPlots.left - 10, y + 4, figures.victim.rawValue, "end") + points.joined()
+        + marks.joined()
+    }
+    return ReportPlots.svg(height, "Recovery times of each victim", grid + rows)
+  }
+
+  // MARK: Kills by state
+
+  /// A bar for each state of each victim.
+  static func states(_ report: CampaignReport) -> String {
+    let most = Double(report.victims.flatMap { $0.states.map(\.kills) }.max() ?? 1)
+    var y = 8.0
+    var parts: [String] = []
+    for figures in report.victims {
+      parts.append(
+        "<text x='8' y='\(ReportPlots.short(y + 14))' class='name'>\(figures.victim): \(figures.kills)</text>")
+      y += 20
+      for (state, kills) in figures.states.prefix(CampaignMarkdown.statesShown) {
+        let length = max(2, Double(kills) / most * (ReportPlots.width - 320))
+        parts.append(ReportPlots.text(250, y + 12, ReportPage.escaped(state), "end"))
+        parts.append(
+          "<rect x='258' y='\(ReportPlots.short(y + 2))' width='\(ReportPlots.short(length))' height='12' rx='2'/>")
+        parts.append(ReportPlots.text(264 + length, y + 12, "\(kills)", "start"))
+        y += 17
+      }
+      let rest = figures.states.dropFirst(CampaignMarkdown.statesShown)
+      if !rest.isEmpty {
+        parts.append(
+          ReportPlots.text(250, y + 12, "\(rest.count) other states: \(rest.reduce(0) { $0 + $1.kills })", "end"))
+        y += 17
+      }
+      y += 10
+    }
+    return ReportPlots.svg(y + 4, "Kills by victim and state", parts)
+  }
+
+  // MARK: Timeline
+
+  /// A mark for each fault, and a line from each kill to the recovery. Only of a single run.
+  static func timeline(_ report: CampaignReport) -> String? {
+    guard report.runs.count == 1, let end = report.events.map(\.time).max(), end > 0 else { return nil }
+    let victims = report.victims.map(\.victim)
+    let lanes = victims.map(\.rawValue) + ["other faults"]
+    let height = ReportPlots.row * Double(lanes.count) + 36
+    let x = { (time: Double) in ReportPlots.left + time / end * (ReportPlots.width - ReportPlots.left - 20) }
+    let labels = lanes.enumerated().map {
+      ReportPlots.text(ReportPlots.left - 10, 8 + ReportPlots.row * (Double($0) + 0.5) + 4, $1, "end")
+    }
+    let ticks = stride(from: 0, through: 5, by: 1).map { tick in
+      let time = end * Double(tick) / 5
+      return ReportPlots.line(x(time), 8, x(time), height - 26, "grid")
+        + ReportPlots.text(x(time), height - 8, CampaignText.duration(time), "middle")
+    }
+    let marks = report.events.map { event -> String in
+      let title =
+        "<title>\(CampaignText.duration(event.time)) step \(event.step): \(ReportPage.escaped(event.text))</title>"
+      let lanesHit: [(Int, Double?)] =
+        event.kills.isEmpty
+        ? [(victims.count, nil)]
+        : event.kills.compactMap { kill in victims.firstIndex(of: kill.victim).map { ($0, kill.recovery) } }
+      return "<g>\(title)"
+        + lanesHit.map { lane, recovery in
+          let y = 8 + ReportPlots.row * (Double(lane) + 0.5)
+          let back =
+            recovery.map { ReportPlots.line(x(event.time), y, x(min(end, event.time + $0 / 1000)), y, "back") } ?? ""
+          return back
+            + ReportPlots.line(x(event.time), y - 8, x(event.time), y + 8, event.kills.isEmpty ? "other" : "kill")
+        }.joined() + "</g>"
+    }
+    return ReportPlots.svg(height, "Faults over time", ticks + labels + marks)
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import FaultPoints
+import Messages
 
 /// The kinds of faults, as `--faults` names them.
 package enum FaultKind: String, Sendable, Codable, CodingKeyRepresentable, CaseIterable {
@@ -240,5 +241,123 @@ extension ChaosVictim {
       default: ["agent.", "peer."]
       }
     return FaultPoint.allCases.filter { point in prefixes.contains { point.name.hasPrefix($0) } }
+  }
+}
+
+/// A process that a campaign may disturb, by its name in `widgetlab up`; `extension` and `app` are launched by the
+/// device.
+package struct ChaosVictim: RawRepresentable, Hashable, Sendable, Codable, Comparable, CustomStringConvertible {
+  /// `message-bus`, `host`, `agent-1`, `push-server`, `provider`, `extension`, `app`.
+  package let rawValue: String
+
+  /// Creates a victim from its name.
+  package init(rawValue: String) { self.rawValue = rawValue }
+
+  package static let messageBus = ChaosVictim(rawValue: "message-bus")
+  package static let host = ChaosVictim(rawValue: "host")
+  package static let pushServer = ChaosVictim(rawValue: "push-server")
+  package static let provider = ChaosVictim(rawValue: "provider")
+  package static let widgetExtension = ChaosVictim(rawValue: "extension")
+  package static let app = ChaosVictim(rawValue: "app")
+
+  /// An agent, by its number.
+  package static func agent(_ number: Int) -> ChaosVictim { ChaosVictim(rawValue: "agent-\(number)") }
+
+  /// The processes of the sample with one agent.
+  package static let sample: [ChaosVictim] = [
+    .messageBus, .host, .agent(1), .pushServer, .provider, .widgetExtension, .app,
+  ]
+
+  /// Whether the device launches it when it is needed; a standing process always runs.
+  package var isLaunched: Bool { self == .widgetExtension || self == .app }
+
+  var isAgent: Bool { rawValue.hasPrefix("agent-") }
+
+  package var description: String { rawValue }
+
+  package static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+
+  /// The order of reports: as `up` starts them, then what the device launches.
+  private var rank: String {
+    let order = [Self.messageBus, .host, .agent(1), .agent(2), .pushServer, .provider, .widgetExtension, .app]
+    return "\(order.firstIndex(of: self) ?? order.count)\(rawValue)"
+  }
+}
+
+/// A crash of a process at a point, in a step of a campaign.
+package struct PointCrash: Hashable, Sendable {
+  package let step: Int
+  package let victim: ChaosVictim
+  /// The name of a `FaultPoint`.
+  package let point: String
+  /// How often the point is reached before the crash.
+  package let skipping: Int
+
+  package init(step: Int, victim: ChaosVictim, point: String, skipping: Int = 0) {
+    self.step = step
+    self.victim = victim
+    self.point = point
+    self.skipping = skipping
+  }
+
+  /// The crash in a step.
+  package var fault: ChaosFault { .point(victim: victim, point: point, skipping: skipping) }
+
+  /// The crash when the point is reached once more; `nil` when it was reached often enough.
+  var later: PointCrash? {
+    skipping < 3 ? PointCrash(step: step, victim: victim, point: point, skipping: skipping + 1) : nil
+  }
+
+  /// How many points at which processes were killed are worth a try.
+  private static let most = 8
+  /// So many steps before the last one, a crash at any other point is armed.
+  private static let stepsBeforeLast = 8
+
+  /// The points at which processes were killed, the latest first; then every other point of these processes, by the
+  /// latest kill of each.
+  package static func all(in events: [CampaignEvent]) -> [PointCrash] {
+    var seen: [PointCrash] = []
+    var victims: [ChaosVictim] = []
+    for event in events.reversed() {
+      for kill in event.kills {
+        if !victims.contains(kill.victim) { victims.append(kill.victim) }
+        guard FaultPoint(name: kill.state) != nil else { continue }
+        if seen.contains(where: { $0.victim == kill.victim && $0.point == kill.state }) { continue }
+        seen.append(PointCrash(step: event.step, victim: kill.victim, point: kill.state))
+      }
+    }
+    seen = Array(seen.prefix(most))
+    let step = max((events.map(\.step).max() ?? 1) - stepsBeforeLast, 1)
+    let others = victims.flatMap { victim in
+      victim.points.map(\.name).filter { point in !seen.contains { $0.victim == victim && $0.point == point } }
+        .map { PointCrash(step: step, victim: victim, point: $0) }
+    }
+    return seen + others
+  }
+}
+
+/// The end of a process by a trap or a memory fault: a mistake in its code, whatever its input was. No fault of a campaign
+/// sends such a signal.
+package struct ProcessTrap: Hashable, Sendable, CustomStringConvertible {
+  package let process: String
+  package let pid: Int32
+  package let signal: Int32
+  /// What it wrote last, if that is known.
+  package let output: String?
+
+  /// SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV and SIGSYS, as Linux numbers them.
+  private static let signals: Set<Int32> = [4, 5, 6, 7, 8, 11, 31]
+
+  /// - Returns: `nil` when the signal is another one.
+  package init?(_ process: String, pid: Int32, signal: Int32, output: String? = nil) {
+    guard Self.signals.contains(signal) else { return nil }
+    self.process = process
+    self.pid = pid
+    self.signal = signal
+    self.output = output
+  }
+
+  package var description: String {
+    "\(process) (pid \(pid)) ended with \(Ending.name(ofSignal: signal))" + (output.map { ": \($0)" } ?? "")
   }
 }

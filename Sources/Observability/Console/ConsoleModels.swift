@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+import Journal
+import JournalAnalysis
+import Messages
+import ShownText
+
 // What the tool supplies to the page: the answers of the live cluster, as JSON. Times are seconds since 1970.
 
 /// What the console shows, which does not change while it runs.
@@ -233,4 +239,138 @@ package struct ConsoleActionResult: Codable, Sendable, Equatable {
     self.errors = errors
     self.milliseconds = milliseconds
   }
+}
+
+/// One line of the page's list of messages.
+struct MessageRow: Encodable, Sendable {
+  let sequence: UInt64
+  let time: Double
+  let from: String
+  let to: String
+  let fromGeneration: UInt32
+  let toGeneration: UInt32
+  let kind: String
+  /// The first six digits of the correlation id.
+  let correlation: String?
+  let mark: String?
+  let note: String
+  let attempt: UInt16
+
+  init(_ envelope: Envelope) {
+    let (header, note) = (envelope.header, EnvelopeNote(envelope))
+    sequence = header.sequence
+    time = Double(header.sentAt.microseconds) / 1e6
+    from = header.source.tailName
+    to = header.destination.tailName
+    fromGeneration = header.sourceGeneration
+    toGeneration = header.destinationGeneration
+    kind = header.kind.name
+    correlation = header.correlation.map { String($0.digits.prefix(6)) }
+    mark = note.mark.word
+    self.note = note.text.start(bytes: 400)
+    attempt = header.attempt
+  }
+
+  /// The row as JSON.
+  var json: [UInt8] { (try? ConsoleJSON.bytes(self)) ?? Array("{\"sequence\":\(sequence)}".utf8) }
+}
+
+/// The JSON of all answers.
+enum ConsoleJSON {
+  static func bytes<T: Encodable>(_ value: T) throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.dateEncodingStrategy = .secondsSince1970
+    return Array(try encoder.encode(value))
+  }
+}
+
+/// One message with its body, its cause and its effects.
+struct MessageDetail {
+  let envelope: Envelope
+  let cause: Envelope?
+  let effects: [Envelope]
+  let trace: String?
+
+  /// How far causes and effects are searched.
+  private static let reach: UInt64 = 20_000
+  private static let effectLimit = 50
+
+  /// - Throws: 404 when the journal does not contain the number.
+  init(_ sequence: UInt64, _ pages: JournalPages, _ traces: TraceList) throws {
+    guard sequence > 0, let envelope = try pages.read(sequence...sequence).first, let bounds = try pages.bounds() else {
+      throw ConsoleError(
+        404, "the journal has no message \(sequence)", advice: "it may be removed: the journal has a size limit")
+    }
+    self.envelope = envelope
+    let first = max(bounds.lowerBound, sequence > Self.reach ? sequence - Self.reach : 1)
+    cause = try envelope.header.cause.flatMap { id in
+      sequence > first ? try pages.last(id, in: first...sequence - 1) : nil
+    }
+    let id = RecordIdentifier(envelope.header.id)
+    var found = 0
+    let last = min(bounds.upperBound, sequence + Self.reach)
+    effects =
+      sequence < last
+      ? try pages.select(sequence + 1...last) { head in
+        guard head.cause == id, found < Self.effectLimit else { return false }
+        found += 1
+        return true
+      } : []
+    trace = traces.entry(of: envelope.header)?.id
+  }
+
+  /// As JSON: the body is as it was sent.
+  var json: [UInt8] {
+    get throws {
+      func object(_ row: MessageRow) throws -> Any {
+        try JSONSerialization.jsonObject(with: Data(try ConsoleJSON.bytes(row)))
+      }
+      let header = envelope.header
+      var fields: [String: Any] = [
+        "row": try object(MessageRow(envelope)), "id": header.id.text,
+        "size": envelope.body.count, "effects": try effects.map { try object(MessageRow($0)) },
+      ]
+      fields["cause"] = header.cause?.text
+      fields["correlation"] = header.correlation?.text
+      fields["causeRow"] = try cause.map { try object(MessageRow($0)) }
+      fields["trace"] = trace
+      let body = Data(envelope.body)
+      if let object = try? JSONSerialization.jsonObject(with: body, options: [.fragmentsAllowed]) {
+        fields["body"] = object
+      } else if !body.isEmpty {
+        fields["bodyText"] = String(decoding: body, as: UTF8.self)
+      }
+      return Array(try JSONSerialization.data(withJSONObject: fields, options: [.sortedKeys, .withoutEscapingSlashes]))
+    }
+  }
+}
+
+/// What a page shows, and reads again after a change.
+package enum ConsoleTopic: String, CaseIterable, Sendable, Encodable {
+  case screen, processes, history, traces, budget, pushes, diagnoses, state
+}
+
+extension ConsoleTopic {
+  /// What an envelope changes. The console's own questions and their replies change nothing.
+  static func changed(by header: EnvelopeHeader) -> Set<ConsoleTopic> {
+    var topics = byKind[header.kind] ?? []
+    if header.kind == RegistrationChanged.kind { topics = [.processes, .history, .state] }
+    if header.correlation != nil { topics.insert(.traces) }
+    return topics
+  }
+
+  private static let byKind: [Kind: Set<ConsoleTopic>] = [
+    TimelineStored.kind: [.screen, .budget], EntryShown.kind: [.screen], ReloadFailed.kind: [.screen, .budget],
+    PlacementChanged.kind: [.screen, .budget], StackTurned.kind: [.screen], ScreenChanged.kind: [.screen],
+    SettingChanged.kind: [.screen], ClockChanged.kind: [.screen, .budget, .state],
+    BudgetDecided.kind: [.budget, .screen],
+    ProcessStarted.kind: [.processes, .history], ProcessExited.kind: [.processes, .history],
+    ProcessState.kind: [.processes, .history], AgentStarted.kind: [.processes, .history],
+    ProcessReady.kind: [.processes, .screen], BusStarted.kind: [.processes, .history, .state],
+    SignalProcess.kind.answered(.ok): [.processes, .history], MemoryExceeded.kind: [.processes],
+    PushLogged.kind: [.pushes, .traces], TokenChanged.kind: [.pushes],
+    OverrideResponses.kind.answered(.ok): [.pushes],
+    SessionAcknowledged.kind: [.traces], SessionEvents.kind: [.traces], TransferProgress.kind: [.traces],
+  ]
 }

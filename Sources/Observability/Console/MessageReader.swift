@@ -121,3 +121,106 @@ struct MessageReader: Sendable {
     }
   }
 }
+
+/// Reads the messages of one trace, and no others.
+struct TraceReader {
+  let pages: JournalPages
+
+  struct Answer: Encodable {
+    struct Step: Encodable {
+      let sequence: UInt64
+      let time: Double
+      let waited: Double?
+      let after: UInt64?
+      let kind: String
+      let from: String
+      let to: String
+      let fromGeneration: UInt32
+      let toGeneration: UInt32
+      let attempt: UInt16
+      let mark: String?
+      /// The lane of the process that started or ended.
+      let subject: String?
+      let note: String
+    }
+    let id: String
+    let type: String
+    let title: String
+    let owner: String
+    let state: String
+    let summary: [String]
+    let command: String
+    let total: Double
+    let lanes: [String]
+    let steps: [Step]
+    let mermaid: String
+  }
+
+  /// The messages about process instances, which a trace shows between its own.
+  private static let lifecycle: [StaticString] = [
+    "process.spawn", "process.signal", "process.started", "process.memory-exceeded", "process.locks-held",
+    "process.exited", "process.state", "process.ready", "peer.changed", "bus.started",
+  ]
+  /// How many messages of processes before the first step are looked at, and how many steps are shown.
+  private static let lead: UInt64 = 2000
+  private static let stepLimit = 2000
+
+  /// - Parameter suffix: what selects the instance in a command.
+  func answer(_ entry: TraceList.Entry, _ owner: Address?, suffix: String) throws -> Answer {
+    let trace = Trace(
+      TraceSubject(
+        correlation: entry.correlation, session: entry.type == "session" ? entry.title : nil, owner: owner),
+      in: try envelopes(entry))
+    let end = entry.end == nil ? "" : " --until seq:\(entry.last)"
+    let digits = entry.correlation.digits.prefix(8)
+    var lanes: [String] = []
+    for step in trace.steps {
+      let header = step.envelope.header
+      for address in [header.source, header.destination] where !lanes.contains(address.tailName) {
+        lanes.append(address.tailName)
+      }
+    }
+    return Answer(
+      id: entry.id, type: entry.type, title: entry.title, owner: entry.owner, state: entry.state,
+      summary: trace.summary, command: "widgetlab trace \(digits) --since seq:\(entry.first)\(end)\(suffix)",
+      total: Double(trace.total) / 1e6, lanes: lanes, steps: trace.steps.prefix(Self.stepLimit).map(Self.step),
+      mermaid: trace.mermaid)
+  }
+
+  private static func step(_ step: Trace.Step) -> Answer.Step {
+    let header = step.envelope.header
+    return Answer.Step(
+      sequence: step.sequence, time: Double(step.time) / 1e6, waited: step.waited.map { Double($0) / 1e6 },
+      after: step.after, kind: header.kind.name, from: header.source.tailName, to: header.destination.tailName,
+      fromGeneration: header.sourceGeneration, toGeneration: header.destinationGeneration, attempt: header.attempt,
+      mark: step.note.mark.word, subject: step.note.mark == .none ? nil : step.note.subject?.tailName,
+      note: step.note.text)
+  }
+
+  /// Those with the correlation id, what follows from them, what they follow from, and the messages about processes in
+  /// the same time.
+  private func envelopes(_ entry: TraceList.Entry) throws -> [Envelope] {
+    guard let bounds = try pages.bounds(), entry.last >= bounds.lowerBound else { return [] }
+    let first = max(bounds.lowerBound, entry.first > Self.lead ? entry.first - Self.lead : 1)
+    let wanted = RecordIdentifier(entry.correlation)
+    var ids: Set<RecordIdentifier> = []
+    var found = try pages.select(first...max(first, entry.last)) { head in
+      if head.sequence >= entry.first, head.correlation == wanted || ids.contains(head.cause) {
+        ids.insert(head.id)
+        return true
+      }
+      return Self.lifecycle.contains { head.hasKind($0) }
+    }
+    // Replies to the last messages, and causes before the first one.
+    let replies = min(bounds.upperBound, entry.last + 200)
+    if entry.last < replies { found += try pages.select(entry.last + 1...replies) { ids.contains($0.cause) } }
+    var known = Set(found.map(\.header.id))
+    var open = found.filter { $0.header.correlation == entry.correlation }.compactMap(\.header.cause)
+    while let cause = open.popLast() {
+      guard known.insert(cause).inserted, let envelope = try pages.last(cause, in: first...entry.last) else { continue }
+      found.append(envelope)
+      if let next = envelope.header.cause { open.append(next) }
+    }
+    return found.sorted { $0.header.sequence < $1.header.sequence }
+  }
+}

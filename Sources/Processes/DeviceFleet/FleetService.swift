@@ -4,6 +4,7 @@ import Archive
 import Cluster
 import FleetTokenDerivation
 import Foundation
+import Glibc
 import Logging
 import MessageBus
 import Messages
@@ -245,7 +246,7 @@ actor FleetService {
   }
 
   /// Records when the fleet was ready first.
-  func noteReady() {
+  private func noteReady() {
     guard readyAfter == nil, isReady else { return }
     readyAfter = (ContinuousClock.now - launched) / .seconds(1)
     dayBegan = dayBegan ?? (Date(), facts.time)
@@ -255,7 +256,7 @@ actor FleetService {
   var isReady: Bool { hasJoined && unsettled.isEmpty && exchanges == 0 && unregistered.isEmpty && registering == 0 }
 
   /// The index of the present second in `seconds`.
-  func currentSecond() -> Int {
+  private func currentSecond() -> Int {
     let second = Int(saturating: Date().timeIntervalSince1970)
     if seconds.last?.at != second {
       seconds.append(FleetState.Second(at: second, online: seconds.last?.online ?? 0))
@@ -264,13 +265,14 @@ actor FleetService {
     return seconds.count - 1
   }
 
-  func addRegistered(_ second: Int) { seconds[second].registered += 1 }
+  private func addRegistered(_ second: Int) { seconds[second].registered += 1 }
 
   /// Writes what has changed.
   ///
   /// - Returns: whether it is on the disk.
   @discardableResult
-  func save(received: (run: UUID, batch: Int64, ids: [UUID])? = nil, settled: (run: UUID, batch: Int64)? = nil) -> Bool
+  private func save(received: (run: UUID, batch: Int64, ids: [UUID])? = nil, settled: (run: UUID, batch: Int64)? = nil)
+    -> Bool
   {
     guard !isBroken else { return false }
     let changes = machine.takeChanges()
@@ -310,7 +312,7 @@ actor FleetService {
 
   // MARK: Reach
 
-  func reportAll() {
+  private func reportAll() {
     reportFrom = 0
     unreported = []
     report()
@@ -388,5 +390,302 @@ struct WorkQueue<Element: Sendable>: Sendable {
       if head == elements.count { self = WorkQueue() }
     }
     return elements[head]
+  }
+}
+
+// Tokens: requested from the push server in batches, and then registered with the backend.
+
+extension FleetService {
+  /// Tokens of one request.
+  private static let tokensAtOnce = 20_000
+  /// Requests at a time, so that the push server writes one while it receives the next.
+  private static let exchangesAtOnce = 2
+
+  /// Requests what is due. Call when it is on the disk.
+  private func exchangeTokens() {
+    guard tokens != nil else { return }
+    var later: [TokenReference] = []
+    while exchanges < Self.exchangesAtOnce, !unsettled.isEmpty {
+      var batch: [(token: TokenReference, cell: TokenCell)] = []
+      while batch.count < Self.tokensAtOnce, let token = unsettled.popFirst() {
+        // The push server must not handle a later request before an earlier one.
+        if exchanging.contains(token) { later.append(token) } else { batch.append((token, machine.cell(token))) }
+      }
+      let requested = batch.filter { $0.cell.phase == .wanted || $0.cell.phase == .ending }
+      guard !requested.isEmpty else { continue }
+      exchanges += 1
+      exchanging.formUnion(requested.map(\.token))
+      if tasks.start({ await self.exchange(requested) }) == nil { exchanges -= 1 }
+    }
+    for token in later { unsettled.append(token) }
+  }
+
+  private func exchange(_ batch: [(token: TokenReference, cell: TokenCell)]) async {
+    defer {
+      exchanges -= 1
+      exchanging.subtract(batch.map(\.token))
+      exchangeTokens()
+    }
+    let request = ChangeFleetTokens(environment: plan.profile.environment, changes: changes(of: batch))
+    while !Task.isCancelled {
+      do throws(BusError) {
+        _ = try await bus.request(request, to: .pushServer, within: .seconds(3_600), whenUnreachable: .wait)
+        return confirmed(batch)
+      } catch {
+        guard error.code != .closed else { return }
+        logger.warning("the push server did not change \(batch.count) tokens: \(error)")
+        guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
+      }
+    }
+  }
+
+  /// Groups tokens with the same use and serial number.
+  private func changes(of batch: [(token: TokenReference, cell: TokenCell)]) -> [ChangeFleetTokens.Change] {
+    struct Group: Hashable {
+      let slot: UInt8
+      let number: UInt16
+      let cell: TokenCell
+    }
+    let groups = Dictionary(grouping: batch) { Group(slot: $0.token.slot, number: $0.token.number, cell: $0.cell) }
+    let sorted = groups.sorted {
+      ($0.key.slot, $0.key.number, $0.key.cell.bits) < ($1.key.slot, $1.key.number, $1.key.cell.bits)
+    }
+    return sorted.compactMap { group, members in
+      guard let use = members.first?.token.use else { return nil }
+      return ChangeFleetTokens.Change(
+        action: group.cell.phase == .wanted ? .issue : .end, bundle: bundle(of: use), use: use,
+        serial: Int(group.cell.serial), devices: DeviceSet(ascending: Set(members.map(\.token.device)).sorted()))
+    }
+  }
+
+  private func confirmed(_ batch: [(token: TokenReference, cell: TokenCell)]) {
+    for (token, cell) in batch where machine.confirmed(token, cell) {
+      if registrar.isNeeded { unregistered.append(token) } else { machine.registered(token, serial: cell.serial) }
+    }
+    guard save() else { return }
+    register()
+  }
+
+  /// The bundle identifier of a token's app, or the topic of a managed device.
+  nonisolated func bundle(of use: PushTokenUse) -> String {
+    use == .fleet(.mdm) ? plan.profile.mdmTopic : plan.profile.bundle
+  }
+
+  /// The text of a token; `nil` before the fleet has joined.
+  func text(of token: TokenReference) -> String? {
+    let use = token.use
+    return tokens?.token(token.device, bundle(of: use), use, serial: Int(machine.cell(token).serial))
+  }
+
+  // MARK: Registration
+
+  /// Starts as many registrations as may run at a time. Call when the tokens are on the disk.
+  func register() {
+    while registering < registrar.concurrency, !unregistered.isEmpty {
+      registering += 1
+      if tasks.start({ await self.registerNext() }) == nil {
+        registering -= 1
+        return
+      }
+    }
+  }
+
+  private func registerNext() async {
+    defer { registering -= 1 }
+    while !Task.isCancelled {
+      let batch = nextRegistrations()
+      guard !batch.isEmpty else { return }
+      var pause = 0.1
+      let begun = ContinuousClock.now
+      while true {
+        let result = await registrar.register(batch.map(\.entry))
+        guard !Task.isCancelled else { return }
+        guard case .again(let reason) = result else {
+          finish(batch, result, after: (ContinuousClock.now - begun) / .milliseconds(1))
+          break
+        }
+        registration.retried[reason, default: 0] += 1
+        metrics?.countRegistration("retried")
+        registration.lastError = "\(batch[0].entry.device): \(reason); the request is repeated in \(pause) s"
+        guard (try? await Task.sleep(for: .seconds(pause))) != nil else { return }
+        pause = min(pause * 2, plan.profile.registration.longestPause)
+        // It was replaced during the pause.
+        guard batch.contains(where: { machine.cell($0.token).serial == $0.serial }) else { break }
+      }
+    }
+  }
+
+  private func nextRegistrations() -> [(token: TokenReference, serial: UInt16, entry: Registrar.Entry)] {
+    var batch: [(token: TokenReference, serial: UInt16, entry: Registrar.Entry)] = []
+    while batch.count < registrar.atOnce, let token = unregistered.popFirst() {
+      let cell = machine.cell(token)
+      guard cell.phase == .issued, let text = text(of: token) else { continue }
+      let use = token.use
+      let entry = Registrar.Entry(
+        device: FleetDevice.id(plan.name, token.device), index: token.device, use: use, bundle: bundle(of: use),
+        token: text)
+      batch.append((token, cell.serial, entry))
+    }
+    return batch
+  }
+
+  private func finish(
+    _ batch: [(token: TokenReference, serial: UInt16, entry: Registrar.Entry)], _ result: Registrar.Result,
+    after milliseconds: Double
+  ) {
+    let second = currentSecond()
+    for (token, serial, entry) in batch {
+      machine.registered(token, serial: serial)
+      registration.latency.add(milliseconds)
+      metrics?.observeRegistration(seconds: milliseconds / 1_000)
+      switch result {
+      case .done:
+        registration.succeeded += 1
+        metrics?.countRegistration("registered")
+        addRegistered(second)
+      case .refused(let reason):
+        registration.refused[reason, default: 0] += 1
+        metrics?.countRegistration("refused")
+        registration.lastError = "\(entry.device): \(reason)"
+      case .again: break
+      }
+    }
+  }
+}
+
+// Notifications from the push server.
+
+extension FleetService {
+  /// Receives a batch. It is on the disk when this returns.
+  ///
+  /// - Throws: `refused` when a push server that was responsible later has sent one. The ids of its notifications may be
+  ///   forgotten, so this one would deliver them twice.
+  private func deliver(_ request: DeliverToFleet) throws(BusError) -> DeliverToFleet.Reply {
+    guard request.epoch >= facts.epoch ?? 0 else {
+      throw BusError(.refused, "another push server is responsible for the fleet \(plan.name)")
+    }
+    facts.epoch = request.epoch
+    let (machineNow, now) = (Date(), now)
+    var refused: [DeliverToFleet.Refusal] = []
+    var ids: [UUID] = []
+    let second = currentSecond()
+    for (index, push) in request.notifications.enumerated() {
+      let type = push.type.rawValue
+      guard !known.contains(push.uniqueID) else {
+        figures.received[type, default: FleetState.Received()].repeated += 1
+        metrics?.countRepeated(push.type)
+        continue
+      }
+      let device = FleetDevice.parse(push.subject.device)
+      let index32 = device?.fleet == plan.name ? device?.index : nil
+      switch machine.receive(push, index32 ?? .max, now: now) {
+      case .success(let outcome):
+        known.insert(push.uniqueID)
+        ids.append(push.uniqueID)
+        let milliseconds = machineNow.timeIntervalSince(push.acceptedAt) * 1_000
+        figures.received[type, default: FleetState.Received()].count(outcome, after: milliseconds)
+        metrics?.countDelivered(push.type, after: milliseconds / 1_000)
+        seconds[second].delivered += 1
+        seconds[second].slowest = max(seconds[second].slowest, milliseconds)
+      case .failure(let failure):
+        refused.append(DeliverToFleet.Refusal(index: index, code: failure.code))
+        metrics?.countRefused(failure.code)
+        figures.received[type, default: FleetState.Received()].refused[failure.code.rawValue, default: 0] += 1
+      }
+    }
+    let settled = request.settled > 0 ? (request.run, request.settled) : nil
+    guard save(received: ids.isEmpty ? nil : (request.run, request.batch, ids), settled: settled) else {
+      throw BusError(.closed, "the fleet cannot write its database", isDefinite: false)
+    }
+    metrics?.countBatch()
+    return DeliverToFleet.Reply(refused: refused)
+  }
+}
+
+extension FleetState.Received {
+  fileprivate mutating func count(_ outcome: String, after milliseconds: Double) {
+    delivered += 1
+    outcomes[outcome, default: 0] += 1
+    latency.add(milliseconds)
+  }
+}
+
+// The requests of operators.
+
+extension FleetService {
+  /// Devices of a page, whose tokens fit into an envelope.
+  private static let page = 200
+
+  private nonisolated func listenToOperators() {
+    bus.onRequest(FleetStatus.self) { [weak self] _, _ in
+      guard let self else { throw BusError(.closed, "the fleet is ending") }
+      return await state()
+    }
+    bus.onRequest(ListFleetDevices.self) { [weak self] request, _ in
+      guard let self else { throw BusError(.closed, "the fleet is ending") }
+      return await list(request)
+    }
+    bus.onRequest(SetFleetNetwork.self) { [weak self] request, _ in
+      guard let self else { throw BusError(.closed, "the fleet is ending") }
+      await setNetwork(request.isOn)
+      return Done()
+    }
+  }
+
+  private func setNetwork(_ isOn: Bool) {
+    guard machine.isCutOff == isOn else { return }
+    machine.isCutOff = !isOn
+    reportAll()
+  }
+
+  func state() -> FleetState {
+    noteReady()
+    var state = FleetState()
+    state.name = plan.name
+    state.pid = getpid()
+    state.seed = plan.seed
+    state.profile = profileName
+    state.devices = plan.devices
+    let tally = machine.tally
+    state.installed = tally.installed
+    state.online = machine.isCutOff ? 0 : tally.online
+    state.asleep = plan.devices - tally.awake
+    state.isCutOff = machine.isCutOff
+    state.activities = machine.live.activities.count
+    state.isReady = isReady
+    state.readyAfter = readyAfter
+    state.time = now
+    state.speed = plan.profile.speed
+    state.events = tally.events
+    state.tokens = tally.state
+    state.registration = registration
+    state.received = figures.received
+    state.liveActivities = figures.activities
+    state.seconds = seconds
+    return state
+  }
+
+  private func list(_ request: ListFleetDevices) -> ListFleetDevices.Reply {
+    let first = min(request.first, UInt32(plan.devices))
+    let end = min(first + UInt32(max(1, min(request.limit, Self.page))), UInt32(plan.devices))
+    let devices = (first..<end).map { device -> ListFleetDevices.Device in
+      let flags = machine.devices.flags[Int(device)]
+      let activities = machine.live.numbers(of: device)
+      let references =
+        (0..<FleetDevices.slots).map { TokenReference(device, slot: $0) }
+        + activities.map { TokenReference(device, activity: UInt16($0)) }
+      let tokens = references.compactMap { reference -> ListFleetDevices.Token? in
+        let phase = machine.cell(reference).phase
+        guard phase == .issued || phase == .registered, let text = text(of: reference) else { return nil }
+        return ListFleetDevices.Token(
+          use: reference.use, bundle: bundle(of: reference.use), token: text, isRegistered: phase == .registered)
+      }
+      return ListFleetDevices.Device(
+        id: FleetDevice.id(plan.name, device), isInstalled: flags.contains(.installed),
+        isOnline: machine.isOnline(device),
+        isAwake: flags.contains(.awake), events: Int(machine.devices.events[Int(device)]),
+        received: Int(machine.devices.received[Int(device)]), tokens: tokens, activities: activities)
+    }
+    return ListFleetDevices.Reply(devices: devices, next: end < UInt32(plan.devices) ? end : nil)
   }
 }

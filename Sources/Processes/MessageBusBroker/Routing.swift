@@ -189,7 +189,7 @@ struct Routing<Line: Hashable & Sendable> {
   /// Stamps, records and forwards an envelope.
   ///
   /// - Parameter line: the current connection of the source, to remember the route; nil not to.
-  mutating func accept(
+  private mutating func accept(
     _ frame: consuming [UInt8], _ header: EnvelopeHeader, _ generation: UInt32, from line: Line? = nil
   ) {
     let address = receiver(header)
@@ -252,7 +252,7 @@ struct Routing<Line: Hashable & Sendable> {
     }
   }
 
-  mutating func fail(_ header: EnvelopeHeader, _ error: BusError, on line: Line) {
+  private mutating func fail(_ header: EnvelopeHeader, _ error: BusError, on line: Line) {
     // A BusError consists of two short texts and a flag, so encoding cannot fail.
     answer(header, .failed, (try? BodyCoding.encode(error)) ?? [], on: line)
   }
@@ -359,7 +359,7 @@ extension Routing {
   }
 
   /// Removes a connection from the routes, and announces that.
-  mutating func disconnect(_ line: Line, _ change: RegistrationChanged.Change) {
+  private mutating func disconnect(_ line: Line, _ change: RegistrationChanged.Change) {
     guard let address = peers[line]?.address, var registration = registrations[address] else { return }
     end(line, .ended)
     registration.isConnected = false
@@ -387,10 +387,473 @@ extension Routing {
   }
 
   /// Sends a presence notice to the interested and connected addresses.
-  mutating func announce(_ presence: Presence) {
+  private mutating func announce(_ presence: Presence) {
     for listener in interest.listeners(of: presence.address) where lines[listener] != nil {
       record(presence, to: listener)
     }
     announceReplica(presence)
+  }
+}
+
+extension Routing {
+  enum Action: Equatable {
+    /// Append this stamped frame to the journal, and publish it on the tap.
+    case record([UInt8])
+    /// Append the stamped frame at this place of the received batch to the journal, publish it on the tap, and send it
+    /// on a connection, if any.
+    case pass(Int, to: Line?)
+    /// Send this stamped frame on a connection.
+    case forward([UInt8], to: Line)
+    /// Close the connection with this descriptor.
+    case cutOff(Int32)
+    /// Send this process a signal.
+    case raise(Int32)
+    /// Call `supersede(by:)` with this key when the grace period has passed.
+    case supersede(String)
+    /// Close the connections at the tap; permitted viewers reconnect.
+    case cutOffViewers
+    /// A replica has connected: see `Broker.watchReplicas`.
+    case watchReplicas
+  }
+
+  /// The state of one connection.
+  struct Peer {
+    enum State {
+      /// Has not sent a hello.
+      case unknown
+      /// Has not sent a hello, and was asked for one.
+      case asked
+      /// Sends as `address`, and receives what is sent there.
+      case current
+      /// Has ended: frames that it sent before are still valid, and may arrive after the notice of its end.
+      case ended
+      /// Another process took the address over: its frames are refused.
+      case replaced
+    }
+    let key: String
+    let descriptor: Int32
+    var owner: KeyTable.Owner
+    var state = State.unknown
+    var address: Address?
+    var generation: UInt32 = 0
+    /// The number of malformed frames.
+    var malformedFrames = 0
+  }
+}
+
+// Admission of connections.
+
+extension Routing {
+  /// Returns the connection with this descriptor, and frees the descriptor for another connection.
+  mutating func release(_ descriptor: Int32) -> Line? { descriptors.removeValue(forKey: descriptor) }
+
+  enum Admission: Equatable {
+    case admitted
+    /// Unknown for now; a later broker or key file may contain it.
+    case unknown
+    /// Rejected permanently.
+    case refused
+  }
+
+  /// Decides whether the holder of a key may connect to the bus, or to the tap.
+  mutating func authenticate(_ key: String, isTap: Bool, peerAddress: String) -> (Admission, [Action]) {
+    if let owner = keys[key] {
+      guard isTap, !owner.isOperator else { return (.admitted, []) }
+      return (.refused, turnAway("not-an-operator", key, peerAddress))
+    }
+    let isRevoked = keys.isRevoked(key)
+    return (
+      isRevoked ? .refused : .unknown, turnAway(isRevoked ? "revoked-key" : "unknown-key", key, peerAddress)
+    )
+  }
+
+  /// Records a rejected connection: once in ten seconds per key, since the client retries.
+  mutating func turnAway(_ reason: String, _ key: String, _ peerAddress: String) -> [Action] {
+    let name = key.isEmpty ? reason : key
+    if let last = turnedAway[name], now.microseconds - last.microseconds < Self.turnedAwayInterval { return [] }
+    if turnedAway.count > 4096 { turnedAway = [:] }
+    turnedAway[name] = now
+    record(AuthenticationFailed(reason: reason, publicKey: key, peerAddress: peerAddress), to: .journal)
+    return takeActions()
+  }
+}
+
+// How many registrations the broker keeps, and the record with all of them.
+
+extension Routing {
+  /// The maximum number of known addresses, which must fit into the first record of a segment.
+  static var addressLimit: Int { 480 }
+
+  /// Accepts the keys of the registrations that were restored, and drops registrations beyond the limit.
+  private mutating func admitRecovered() {
+    for registration in registrations.values.sorted(by: { $0.address.text < $1.address.text }) {
+      guard let key = registration.publicKey else { continue }
+      if registration.isRetired {
+        keys.revoke(key)
+        retired.append(registration.address)
+      } else {
+        keys.admit(key, registration.address, generation: registration.generation)
+      }
+    }
+    while registrations.count > Self.addressLimit, dropRetired() {}
+  }
+
+  /// Makes room for one more address: drops the registration that was retired first, if there are too many.
+  ///
+  /// - Returns: `false` when there is no room, since all process instances are still running.
+  private mutating func makeRoom() -> Bool {
+    while registrations.count >= Self.addressLimit {
+      guard dropRetired() else { return false }
+    }
+    return true
+  }
+
+  /// Drops one registration of a process instance that has ended.
+  private mutating func dropRetired() -> Bool {
+    guard let index = retired.firstIndex(where: { line(of: $0) == nil }) else { return false }
+    let address = retired.remove(at: index)
+    droppedGeneration = max(droppedGeneration, registrations[address]?.generation ?? 0)
+    registrations[address] = nil
+    return true
+  }
+
+  /// Gives the next generation of an address: higher than those before it, also those that are not known any more, so that
+  /// address and generation identify one process instance for ever.
+  private mutating func nextGeneration(after former: Registration?) -> UInt32 {
+    let next = max(former?.generation ?? 0, droppedGeneration) + 1
+    highestGeneration = max(highestGeneration, next)
+    return next
+  }
+
+  /// Whether a process instance can have been retired and dropped, or was lost. An agent repeats a request whose reply was
+  /// lost.
+  private func wasDropped(_ address: Address, _ generation: UInt32) -> Bool {
+    generation <= droppedGeneration && generation > registrations[address]?.generation ?? 0
+  }
+
+  /// The first record of a segment, with the whole state.
+  mutating func started() -> [UInt8] {
+    let known = registrations.values.filter { !$0.address.role.isPassing }.sorted {
+      $0.address.text < $1.address.text
+    }
+    let (registered, revoked) = keys.recorded
+    record(
+      BusStarted(
+        pid: pid, generation: generation, registrations: known, keys: registered, revoked: revoked,
+        droppedGeneration: droppedGeneration, lostFrom: lostFrom.take()),
+      to: .journal)
+    guard case .record(let frame)? = takeActions().first else {
+      preconditionFailure("too many addresses for one record: \(known.count)")
+    }
+    return frame
+  }
+}
+
+// Replacement of standing keys. A key is accepted until a later one of its pattern was used and the grace period has
+// passed. Each step is recorded in the journal before it is announced, so that the next broker continues from there.
+
+extension Routing {
+  /// Sets the standing keys. None of them may be for the bus itself, whose key is in the same folder.
+  mutating func setStanding(_ standing: [StandingKeyFacts]) {
+    keys.setStanding(standing.filter { !$0.pattern.matches(.messageBus) && !$0.pattern.matches(.journal) })
+  }
+
+  /// Registers the sender's next key. Idempotent.
+  mutating func register(_ request: RegisterKey, by source: Address) throws(BusError) -> RegisterKey.Reply {
+    let pattern = try pattern(of: request, by: source)
+    let key = request.publicKey
+    guard Self.isPublicKey(key) else { throw BusError(.malformed, "a public key is 40 characters of Z85") }
+    if let known = keys.facts(key), known.pattern == pattern {
+      return RegisterKey.Reply(key: known, graceSeconds: keyGrace)
+    }
+    guard keys[key] == nil, !keys.isRevoked(key) else {
+      throw BusError(.keyInUse, "this key belongs to another holder")
+    }
+    guard keys.hasRoom(for: pattern) else {
+      throw BusError(
+        BusError.Code("too-many-keys"), "\(pattern) has too many unused keys; use them before registering another")
+    }
+    let facts = StandingKeyFacts(pattern: pattern, publicKey: key, since: keys.time(for: pattern, notBefore: now))
+    keys.register(facts)
+    record(KeyChanged(.registered, facts), to: .journal)
+    return RegisterKey.Reply(key: facts, graceSeconds: keyGrace)
+  }
+
+  /// The pattern of the key: the sender's own, or one that an operator may renew for a holder that is not a process of
+  /// the cluster.
+  private func pattern(of request: RegisterKey, by source: Address) throws(BusError) -> AddressPattern {
+    guard let line = line(of: source), case .standing(let own)? = peers[line]?.owner else {
+      throw BusError(.refused, "\(source) does not use a standing key")
+    }
+    guard let pattern = request.pattern, pattern != own else { return own }
+    guard source.role == .operator, [AddressPattern.watchers, .fleets, AddressPattern(.provider)].contains(pattern)
+    else {
+      throw BusError(.refused, "\(source) may not register a key of \(pattern): only its holder may")
+    }
+    return pattern
+  }
+
+  /// A hello was sent with this key.
+  private mutating func recordFirstUse(_ key: String) {
+    guard let facts = keys.markUsed(key) else { return }
+    record(KeyChanged(.used, facts), to: .journal)
+    actions.append(.supersede(key))
+  }
+
+  /// The grace period after a key's first hello has passed: the earlier keys of its pattern are revoked.
+  mutating func supersede(by key: String) -> [Action] {
+    let former = keys.supersede(by: key)
+    for facts in former { record(KeyChanged(.revoked, facts), to: .journal) }
+    let revoked = Set(former.map(\.publicKey))
+    for (line, peer) in peers where revoked.contains(peer.key) {
+      if peer.state == .current { disconnect(line, .disconnected) }
+      peers[line]?.state = .replaced
+      cutOff(peer, on: line)
+    }
+    if former.contains(where: { $0.pattern.text.hasPrefix("operator/") }) { actions.append(.cutOffViewers) }
+    return takeActions()
+  }
+
+  /// Whether a text can be a public key.
+  private static func isPublicKey(_ text: String) -> Bool {
+    let others = ".-:+=^!/*?&<>()[]{}@%$#"
+    return text.utf8.count == 40
+      && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || others.contains($0)) }
+  }
+}
+
+// Requests to the broker itself.
+
+extension Routing {
+  /// Handles a hello. Its record comes first and contains the generation that it assigned.
+  mutating func hello(_ frame: [UInt8], _ header: EnvelopeHeader, _ peer: Peer, _ line: Line) {
+    let hello: Hello
+    do {
+      hello = try BodyCoding.decode(Hello.self, from: Array(frame.suffix(header.bodyLength)))
+    } catch {
+      accept(frame, header, 0)
+      return fail(header, error, on: line)
+    }
+    let address = header.source
+    guard !isFull(for: address) else {
+      return refuse(Refused.tooManyPeers, header, owner: peer.owner.text, on: line, known: address)
+    }
+    let before = registrations[address]
+    var registration = before ?? Registration(address: address, generation: 0)
+    switch peer.owner {
+    case .instance(_, let generation):
+      registration.generation = generation
+    case .standing:
+      if registration.incarnation != hello.incarnation { registration.generation = nextGeneration(after: before) }
+    }
+    let isSame = before?.incarnation == hello.incarnation
+    let isAgain = isSame && self.line(of: address) == line
+    registration.incarnation = hello.incarnation
+    registration.pid = hello.pid
+    registration.isConnected = true
+    registrations[address] = registration
+    connect(line, address, generation: registration.generation, replaces: !isSame)
+    accept(frame, header, registration.generation)
+    recordFirstUse(peer.key)
+    if !isAgain { record(RegistrationChanged(.connected, registration), to: .journal) }
+    reply(Hello.Reply(generation: registration.generation), to: header, on: line)
+    if !isAgain { announce(Presence(address: address, isPresent: true, generation: registration.generation)) }
+  }
+
+  /// Handles a request or notice to the broker that is permitted and recorded.
+  mutating func answer(_ header: EnvelopeHeader, body: ArraySlice<UInt8>, on line: Line) {
+    do throws(BusError) {
+      switch header.kind {
+      case Goodbye.kind: goodbye(header, line)
+      case Ping.kind: reply(Ping.Reply(pid: pid), to: header, on: line)
+      case ReplicaReadiness.kind:
+        replicaChanged(
+          header.source, isReady: try BodyCoding.decode(ReplicaReadiness.self, from: Array(body)).isReady)
+      case BusStatus.kind: reply(status(), to: header, on: line)
+      case RaiseSignal.kind:
+        actions.append(.raise(try BodyCoding.decode(RaiseSignal.self, from: Array(body)).signal))
+      case ListKeys.kind: reply(ListKeys.Reply(keys: keys.standingKeys), to: header, on: line)
+      case RegisterKey.kind:
+        let request = try BodyCoding.decode(RegisterKey.self, from: Array(body))
+        reply(try register(request, by: header.source), to: header, on: line)
+      case RegisterInstance.kind:
+        let request = try BodyCoding.decode(RegisterInstance.self, from: Array(body))
+        reply(RegisterInstance.Reply(generation: try register(request, by: header.source)), to: header, on: line)
+      case RetireInstance.kind:
+        try retire(try BodyCoding.decode(RetireInstance.self, from: Array(body)), by: header.source)
+        reply(Done(), to: header, on: line)
+      default: break  // a reply to a message of the broker
+      }
+    } catch {
+      if MessageTable[header.kind]?.style == .request { return fail(header, error, on: line) }
+      let refused = BodyRefused(
+        kindName: header.kind.name, source: header.source, destination: header.destination, error: error)
+      record(refused, to: .journal, cause: header.id, correlation: header.correlation)
+    }
+  }
+
+  private mutating func goodbye(_ header: EnvelopeHeader, _ line: Line) {
+    reply(Done(), to: header, on: line)
+    if self.line(of: header.source) == line { disconnect(line, .left) }
+  }
+
+  private func status() -> BusStatus.Reply {
+    BusStatus.Reply(
+      pid: pid, generation: generation, sequence: sequence,
+      registrations: registrations.values.sorted { $0.address.text < $1.address.text })
+  }
+
+  /// Registers the key of a new process instance. Idempotent for the same key.
+  private mutating func register(_ request: RegisterInstance, by agent: Address) throws(BusError) -> UInt32 {
+    let address = request.address
+    try checkIsSpawned(address, by: agent)
+    guard Self.isPublicKey(request.publicKey) else {
+      throw BusError(.malformed, "a public key is 40 characters of Z85")
+    }
+    let before = registrations[address]
+    guard before != nil || makeRoom() else {
+      throw BusError(BusError.Code("too-many-addresses"), "the bus already has \(registrations.count) addresses")
+    }
+    if let before, before.publicKey == request.publicKey, !before.isRetired { return before.generation }
+    guard keys[request.publicKey] == nil, !keys.isRevoked(request.publicKey) else {
+      throw BusError(.keyInUse, "the key of \(address) belongs to another process instance")
+    }
+    if let line = line(of: address), before?.isConnected == true {
+      end(line, .replaced)
+      announce(Presence(address: address, isPresent: false, generation: before?.generation ?? 0))
+    }
+    if let former = before?.publicKey { keys.revoke(former) }
+    let registration = Registration(
+      address: address, generation: nextGeneration(after: before), publicKey: request.publicKey)
+    registrations[address] = registration
+    retired.removeAll { $0 == address }
+    keys.admit(request.publicKey, address, generation: registration.generation)
+    record(RegistrationChanged(.registered, registration), to: .journal)
+    return registration.generation
+  }
+
+  /// Ends a process instance. Has no effect if it has ended already or a later one has started.
+  private mutating func retire(_ request: RetireInstance, by agent: Address) throws(BusError) {
+    try checkIsSpawned(request.address, by: agent)
+    guard !wasDropped(request.address, request.generation) else { return }
+    guard var registration = registrations[request.address], registration.generation >= request.generation else {
+      throw BusError(
+        BusError.Code("no-such-instance"), "\(request.address) never had generation \(request.generation)")
+    }
+    guard registration.generation == request.generation, !registration.isRetired else { return }
+    let wasConnected = registration.isConnected
+    registration.isRetired = true
+    registration.isConnected = false
+    registrations[request.address] = registration
+    retired.append(request.address)
+    if let key = registration.publicKey { keys.revoke(key) }
+    if let line = line(of: request.address) { end(line, .ended) }
+    record(RegistrationChanged(.retired, registration), to: .journal)
+    if wasConnected {
+      announce(Presence(address: request.address, isPresent: false, generation: registration.generation))
+    }
+  }
+
+  private func checkIsSpawned(_ address: Address, by agent: Address) throws(BusError) {
+    guard address.role == .app || address.role == .widgetExtension, address.device == agent.device else {
+      throw BusError(.refused, "\(agent) spawns only apps and extensions of the same device, not \(address)")
+    }
+  }
+}
+
+/// Which replica gets what a sender sends to the address that replicas share.
+struct ReplicaTable {
+  private var replicas: [Address: Address] = [:]
+  /// The connected replicas that have lost their database. They get senders only when all have.
+  var waiting: Set<Address> = []
+
+  /// The replica of a sender.
+  subscript(sender: Address) -> Address? {
+    get { replicas[sender] }
+    set { replicas[sender] = newValue }
+  }
+
+  /// The senders of a replica, in order.
+  func senders(of replica: Address) -> [Address] {
+    replicas.filter { $0.value == replica }.keys.sorted { $0.text < $1.text }
+  }
+
+  func count(of replica: Address) -> Int { replicas.values.count { $0 == replica } }
+}
+
+// `push-server` is an address without a process when there are replicas. A sender stays with one replica as long as that
+// is connected, so that its messages arrive in order, and so that the replica that knows a device gets its messages.
+
+extension Routing {
+  /// The connection for an envelope to an address to which no process is connected; `nil` if no replica serves it.
+  private mutating func replicaLine(for sender: Address, to destination: Address) -> Line? {
+    guard destination == .pushServer else { return nil }
+    if let line = replicas[sender].flatMap({ line(of: $0) }) { return line }
+    replicas[sender] = freeReplica
+    return replicas[sender].flatMap { line(of: $0) }
+  }
+
+  /// The connected replica with the fewest senders.
+  private var freeReplica: Address? {
+    let connected = lines.keys.filter(\.isReplica)
+    let ready = connected.filter { !replicas.waiting.contains($0) }
+    return (ready.isEmpty ? connected : ready).min { one, other in
+      (replicas.count(of: one), one.text) < (replicas.count(of: other), other.text)
+    }
+  }
+
+  /// Announces the shared address to the senders of a replica that has connected or disconnected.
+  private mutating func announceReplica(_ presence: Presence) {
+    if presence.isPresent, presence.address.isReplica { actions.append(.watchReplicas) }
+    guard presence.address.isReplica, line(of: .pushServer) == nil else { return }
+    let replica = presence.address
+    replicas.waiting.remove(replica)
+    if presence.isPresent {
+      for sender in interest.listeners(of: .pushServer) where lines[sender] != nil {
+        guard replicas[sender].map({ $0 == replica || line(of: $0) == nil }) ?? true else { continue }
+        replicas[sender] = replica
+        record(Presence(address: .pushServer, isPresent: true, generation: presence.generation), to: sender)
+      }
+      return
+    }
+    moveSenders(of: replica)
+  }
+
+  /// The descriptors of the connected replicas.
+  var replicaDescriptors: [Int32] {
+    lines.filter(\.key.isReplica).values.compactMap { line in
+      peers[line].map(\.descriptor).flatMap { descriptors[$0] == line ? $0 : nil }
+    }
+  }
+
+  /// A replica has lost its database, or has it again. Its senders move when there is one that is ready.
+  private mutating func replicaChanged(_ replica: Address, isReady: Bool) {
+    guard replica.isReplica, let line = line(of: replica), lines[replica] == line else { return }
+    guard !isReady else {
+      replicas.waiting.remove(replica)
+      for other in replicas.waiting.sorted(by: { $0.text < $1.text }) { moveSenders(of: other) }
+      return
+    }
+    // It repeats the notice. A sender that was mapped to it since then moves too.
+    let isNew = replicas.waiting.insert(replica).inserted
+    guard isNew || replicas.count(of: replica) > 0, freeReplica.map(replicas.waiting.contains) == false else { return }
+    moveSenders(of: replica)
+  }
+
+  /// Announces to the senders of a replica that another one is responsible for them.
+  private mutating func moveSenders(of replica: Address) {
+    let former = registrations[replica]?.generation ?? 0
+    // Those that have acknowledged something to it are its devices, even if an earlier broker had another table.
+    for sender in Set(replicas.senders(of: replica) + interest.listeners(of: replica)).sorted(by: { $0.text < $1.text })
+    {
+      if replicas[sender] == replica { replicas[sender] = nil }
+      guard lines[sender] != nil else { continue }
+      record(Presence(address: .pushServer, isPresent: false, generation: former), to: sender)
+      guard let next = replicas[sender] ?? freeReplica, let generation = registrations[next]?.generation else {
+        continue
+      }
+      replicas[sender] = next
+      record(Presence(address: .pushServer, isPresent: true, generation: generation), to: sender)
+    }
   }
 }

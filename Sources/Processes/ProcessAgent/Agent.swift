@@ -2,6 +2,8 @@
 
 import ChildProcesses
 package import Cluster
+import CookieFiles
+import DefaultsLog
 import FaultPoints
 import Foundation
 import Glibc
@@ -296,7 +298,7 @@ package actor Agent {
   /// Sends an event to the host until it is acknowledged.
   ///
   /// - Returns: `false` when the connection was left, or the task cancelled, before that.
-  func delivered(_ event: some Event, _ id: UUID) async -> Bool {
+  private func delivered(_ event: some Event, _ id: UUID) async -> Bool {
     await retryUntilAccepted { try await connection.deliver(event, to: host, id: id, context: .none) }
   }
 
@@ -376,5 +378,162 @@ package actor Agent {
 
   private func metadata(_ instance: ChildInstance, _ more: Logger.Metadata) -> Logger.Metadata {
     more.merging(["address": "\(instance.address)", "generation": "\(instance.generation)"]) { $1 }
+  }
+}
+
+extension Agent {
+  /// The environment of a child. Makes its bundle.
+  ///
+  /// - Throws: `configuration` or `instance-folder`.
+  private func childEnvironment(_ request: SpawnProcess, _ executable: String) throws(ClusterError) -> [String: String]
+  {
+    let own = ProcessInfo.processInfo.environment
+    var base = [
+      "PATH": own["PATH"] ?? "/usr/local/bin:/usr/bin:/bin", "LANG": own["LANG"] ?? "C.UTF-8",
+      "TZ": own["TZ"] ?? "UTC", "HOME": request.container, "TMPDIR": request.container + "/tmp",
+      "CFFIXED_USER_HOME": request.container,
+      // Otherwise the Swift runtime looks for its backtracer before `main`: it searches all symbols of the executable for
+      // its own path, 0.2 ms. Without a terminal it does not use it.
+      "SWIFT_BACKTRACE": own["SWIFT_BACKTRACE"] ?? "enable=no,swift-backtrace=/dev/null",
+    ]
+    let bundle = request.address.bundleIdentifier ?? ""
+    base[BundleFolder.variable] = try bundles?.make(bundle, executable: executable)
+    return base.merging(request.environment) { $1 }
+  }
+}
+
+// `folders` has the folders of the instances that have not ended.
+
+extension Agent {
+  /// Compacts the logs of user defaults and cookies of a child that is suspended or has ended, and of its app groups, if
+  /// no process has them open. Not before a launch, so that no launch waits for it.
+  private func compactDefaults(of instance: ChildInstance) {
+    guard let folders = folders[instance]?.all else { return }
+    tasks.start { await Self.compactDefaults(in: folders) }
+  }
+
+  @concurrent private static func compactDefaults(in folders: [String]) async {
+    for folder in folders {
+      DefaultsFile.compactAll(in: folder)
+      CookieStorage.compact(in: folder)
+    }
+  }
+}
+
+// Locks on files of app groups that a child holds when the host suspends it.
+
+extension Agent {
+  // Less than the time within which the host expects the reply.
+  private static let patience = Duration.seconds(4)
+
+  /// Reports the locks of a child that the host has just stopped. Returns when the host has acknowledged the report, so
+  /// that it ends the child before it regards it as suspended.
+  private func reportLocks(of instance: ChildInstance, pid: Int32) async {
+    guard let groups = folders[instance]?.groups, !groups.isEmpty else { return }
+    let locks = await Self.locks(ofStopped: pid, groups: groups)
+    guard !locks.isEmpty else { return }
+    let event = LocksHeld(
+      address: instance.address, generation: instance.generation, pid: table.reported(pid),
+      locks: Array(locks.prefix(LocksHeld.limit)), count: locks.count)
+    _ = await delivered(event, UUID())
+  }
+
+  /// The locks of a process when all its threads have stopped. Empty when that takes too long, and when the process was
+  /// continued before the end.
+  @concurrent private static func locks(ofStopped pid: Int32, groups: [String: String]) async -> [HeldLock] {
+    let deadline = ContinuousClock.now + patience
+    // The kernel reports a stop to the parent when the first thread has stopped, and the others shortly after.
+    while !isStopped(pid) {
+      guard ContinuousClock.now < deadline, (try? await Task.sleep(for: .microseconds(100))) != nil else { return [] }
+    }
+    let folders = groups.mapValues { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
+    let locks = FileLock.held(FileLock.locks(of: pid), groups: folders)
+    return isStopped(pid) ? locks : []
+  }
+
+  /// Whether all threads of a process are stopped. `true` when it does not exist.
+  private static func isStopped(_ pid: Int32) -> Bool {
+    ProcFile.numbers(in: "/proc/\(pid)/task").allSatisfy { ChildStatus(of: $0)?.isStopped ?? true }
+  }
+}
+
+/// The folders of a child.
+struct ChildFolders: Sendable {
+  let container: String
+  /// Folders of app groups, by identifier.
+  let groups: [String: String]
+
+  init(_ request: SpawnProcess) {
+    container = request.container
+    groups = request.groups
+  }
+
+  var all: [String] { [container] + groups.values }
+}
+
+// Code of a child's sources that is compiled for a phone and not here.
+
+extension Agent {
+  /// Reports the code that is left out of an executable, once for each of its builds.
+  private func reportLeftOutCode(of address: Address, _ executable: String) {
+    let build = ExecutableBuild(bundle: address.bundleIdentifier, file: FileState(executable))
+    guard examined.insert(build).inserted else { return }
+    tasks.start { [connection] in
+      let blocks = await Self.leftOutCode(of: executable)
+      guard !blocks.isEmpty, !Task.isCancelled else { return }
+      connection.record(
+        LeftOutCode(
+          address: address, executable: executable, blocks: Array(blocks.prefix(LeftOutCode.limit)),
+          count: blocks.count))
+    }
+  }
+
+  /// Reads the sources on its own thread, because the agent needs those of Swift's pool.
+  private static func leftOutCode(of executable: String) async -> [LeftOutCode.Block] {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global(qos: .utility).async {
+        continuation.resume(returning: BuiltSources(of: executable).leftOut())
+      }
+    }
+  }
+}
+
+/// A build of a product's executable.
+struct ExecutableBuild: Hashable {
+  let bundle: String?
+  let file: FileState
+}
+
+// Waiting for the end of what an agent does.
+
+extension Agent {
+  private func checkQuiet() {
+    for (id, waiter) in quietWaiters where waiter.isQuiet(self) {
+      quietWaiters.removeValue(forKey: id)?.continuation.resume()
+    }
+  }
+
+  /// Waits until the agent satisfies the condition.
+  ///
+  /// - Returns: `false` when the time limit passed before.
+  @discardableResult
+  private func quiet(within limit: Duration? = nil, _ isQuiet: @escaping Quiet) async -> Bool {
+    let id = UUID()
+    let timer = limit.flatMap { limit in
+      tasks.start {
+        try? await Task.sleep(for: limit)
+        await self.stopWaiting(id)
+      }
+    }
+    await withCheckedContinuation { continuation in
+      quietWaiters[id] = (isQuiet, continuation)
+      checkQuiet()
+    }
+    timer?.cancel()
+    return isQuiet(self)
+  }
+
+  private func stopWaiting(_ id: UUID) {
+    quietWaiters.removeValue(forKey: id)?.continuation.resume()
   }
 }

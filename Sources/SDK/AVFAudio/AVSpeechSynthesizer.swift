@@ -81,3 +81,94 @@ open class AVSpeechSynthesizer: NSObject {
   @discardableResult open func pauseSpeaking(at boundary: AVSpeechBoundary) -> Bool { false }
   @discardableResult open func continueSpeaking() -> Bool { false }
 }
+
+/// Source: `AVFAudio.AVSpeechSynthesisVoiceQuality`.
+public enum AVSpeechSynthesisVoiceQuality: Int, Sendable {
+  case `default` = 1
+  case enhanced, premium
+}
+
+/// Source: `AVFAudio.AVSpeechSynthesisVoiceGender`.
+public enum AVSpeechSynthesisVoiceGender: Int, Sendable {
+  case unspecified, male, female
+}
+
+/// A voice. Source: `AVFAudio.AVSpeechSynthesisVoice`. Each language has the one that an iPhone has without a download.
+public final class AVSpeechSynthesisVoice: NSObject, Sendable {
+  public let language: String
+  public let identifier: String
+  public let name: String
+  public let gender: AVSpeechSynthesisVoiceGender
+  public var quality: AVSpeechSynthesisVoiceQuality { .default }
+
+  private init(_ language: String, _ name: String, _ gender: AVSpeechSynthesisVoiceGender = .female) {
+    self.language = language
+    self.name = name
+    self.gender = gender
+    // Without accents.
+    let plain = name.decomposedStringWithCanonicalMapping.unicodeScalars.filter(\.isASCII)
+    identifier = "com.apple.voice.compact.\(language).\(String(String.UnicodeScalarView(plain)))"
+  }
+
+  private init(_ other: AVSpeechSynthesisVoice) {
+    language = other.language
+    identifier = other.identifier
+    name = other.name
+    gender = other.gender
+  }
+
+  /// The voice of a language, such as `en-US` or `en`.
+  ///
+  /// - Parameter languageCode: `nil` for the device's language.
+  /// - Returns: `nil` when no voice has the language.
+  public convenience init?(language languageCode: String?) {
+    let code = languageCode?.replacing("_", with: "-") ?? Self.currentLanguageCode()
+    let found = Self.all.first { $0.language == code } ?? Self.all.first { $0.language.hasPrefix(code + "-") }
+    guard let found else { return nil }
+    self.init(found)
+  }
+
+  /// - Returns: `nil` when no voice has the identifier.
+  public convenience init?(identifier: String) {
+    guard let found = Self.all.first(where: { $0.identifier == identifier }) else { return nil }
+    self.init(found)
+  }
+
+  public static func speechVoices() -> [AVSpeechSynthesisVoice] { all }
+
+  /// The device's language with its region, such as `en-US`.
+  public static func currentLanguageCode() -> String {
+    let locale = Locale.current
+    let language = locale.language.languageCode?.identifier ?? "en"
+    return locale.region.map { "\(language)-\($0.identifier)" } ?? language
+  }
+
+  public override func isEqual(_ object: Any?) -> Bool {
+    (object as? AVSpeechSynthesisVoice)?.identifier == identifier
+  }
+  public override var hash: Int { identifier.hashValue }
+  public override var description: String { "[AVSpeechSynthesisVoice] \(name) \(language) \(identifier)" }
+
+  /// The first of a language without a region is the most common one.
+  private static let all = [
+    AVSpeechSynthesisVoice("ar-001", "Majed", .male), AVSpeechSynthesisVoice("cs-CZ", "Zuzana"),
+    AVSpeechSynthesisVoice("da-DK", "Sara"), AVSpeechSynthesisVoice("de-DE", "Anna"),
+    AVSpeechSynthesisVoice("el-GR", "Melina"), AVSpeechSynthesisVoice("en-US", "Samantha"),
+    AVSpeechSynthesisVoice("en-GB", "Daniel", .male), AVSpeechSynthesisVoice("en-AU", "Karen"),
+    AVSpeechSynthesisVoice("en-IE", "Moira"), AVSpeechSynthesisVoice("en-IN", "Rishi", .male),
+    AVSpeechSynthesisVoice("en-ZA", "Tessa"), AVSpeechSynthesisVoice("es-ES", "Mónica"),
+    AVSpeechSynthesisVoice("es-MX", "Paulina"), AVSpeechSynthesisVoice("fi-FI", "Satu"),
+    AVSpeechSynthesisVoice("fr-FR", "Thomas", .male), AVSpeechSynthesisVoice("fr-CA", "Amélie"),
+    AVSpeechSynthesisVoice("he-IL", "Carmit"), AVSpeechSynthesisVoice("hi-IN", "Lekha"),
+    AVSpeechSynthesisVoice("hu-HU", "Tünde"), AVSpeechSynthesisVoice("id-ID", "Damayanti"),
+    AVSpeechSynthesisVoice("it-IT", "Alice"), AVSpeechSynthesisVoice("ja-JP", "Kyoko"),
+    AVSpeechSynthesisVoice("ko-KR", "Yuna"), AVSpeechSynthesisVoice("nb-NO", "Nora"),
+    AVSpeechSynthesisVoice("nl-NL", "Xander", .male), AVSpeechSynthesisVoice("nl-BE", "Ellen"),
+    AVSpeechSynthesisVoice("pl-PL", "Zosia"), AVSpeechSynthesisVoice("pt-BR", "Luciana"),
+    AVSpeechSynthesisVoice("pt-PT", "Joana"), AVSpeechSynthesisVoice("ro-RO", "Ioana"),
+    AVSpeechSynthesisVoice("ru-RU", "Milena"), AVSpeechSynthesisVoice("sk-SK", "Laura"),
+    AVSpeechSynthesisVoice("sv-SE", "Alva"), AVSpeechSynthesisVoice("th-TH", "Kanya"),
+    AVSpeechSynthesisVoice("tr-TR", "Yelda"), AVSpeechSynthesisVoice("zh-CN", "Tingting"),
+    AVSpeechSynthesisVoice("zh-HK", "Sinji"), AVSpeechSynthesisVoice("zh-TW", "Meijia"),
+  ]
+}

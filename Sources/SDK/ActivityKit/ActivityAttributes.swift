@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+@_exported public import Foundation
 import Messages
+// The modules that `import ActivityKit` makes visible to an author's file.
+@_exported public import URLSessionAPI
 
 // Source of all: `ActivityKit` of the iOS 18 SDK.
 

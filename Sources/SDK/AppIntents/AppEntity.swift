@@ -2,7 +2,7 @@
 
 import Archive
 public import Foundation
-import URLSessionAPI
+public import URLSessionAPI
 
 /// An identifier that converts to and from text. Source: `AppIntents.EntityIdentifierConvertible`.
 public protocol EntityIdentifierConvertible {
@@ -119,4 +119,103 @@ extension EnumerableEntityQuery {
   @concurrent public func entities(for identifiers: [Entity.ID]) async throws -> [Entity] {
     try await allEntities().items.compactMap { $0 as? Entity }.filter { identifiers.contains($0.id) }
   }
+}
+
+/// A type whose values can be displayed to the user. Source: `AppIntents.AppValue`.
+public protocol AppValue: PersistentlyIdentifiable, TypeDisplayRepresentable, InstanceDisplayRepresentable, _IntentValue
+{}
+
+extension AppValue {
+  /// The title of its display representation, in the device's language.
+  public var _title: String { displayRepresentation.title.resolved() }
+}
+
+/// A choice among fixed values. Source: `AppIntents.AppEnum`.
+public protocol AppEnum: AppValue, CaseIterable, RawRepresentable, Hashable where RawValue: LosslessStringConvertible {
+  static var caseDisplayRepresentations: [Self: DisplayRepresentation] { get }
+}
+
+extension AppEnum {
+  /// The entry of `caseDisplayRepresentations`; the raw value when there is no entry.
+  public var displayRepresentation: DisplayRepresentation {
+    Self.caseDisplayRepresentations[self] ?? DisplayRepresentation(title: "\(rawValue.description)")
+  }
+  public static var _kind: _IntentValueKind { _IntentValueKind(.enum) }
+  public var _archived: _IntentArchive { _IntentArchive(.string(rawValue.description)) }
+  @concurrent public static func _restored(_ archive: _IntentArchive) async throws -> Self? {
+    archive.value?.string.flatMap { RawValue($0) }.flatMap { Self(rawValue: $0) }
+  }
+  @concurrent public static func _choices() async throws -> _IntentOptions? { Array(allCases)._options }
+}
+
+/// How a value is displayed to the user. Source: `AppIntents.DisplayRepresentation`.
+public struct DisplayRepresentation: Hashable, Sendable, ExpressibleByStringInterpolation {
+  /// An image. Source: `AppIntents.DisplayRepresentation.Image`.
+  public struct Image: Hashable, Sendable {
+    private let name: String
+
+    /// A system symbol.
+    public init(systemName: String) { name = systemName }
+    /// An image of the author's bundle.
+    public init(named name: String) { self.name = name }
+    /// An image file.
+    public init(url: URL) { name = url.absoluteString }
+    /// The bytes of an image file.
+    public init(data: Data) { name = "\(data.count) bytes" }
+  }
+
+  /// The first line.
+  public var title: LocalizedStringResource
+  /// The second line.
+  public var subtitle: LocalizedStringResource?
+  /// Accepted, but not drawn.
+  public var image: Image?
+  /// Alternative names.
+  public var synonyms: [LocalizedStringResource] = []
+
+  public init(title: LocalizedStringResource, subtitle: LocalizedStringResource? = nil, image: Image? = nil) {
+    self.title = title
+    self.subtitle = subtitle
+    self.image = image
+  }
+  public init(
+    title: LocalizedStringResource, subtitle: LocalizedStringResource? = nil, image: Image? = nil,
+    synonyms: [LocalizedStringResource]
+  ) {
+    self.init(title: title, subtitle: subtitle, image: image)
+    self.synonyms = synonyms
+  }
+  public init(stringLiteral value: String) { self.init(title: LocalizedStringResource(stringLiteral: value)) }
+  public init(stringInterpolation: String.LocalizationValue.StringInterpolation) {
+    self.init(title: LocalizedStringResource(stringInterpolation: stringInterpolation))
+  }
+}
+
+/// How a type is displayed to the user. Source: `AppIntents.TypeDisplayRepresentation`.
+public struct TypeDisplayRepresentation: Hashable, Sendable, ExpressibleByStringInterpolation {
+  public var name: LocalizedStringResource
+  public var numericFormat: LocalizedStringResource?
+
+  public init(name: LocalizedStringResource, numericFormat: LocalizedStringResource? = nil) {
+    self.name = name
+    self.numericFormat = numericFormat
+  }
+  public init(stringLiteral value: String) { self.init(name: LocalizedStringResource(stringLiteral: value)) }
+  public init(stringInterpolation: String.LocalizationValue.StringInterpolation) {
+    self.init(name: LocalizedStringResource(stringInterpolation: stringInterpolation))
+  }
+}
+
+/// A type with a display representation. Source: `AppIntents.TypeDisplayRepresentable`.
+public protocol TypeDisplayRepresentable {
+  static var typeDisplayRepresentation: TypeDisplayRepresentation { get }
+}
+
+/// A value with a display representation. Source: `AppIntents.InstanceDisplayRepresentable`.
+public protocol InstanceDisplayRepresentable: CustomLocalizedStringResourceConvertible {
+  var displayRepresentation: DisplayRepresentation { get }
+}
+
+extension InstanceDisplayRepresentable {
+  public var localizedStringResource: LocalizedStringResource { displayRepresentation.title }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import URLSessionAPI
+@_exported public import Foundation
+import Synchronization
+// The modules that `import AppIntents` makes visible to an author's file.
+@_exported public import URLSessionAPI
 
 /// A type with a name that is the same in every process. Source: `AppIntents.PersistentlyIdentifiable`.
 public protocol PersistentlyIdentifiable {
@@ -142,3 +145,152 @@ public struct IntentDialog: Sendable, ExpressibleByStringInterpolation {
     self.init(LocalizedStringResource(stringInterpolation: stringInterpolation))
   }
 }
+
+/// The result of an intent. Source: `AppIntents.IntentResult`.
+public protocol IntentResult: Sendable {}
+
+/// A result with a value. Source: `AppIntents.ReturnsValue`.
+public protocol ReturnsValue<Value>: IntentResult {
+  associatedtype Value: Sendable
+  var value: Value? { get }
+}
+
+/// A result with a dialog for the user. Source: `AppIntents.ProvidesDialog`.
+public protocol ProvidesDialog: IntentResult {}
+
+/// A result with another intent, which the system performs. Source: `AppIntents.OpensIntent`.
+public protocol OpensIntent: IntentResult {
+  /// `nil` for none.
+  var opensIntent: (any AppIntent)? { get }
+}
+
+/// The result of `.result()`. Source: `AppIntents.IntentResultContainer`.
+public struct IntentResultContainer<Value: Sendable>: ReturnsValue, OpensIntent {
+  /// `nil` for a result without a value.
+  public let value: Value?
+  public var opensIntent: (any AppIntent)?
+}
+
+/// The result of `.result(dialog:)`.
+public struct DialogResult<Value: Sendable>: ReturnsValue, OpensIntent, ProvidesDialog {
+  /// `nil` for a result without a value.
+  public let value: Value?
+  public var opensIntent: (any AppIntent)?
+}
+
+extension IntentResult where Self == IntentResultContainer<Never> {
+  public static func result() -> Self { IntentResultContainer(value: nil) }
+}
+
+extension IntentResult {
+  public static func result<Value: Sendable>(value: Value) -> Self where Self == IntentResultContainer<Value> {
+    IntentResultContainer(value: value)
+  }
+  public static func result(dialog: IntentDialog) -> Self where Self == DialogResult<Never> {
+    DialogResult(value: nil)
+  }
+  public static func result<Value: Sendable>(value: Value, dialog: IntentDialog) -> Self
+  where Self == DialogResult<Value> {
+    DialogResult(value: value)
+  }
+}
+
+extension IntentResult {
+  public static func result(opensIntent: some AppIntent) -> Self where Self == IntentResultContainer<Never> {
+    IntentResultContainer(value: nil, opensIntent: opensIntent)
+  }
+  public static func result<Value: Sendable>(value: Value, opensIntent: some AppIntent) -> Self
+  where Self == IntentResultContainer<Value> {
+    IntentResultContainer(value: value, opensIntent: opensIntent)
+  }
+  public static func result(opensIntent: some AppIntent, dialog: IntentDialog) -> Self
+  where Self == DialogResult<Never> {
+    DialogResult(value: nil, opensIntent: opensIntent)
+  }
+  public static func result<Value: Sendable>(
+    value: Value, opensIntent: some AppIntent, dialog: IntentDialog
+  ) -> Self where Self == DialogResult<Value> {
+    DialogResult(value: value, opensIntent: opensIntent)
+  }
+}
+
+/// An intent that opens the app with a URL, as a link does. Source: `AppIntents.OpenURLIntent`.
+public struct OpenURLIntent: SystemIntent {
+  public static let title: LocalizedStringResource = "Open URL"
+  public static var openAppWhenRun: Bool { true }
+
+  @IntentParameter(title: "URL") public var url: URL
+
+  public init() {}
+  public init(_ url: URL) { self.url = url }
+
+  @concurrent public func perform() async throws -> some IntentResult & OpensIntent { .result(opensIntent: self) }
+}
+
+/// An object of the app that an intent or a query uses. Source: `AppIntents.AppDependency`.
+@propertyWrapper public struct AppDependency<Value: Sendable>: Sendable {
+  private let key: AnyHashableSendable?
+
+  public init(key: (any Hashable & Sendable)? = nil) { self.key = key.map { AnyHashableSendable($0) } }
+
+  /// Ends the process when nothing was added for this type, as on a phone.
+  public var wrappedValue: Value {
+    guard let value: Value = AppDependencyManager.shared.value(key) else {
+      fatalError("AppDependency: no \(Value.self) was added to AppDependencyManager before it was used")
+    }
+    return value
+  }
+}
+
+/// A key of the author.
+private struct AnyHashableSendable: Hashable, Sendable {
+  private let text: String
+  init(_ key: any Hashable & Sendable) { text = "\(type(of: key)).\(key)" }
+}
+
+/// The objects that intents use. Source: `AppIntents.AppDependencyManager`.
+public final class AppDependencyManager: Sendable {
+  public static let shared = AppDependencyManager()
+
+  private struct Name: Hashable {
+    let type: ObjectIdentifier
+    let key: AnyHashableSendable?
+  }
+
+  private let made = Mutex<[Name: any Sendable]>([:])
+
+  /// Adds an object for its type.
+  public func add<Dependency: Sendable>(
+    key: (any Hashable & Sendable)? = nil,
+    dependency dependencyProvider: @autoclosure @escaping @Sendable () -> Dependency
+  ) {
+    let value = dependencyProvider()
+    made.withLock {
+      $0[Name(type: ObjectIdentifier(Dependency.self), key: key.map { AnyHashableSendable($0) })] = value
+    }
+  }
+
+  fileprivate func value<Value: Sendable>(_ key: AnyHashableSendable?) -> Value? {
+    made.withLock { $0[Name(type: ObjectIdentifier(Value.self), key: key)] as? Value }
+  }
+}
+
+extension AppIntent {
+  /// Declares an object of the app that the intent uses.
+  public typealias Dependency<Value: Sendable> = AppDependency<Value>
+}
+
+extension EntityQuery {
+  /// Declares an object of the app that the query uses.
+  public typealias Dependency<Value: Sendable> = AppDependency<Value>
+}
+
+/// An intent that takes the place of one of an `.intentdefinition`. Source: `AppIntents.CustomIntentMigratedAppIntent`.
+/// The values that a user chose for the former one are kept where the parameters have the same names.
+public protocol CustomIntentMigratedAppIntent: AppIntent {
+  /// The class of the former intent.
+  static var intentClassName: String { get }
+}
+
+/// An intent that another replaces. Source: `AppIntents.DeprecatedAppIntent`.
+public protocol DeprecatedAppIntent: AppIntent {}

@@ -236,3 +236,96 @@ package struct IntentRefusal: Error, CustomStringConvertible {
   let reason: String
   package var description: String { reason }
 }
+
+/// The values of other parameters, for an options provider or a query. Source: `AppIntents.IntentParameterDependency`.
+@propertyWrapper public final class IntentParameterDependency<Intent: AppIntent>: Sendable {
+  // The paths of properties, which contain no values.
+  nonisolated(unsafe) private let parameters: [PartialKeyPath<Intent>]
+
+  public init<each Value: _IntentValue>(_ parameters: repeat KeyPath<Intent, IntentParameter<each Value>>) {
+    var all: [PartialKeyPath<Intent>] = []
+    for parameter in repeat each parameters { all.append(parameter) }
+    self.parameters = all
+  }
+
+  /// The intent that the user configures, with the values so far, or the intent whose values are looked up. `nil` if
+  /// one of the parameters has no value, for another intent, and when nothing is configured.
+  public var wrappedValue: IntentProjection<Intent>? {
+    guard let intent = ConfiguredIntent.current as? Intent,
+      parameters.allSatisfy({ (intent[keyPath: $0] as? any AnyIntentParameter)?.hasValue == true })
+    else { return nil }
+    return IntentProjection(intent)
+  }
+}
+
+/// The values of an intent, which are not optional. Source: `AppIntents.IntentProjection`.
+@dynamicMemberLookup public final class IntentProjection<Intent: AppIntent>: Sendable {
+  private let intent: Intent
+
+  fileprivate init(_ intent: Intent) { self.intent = intent }
+
+  public subscript<Value: _IntentValue>(dynamicMember path: KeyPath<Intent, Value>) -> Value.UnwrappedType {
+    guard let value = intent[keyPath: path] as? Value.UnwrappedType else {
+      fatalError("\(path) has no value; list the parameter in IntentParameterDependency")
+    }
+    return value
+  }
+}
+
+/// The intent whose options are asked for, or whose values are looked up.
+enum ConfiguredIntent {
+  @TaskLocal static var current: (any AppIntent)?
+}
+
+extension DynamicOptionsProvider {
+  /// Declares the parameters that the options depend on.
+  public typealias ParameterDependency = IntentParameterDependency
+}
+
+/// The sentence that describes an intent's parameters to the user. Accepted, but not shown. Source:
+/// `AppIntents.ParameterSummary`.
+public protocol ParameterSummary {}
+
+/// A summary without text.
+struct EmptyParameterSummary: ParameterSummary {}
+
+/// A sentence with parameters, and further parameters below it. Source: `AppIntents.IntentParameterSummary`.
+public struct IntentParameterSummary<Intent: AppIntent>: ParameterSummary {
+  public init(_ sentence: ParameterSummaryString<Intent>, table: String? = nil) {}
+  /// A sentence, and further parameters below it.
+  public init(
+    _ sentence: ParameterSummaryString<Intent>, table: String? = nil,
+    @ParameterKeyPathsBuilder<Intent> _ others: () -> [PartialKeyPath<Intent>]
+  ) {}
+  /// Only parameters.
+  public init(@ParameterKeyPathsBuilder<Intent> _ others: () -> [PartialKeyPath<Intent>]) {}
+  /// An empty summary.
+  public init() {}
+}
+
+extension AppIntent {
+  public typealias Summary = IntentParameterSummary<Self>
+}
+
+/// The sentence of a summary. Source: `AppIntents.ParameterSummaryString`.
+public struct ParameterSummaryString<Intent: AppIntent>: ExpressibleByStringInterpolation {
+  public init(stringLiteral value: String) {}
+  public init(stringInterpolation: StringInterpolation) {}
+
+  /// Accepts parameters as key paths.
+  public struct StringInterpolation: StringInterpolationProtocol {
+    public init(literalCapacity: Int, interpolationCount: Int) {}
+    public mutating func appendLiteral(_ literal: String) {}
+    public mutating func appendInterpolation<Value>(_ path: KeyPath<Intent, IntentParameter<Value>>) {}
+  }
+}
+
+/// The parameters below a summary. Source: `AppIntents.ParameterKeyPathsBuilder`.
+@resultBuilder public struct ParameterKeyPathsBuilder<Intent: AppIntent> {
+  public static func buildExpression<Value>(
+    _ path: KeyPath<Intent, IntentParameter<Value>>
+  ) -> [PartialKeyPath<Intent>] { [path] }
+  public static func buildBlock(_ paths: [PartialKeyPath<Intent>]...) -> [PartialKeyPath<Intent>] {
+    paths.flatMap { $0 }
+  }
+}

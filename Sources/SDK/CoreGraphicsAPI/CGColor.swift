@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+// `CGFloat`, `CGPoint`, `CGSize` and `CGRect` are Foundation's.
+@_exported public import Foundation
 
 /// The meaning of a colour's components. Source: `CoreGraphics.CGColorSpace`.
 public final class CGColorSpace: Hashable, Sendable {

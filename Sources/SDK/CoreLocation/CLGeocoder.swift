@@ -87,3 +87,76 @@ open class CLGeocoder: NSObject {
   }
   open func cancelGeocode() {}
 }
+
+/// A row of the geocoder's table.
+struct KnownCity: Sendable {
+  let name: String
+  /// ISO 3166.
+  let country: String
+  let timeZone: String
+  let latitude: Double
+  let longitude: Double
+
+  var location: CLLocation { CLLocation(latitude: latitude, longitude: longitude) }
+
+  private init(_ name: String, _ country: String, _ timeZone: String, _ latitude: Double, _ longitude: Double) {
+    self.name = name
+    self.country = country
+    self.timeZone = timeZone
+    self.latitude = latitude
+    self.longitude = longitude
+  }
+
+  static let all = [
+    KnownCity("Amsterdam", "NL", "Europe/Amsterdam", 52.3676, 4.9041),
+    KnownCity("Athens", "GR", "Europe/Athens", 37.9838, 23.7275),
+    KnownCity("Auckland", "NZ", "Pacific/Auckland", -36.8509, 174.7645),
+    KnownCity("Bangkok", "TH", "Asia/Bangkok", 13.7563, 100.5018),
+    KnownCity("Beijing", "CN", "Asia/Shanghai", 39.9042, 116.4074),
+    KnownCity("Berlin", "DE", "Europe/Berlin", 52.52, 13.405),
+    KnownCity("Boston", "US", "America/New_York", 42.3601, -71.0589),
+    KnownCity("Brussels", "BE", "Europe/Brussels", 50.8503, 4.3517),
+    KnownCity("Buenos Aires", "AR", "America/Argentina/Buenos_Aires", -34.6037, -58.3816),
+    KnownCity("Cairo", "EG", "Africa/Cairo", 30.0444, 31.2357),
+    KnownCity("Cape Town", "ZA", "Africa/Johannesburg", -33.9249, 18.4241),
+    KnownCity("Chicago", "US", "America/Chicago", 41.8781, -87.6298),
+    KnownCity("Copenhagen", "DK", "Europe/Copenhagen", 55.6761, 12.5683),
+    KnownCity("Cupertino", "US", "America/Los_Angeles", 37.323, -122.0322),
+    KnownCity("Delhi", "IN", "Asia/Kolkata", 28.6139, 77.209),
+    KnownCity("Dubai", "AE", "Asia/Dubai", 25.2048, 55.2708),
+    KnownCity("Dublin", "IE", "Europe/Dublin", 53.3498, -6.2603),
+    KnownCity("Hong Kong", "HK", "Asia/Hong_Kong", 22.3193, 114.1694),
+    KnownCity("Honolulu", "US", "Pacific/Honolulu", 21.3069, -157.8583),
+    KnownCity("Istanbul", "TR", "Europe/Istanbul", 41.0082, 28.9784),
+    KnownCity("Jakarta", "ID", "Asia/Jakarta", -6.2088, 106.8456),
+    KnownCity("Lagos", "NG", "Africa/Lagos", 6.5244, 3.3792),
+    KnownCity("Lisbon", "PT", "Europe/Lisbon", 38.7223, -9.1393),
+    KnownCity("London", "GB", "Europe/London", 51.5072, -0.1276),
+    KnownCity("Los Angeles", "US", "America/Los_Angeles", 34.0522, -118.2437),
+    KnownCity("Madrid", "ES", "Europe/Madrid", 40.4168, -3.7038),
+    KnownCity("Mexico City", "MX", "America/Mexico_City", 19.4326, -99.1332),
+    KnownCity("Milan", "IT", "Europe/Rome", 45.4642, 9.19),
+    KnownCity("Moscow", "RU", "Europe/Moscow", 55.7558, 37.6173),
+    KnownCity("Mumbai", "IN", "Asia/Kolkata", 19.076, 72.8777),
+    KnownCity("Munich", "DE", "Europe/Berlin", 48.1351, 11.582),
+    KnownCity("Nairobi", "KE", "Africa/Nairobi", -1.2921, 36.8219),
+    KnownCity("New York", "US", "America/New_York", 40.7128, -74.006),
+    KnownCity("Oslo", "NO", "Europe/Oslo", 59.9139, 10.7522),
+    KnownCity("Paris", "FR", "Europe/Paris", 48.8566, 2.3522),
+    KnownCity("Prague", "CZ", "Europe/Prague", 50.0755, 14.4378),
+    KnownCity("Rome", "IT", "Europe/Rome", 41.9028, 12.4964),
+    KnownCity("San Francisco", "US", "America/Los_Angeles", 37.7749, -122.4194),
+    KnownCity("Seattle", "US", "America/Los_Angeles", 47.6062, -122.3321),
+    KnownCity("Seoul", "KR", "Asia/Seoul", 37.5665, 126.978),
+    KnownCity("Shanghai", "CN", "Asia/Shanghai", 31.2304, 121.4737),
+    KnownCity("Singapore", "SG", "Asia/Singapore", 1.3521, 103.8198),
+    KnownCity("Stockholm", "SE", "Europe/Stockholm", 59.3293, 18.0686),
+    KnownCity("Sydney", "AU", "Australia/Sydney", -33.8688, 151.2093),
+    KnownCity("São Paulo", "BR", "America/Sao_Paulo", -23.5558, -46.6396),
+    KnownCity("Taipei", "TW", "Asia/Taipei", 25.033, 121.5654),
+    KnownCity("Tokyo", "JP", "Asia/Tokyo", 35.6762, 139.6503),
+    KnownCity("Toronto", "CA", "America/Toronto", 43.6532, -79.3832),
+    KnownCity("Vienna", "AT", "Europe/Vienna", 48.2082, 16.3738),
+    KnownCity("Zurich", "CH", "Europe/Zurich", 47.3769, 8.5417),
+  ]
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
-public import Foundation
+@_exported public import Foundation
 
 /// Degrees.
 public typealias CLLocationDegrees = Double

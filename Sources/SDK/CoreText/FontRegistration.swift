@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import CoreFoundationAPI
+@_exported public import CoreFoundationAPI
+@_exported public import CoreGraphicsAPI
 import Foundation
 import UIKit
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuthorRuntime
 import CLazyCurl
 import Foundation
+import Messages
+import Synchronization
 import URLSessionAPI
 
 /// Receives the events of one request. All calls are made on the thread that performs it, and may block. A thrown error
@@ -207,4 +210,171 @@ private func giveBody(_ bytes: Bytes?, _ size: Int, _ count: Int, _ context: Uns
 
 private func seekBody(_ context: UnsafeMutableRawPointer?, _ offset: Int64, _ origin: Int32) -> Int32 {
   origin == SEEK_SET ? attempt(context)?.seek(to: offset) ?? 1 : 1
+}
+
+/// A libcurl handle for sequential requests. It keeps the connections that they leave open.
+///
+/// Used by one thread at a time, except `wake`.
+final class CurlLine: Sendable {
+  // Used by the thread of the current request, and freed with the last reference. `wake` is safe on any thread, as
+  // curl_multi_wakeup is.
+  nonisolated(unsafe) let curl: OpaquePointer
+
+  /// - Throws: `resourceUnavailable` when libcurl is missing or out of memory.
+  init() throws(URLError) {
+    if let problem = CurlLine.problem {
+      throw URLError(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: problem])
+    }
+    guard let curl = lazy_curl_make() else {
+      throw URLError(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: "libcurl is out of memory"])
+    }
+    self.curl = curl
+  }
+
+  deinit { lazy_curl_free(curl) }
+
+  /// Ends the current or the next wait of the thread that uses the handle.
+  func wake() { lazy_curl_wake(curl) }
+
+  /// Why no request can be performed. Loads libcurl on first use.
+  static let problem: String? = lazy_curl_load().map { reason in
+    """
+    this process cannot perform its own requests, because libcurl is missing: \(String(cString: reason)). Install it \
+    (apt-get install libcurl4; libcurl4t64 on Debian 13 and Ubuntu 24.04) and start the device again
+    """
+  }
+
+  func set(_ option: lazy_curl_option, _ value: Int) { _ = lazy_curl_set_number(curl, option, value) }
+  func set(_ option: lazy_curl_option, _ value: String?) { _ = lazy_curl_set_text(curl, option, value) }
+}
+
+extension URLError {
+  /// Converts a `CURLcode` to the author's error. Sources: Documentation/fidelity/inline-requests.md.
+  init(curl code: Int32) {
+    let code = Int(code)
+    let name: URLError.Code =
+      switch code {
+      case 1, 8: .cannotParseResponse  // the response is not HTTP, or is HTTP/0.9
+      case 3: .badURL
+      case 5, 6: .cannotFindHost
+      case 7: .cannotConnectToHost
+      case 16, 18, 52, 55, 56, 92: .networkConnectionLost
+      case 28: .timedOut
+      case 35, 58, 59, 77: .secureConnectionFailed
+      case 60: .serverCertificateUntrusted
+      case 61: .cannotDecodeContentData
+      case 65: .requestBodyStreamExhausted
+      default: .unknown
+      }
+    let words = CurlLine.problem == nil ? lazy_curl_message(Int32(code)) : nil
+    let message = words.map { String(cString: $0) } ?? "libcurl error \(code)"
+    self.init(name, userInfo: [NSLocalizedDescriptionKey: message])
+  }
+}
+
+/// One inline request, performed by a separate thread.
+final class CurlExchange: InlineExchange {
+  private struct State {
+    var hasBegun = false
+    var isHeld = false
+    var isCancelled = false
+    var line: CurlLine?
+  }
+
+  /// Requests with the same value share a limit of concurrent requests.
+  let place: String
+  let request: URLRequest
+  let body: InlineBody
+  let observer: any InlineObserver
+  let connections: CurlConnections
+  private let state = Mutex(State())
+  /// Signalled after every change that the thread may wait for.
+  private let bell = MonotonicSemaphore()
+
+  init(
+    _ request: URLRequest, _ body: InlineBody, _ observer: any InlineObserver, on connections: CurlConnections
+  ) {
+    self.request = request
+    self.body = body
+    self.observer = observer
+    self.connections = connections
+    place = "\(request.url?.scheme ?? "")://\(request.url?.host ?? ""):\(request.url?.port ?? 0)"
+  }
+
+  // MARK: Any thread
+
+  func resume() {
+    let begins = state.withLock { state in
+      state.isHeld = false
+      defer { state.hasBegun = true }
+      return !state.hasBegun
+    }
+    if begins { connections.enqueue(self) } else { ring() }
+  }
+
+  func suspend() {
+    state.withLock { $0.isHeld = true }
+    ring()
+  }
+
+  func cancel() {
+    let begins = state.withLock { state in
+      state.isCancelled = true
+      defer { state.hasBegun = true }
+      return !state.hasBegun
+    }
+    if begins { perform(inPlace: false) } else { connections.hurry(self) }
+    ring()
+  }
+
+  func ring() {
+    bell.signal()
+    state.withLock { $0.line }?.wake()
+  }
+
+  /// - Parameter inPlace: whether it counts towards the limit of its host.
+  func perform(inPlace: Bool) {
+    let thread = Thread { [self] in
+      let network = connections.network
+      network.watch(self) { [weak self] in self?.ring() }
+      let run = RequestRun(self)
+      let failure = run.run()
+      network.forget(self)
+      if inPlace { connections.left(place) }
+      observer.ended(failure, run.metrics)
+    }
+    thread.name = "URLSession"
+    thread.start()
+  }
+
+  // MARK: The performing thread
+
+  var isHeld: Bool { state.withLock { $0.isHeld } }
+  var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+  /// The handle to wake after a change.
+  func has(_ line: CurlLine?) { state.withLock { $0.line = line } }
+
+  /// Waits for a change, at most until `end`.
+  func waitForChange(until end: ContinuousClock.Instant) {
+    bell.wait(seconds: (end - .now) / .seconds(1))
+  }
+
+  /// Sends a question. The reply arrives with a change.
+  func ask<Reply: Sendable>(_ question: (@escaping @Sendable (Reply) -> Void) -> Void) -> ExchangeResult<Reply> {
+    let answer = ExchangeResult<Reply>()
+    question { [bell] reply in
+      answer.give(reply)
+      bell.signal()
+    }
+    return answer
+  }
+}
+
+/// A reply from another thread.
+final class ExchangeResult<Reply: Sendable>: Sendable {
+  private let state = Mutex<Reply?>(nil)
+
+  var reply: Reply? { state.withLock { $0 } }
+  func give(_ reply: Reply) { state.withLock { $0 = reply } }
 }

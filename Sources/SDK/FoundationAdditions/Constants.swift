@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuthorRuntime
 public import Dispatch
-public import Foundation
+// A declaration of this module hides one of Foundation with the same name, because it exports Foundation. An author's
+// file gets both with URLSession.
+@_exported public import Foundation
+// Foundation exports it on Apple's systems.
+@_exported public import Observation
 
 // What an author's file has on Apple's systems from Darwin, Dispatch and CoreFoundation.
 
@@ -35,4 +40,48 @@ public func CFAbsoluteTimeGetCurrent() -> CFAbsoluteTime { Date().timeIntervalSi
 
 extension CGFloat {
   public init(truncating number: NSNumber) { self.init(Double(truncating: number)) }
+}
+
+extension ProcessInfo {
+  /// Always `false`, which the diagnosis `not-simulated` names: the device has no Low Power Mode.
+  public var isLowPowerModeEnabled: Bool {
+    HostedProcess.current?.noticeUnsimulated("isLowPowerModeEnabled", "the device has no Low Power Mode; it is false")
+    return false
+  }
+
+  /// Calls the closure with `false`, on another thread. It is not called again before the process is suspended: the
+  /// diagnosis `not-simulated` names it.
+  public func performExpiringActivity(withReason reason: String, using block: @escaping @Sendable (Bool) -> Void) {
+    HostedProcess.current?.noticeUnsimulated(
+      "performExpiringActivity", "it does not keep the process from being suspended, and no expiry is announced")
+    DispatchQueue.global().async { block(false) }
+  }
+
+  /// Always `false`: the device is a phone or a tablet.
+  public var isiOSAppOnMac: Bool { false }
+  /// Always `false`: the device is a phone or a tablet.
+  public var isMacCatalystApp: Bool { false }
+
+  /// Source: `Foundation.ProcessInfo.ThermalState`.
+  public enum ThermalState: Int, Sendable {
+    case nominal, fair, serious, critical
+  }
+
+  /// Always nominal.
+  public var thermalState: ThermalState { .nominal }
+}
+
+extension Notification.Name {
+  /// Never posted: there is no Low Power Mode.
+  public static let NSProcessInfoPowerStateDidChange = Notification.Name("NSProcessInfoPowerStateDidChangeNotification")
+}
+
+extension NSSortDescriptor {
+  /// A descriptor that is given to a framework, such as HealthKit. There is no key-value coding without the Objective-C
+  /// runtime, so that comparing objects with it ends the process.
+  public convenience init(key: String?, ascending: Bool) {
+    self.init(keyPath: \NSObject.self, ascending: ascending) { _, _ in
+      fatalError("NSSortDescriptor(key:ascending:): there is no key-value coding on WidgetLab: use a key path")
+    }
+  }
 }

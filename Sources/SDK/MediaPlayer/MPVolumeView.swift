@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuthorRuntime
-public import UIKit
+@_exported public import UIKit
 
 /// A slider for the volume. Source: `MediaPlayer.MPVolumeView`. A device here has no speaker, so the view has no slider:
 /// the diagnosis `not-simulated` names it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
+import Glibc
 
 /// A text with values. Source: `os.OSLogMessage`.
 public struct OSLogMessage: ExpressibleByStringInterpolation {
@@ -172,5 +173,83 @@ public struct OSLogInterpolation: StringInterpolationProtocol {
     attributes: String = ""
   ) {
     text += align.pad("\(value())")
+  }
+}
+
+/// The formats of `os_log(_:log:type:_:)`: those of `printf`, `%@`, and `%{public}…`.
+enum LogFormat {
+  /// - Parameter arguments: in the order of the specifiers. One that is missing is `(missing)`.
+  static func text(_ format: String, _ arguments: [Any?]) -> String {
+    var rest = format[...]
+    var arguments = arguments[...]
+    var result = ""
+    while let percent = rest.firstIndex(of: "%") {
+      result += rest[..<percent]
+      rest = rest[rest.index(after: percent)...]
+      if rest.first == "%" {
+        result += "%"
+        rest = rest.dropFirst()
+        continue
+      }
+      if rest.first == "{" { rest = rest.drop { $0 != "}" }.dropFirst() }
+      let flags = rest.prefix { !$0.isLetter && $0 != "@" }
+      rest = rest.dropFirst(flags.count)
+      let length = rest.prefix { "hlqjzt".contains($0) }
+      rest = rest.dropFirst(length.count)
+      guard let conversion = rest.popFirst() else { return result }
+      guard let argument = arguments.popFirst() else {
+        result += "(missing)"
+        continue
+      }
+      result += Self.text(argument, conversion, flags: flags)
+    }
+    return result + rest
+  }
+
+  private static func text(_ argument: Any?, _ conversion: Character, flags: Substring) -> String {
+    switch (conversion, argument) {
+    case ("d", let value as any BinaryInteger), ("i", let value as any BinaryInteger),
+      ("D", let value as any BinaryInteger):
+      String(format: "%\(flags)lld", Int64(truncatingIfNeeded: value))
+    case ("u", let value as any BinaryInteger), ("x", let value as any BinaryInteger),
+      ("X", let value as any BinaryInteger), ("o", let value as any BinaryInteger):
+      String(format: "%\(flags)ll\(conversion)", UInt64(truncatingIfNeeded: value))
+    case ("f", let value as any BinaryFloatingPoint), ("g", let value as any BinaryFloatingPoint),
+      ("e", let value as any BinaryFloatingPoint):
+      String(format: "%\(flags)\(conversion)", Double(value))
+    case (_, .some(let value)): "\(value)"
+    case (_, nil): "(null)"
+    }
+  }
+}
+
+/// A line of the unified log. It goes where the author's prints go: to standard error, which the agent adds to the
+/// journal.
+enum LogLine {
+  /// What writes it.
+  struct Origin: Sendable {
+    var subsystem = ""
+    var category = ""
+    var isEnabled = true
+  }
+
+  /// The line without its end: `[subsystem:category] level: text`.
+  static func text(_ text: String, _ level: String, from origin: Origin) -> String {
+    let place = [origin.subsystem, origin.category].filter { !$0.isEmpty }.joined(separator: ":")
+    return "\(place.isEmpty ? "" : "[\(place)] ")\(level): \(text)"
+  }
+
+  /// Writes a line as a whole. Any thread.
+  static func write(_ message: @autoclosure () -> String, _ level: String, from origin: Origin) {
+    guard origin.isEnabled else { return }
+    var line = Array((text(message(), level, from: origin) + "\n").utf8)[...]
+    while !line.isEmpty {
+      let count = line.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+      guard count > 0 else {
+        if count < 0, errno == EINTR { continue }
+        return
+      }
+      line = line.dropFirst(count)
+    }
   }
 }

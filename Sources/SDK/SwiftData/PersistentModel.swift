@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
+public import Foundation
 public import Observation
 
 /// A class with `@Model`. Source: `SwiftData.PersistentModel`.
@@ -67,4 +69,101 @@ extension Optional: _RelationshipValue where Wrapped: _RelationshipValue {
 /// The stored property that belongs to a property of a model. It is empty: `_ModelValues` has the value.
 public struct _StoredElsewhere: Sendable {
   public init() {}
+}
+
+/// Identifies a model in all contexts, processes and launches. Source: `SwiftData.PersistentIdentifier`. Here it does not
+/// change when the model is first saved.
+public struct PersistentIdentifier: Hashable, Comparable, Codable, Identifiable, Sendable {
+  /// The name of the model's type.
+  public let entityName: String
+  let primaryKey: String
+  /// The store of the model; `nil` before the model is inserted.
+  public internal(set) var storeIdentifier: String?
+
+  public var id: PersistentIdentifier { self }
+
+  public static func == (a: Self, b: Self) -> Bool { a.primaryKey == b.primaryKey && a.entityName == b.entityName }
+  public static func < (a: Self, b: Self) -> Bool { (a.entityName, a.primaryKey) < (b.entityName, b.primaryKey) }
+  public func hash(into hasher: inout Hasher) { hasher.combine(primaryKey) }
+}
+
+/// Source: `SwiftData.ModelExecutor`.
+public protocol ModelExecutor: Executor {
+  var modelContext: ModelContext { get }
+}
+
+/// Source: `SwiftData.SerialModelExecutor`.
+public protocol SerialModelExecutor: ModelExecutor, SerialExecutor {}
+
+/// Runs the jobs of an actor with a context, in its own queue. Source: `SwiftData.DefaultSerialModelExecutor`.
+public final class DefaultSerialModelExecutor: SerialModelExecutor {
+  // Used by the jobs of one actor.
+  nonisolated(unsafe) public let modelContext: ModelContext
+  private let queue = DispatchQueue(label: "SwiftData.DefaultSerialModelExecutor")
+
+  public init(modelContext: ModelContext) { self.modelContext = modelContext }
+
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+  }
+
+  public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+}
+
+/// An actor with its own context. Source: `SwiftData.ModelActor`.
+public protocol ModelActor: Actor {
+  nonisolated var modelContainer: ModelContainer { get }
+  nonisolated var modelExecutor: any ModelExecutor { get }
+}
+
+extension ModelActor {
+  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    guard let executor = modelExecutor as? any SerialModelExecutor else {
+      fatalError("\(type(of: modelExecutor)) is not a SerialModelExecutor")
+    }
+    return executor.asUnownedSerialExecutor()
+  }
+
+  public var modelContext: ModelContext { modelExecutor.modelContext }
+
+  /// The model with this identifier.
+  public subscript<T: PersistentModel>(_ id: PersistentIdentifier, as type: T.Type) -> T? {
+    modelContext.find(id) as? T
+  }
+}
+
+/// Source: `SwiftData.SwiftDataError`. The description has the reason in addition.
+public struct SwiftDataError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
+  private let name: String
+  private let reason: String?
+
+  private init(_ name: String, _ reason: String? = nil) { (self.name, self.reason) = (name, reason) }
+
+  /// The same error with a reason.
+  func because(_ reason: String) -> SwiftDataError { SwiftDataError(name, reason) }
+
+  public static let backwardMigration = SwiftDataError("backwardMigration")
+  public static let configurationFileNameContainsInvalidCharacters = SwiftDataError(
+    "configurationFileNameContainsInvalidCharacters")
+  public static let configurationFileNameTooLong = SwiftDataError("configurationFileNameTooLong")
+  public static let configurationSchemaNotFoundInContainerSchema = SwiftDataError(
+    "configurationSchemaNotFoundInContainerSchema")
+  public static let duplicateConfiguration = SwiftDataError("duplicateConfiguration")
+  public static let includePendingChangesWithBatchSize = SwiftDataError("includePendingChangesWithBatchSize")
+  public static let loadIssueModelContainer = SwiftDataError("loadIssueModelContainer")
+  public static let missingModelContext = SwiftDataError("missingModelContext")
+  public static let modelValidationFailure = SwiftDataError("modelValidationFailure")
+  public static let sortingPendingChangesWithIdentifiers = SwiftDataError("sortingPendingChangesWithIdentifiers")
+  public static let unknownSchema = SwiftDataError("unknownSchema")
+  public static let unsupportedKeyPath = SwiftDataError("unsupportedKeyPath")
+  public static let unsupportedPredicate = SwiftDataError("unsupportedPredicate")
+  public static let unsupportedSortDescriptor = SwiftDataError("unsupportedSortDescriptor")
+
+  public static func == (a: SwiftDataError, b: SwiftDataError) -> Bool { a.name == b.name }
+  public static func ~= (pattern: SwiftDataError, error: any Error) -> Bool { error as? SwiftDataError == pattern }
+  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
+  public var description: String { "SwiftDataError.\(name)" + (reason.map { ": \($0)" } ?? "") }
+  public var errorDescription: String? { description }
 }

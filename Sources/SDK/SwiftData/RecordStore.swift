@@ -225,3 +225,157 @@ struct RecordChanges {
     try connection.run("DELETE FROM uniques WHERE entity = ? AND id = ?", [.text(entity), .text(id)])
   }
 }
+
+/// Encodes the values of a model as the content of its record, an object of JSON.
+struct RecordCoder {
+  private let entity: Schema.Entity
+  private let encoder = JSONEncoder()
+  private let decoder = JSONDecoder()
+
+  private static let infinity = (positive: "inf", negative: "-inf", none: "nan")
+
+  init(_ entity: Schema.Entity) {
+    self.entity = entity
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: Self.infinity.positive, negativeInfinity: Self.infinity.negative, nan: Self.infinity.none)
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: Self.infinity.positive, negativeInfinity: Self.infinity.negative, nan: Self.infinity.none)
+  }
+
+  func encode(_ values: [String: any AttributeValue]) throws -> Data {
+    try encoder.encode(Content(entity: entity, values: values))
+  }
+
+  /// A value that is absent, such as that of a new property, is not in the result.
+  func decode(_ data: Data) throws -> [String: any AttributeValue] {
+    try decoder.decode(Content.self, from: data, configuration: entity).values
+  }
+
+  /// A text that is equal for equal values of properties; `nil` when one of them has none.
+  func key(_ properties: [String], of values: [String: any AttributeValue]) throws -> String? {
+    let chosen = values.filter { properties.contains($0.key) }
+    let text = String(decoding: try encoder.encode(Content(entity: entity, values: chosen)), as: UTF8.self)
+    let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
+    return properties.allSatisfy { object[$0].map { !($0 is NSNull) } ?? false } ? text : nil
+  }
+
+  private struct Content: Encodable, DecodableWithConfiguration {
+    let entity: Schema.Entity
+    let values: [String: any AttributeValue]
+
+    init(entity: Schema.Entity, values: [String: any AttributeValue]) { (self.entity, self.values) = (entity, values) }
+
+    init(from decoder: any Decoder, configuration entity: Schema.Entity) throws {
+      let container = try decoder.container(keyedBy: PropertyKey.self)
+      var values: [String: any AttributeValue] = [:]
+      for property in entity.attributes {
+        guard let coding = property.coding else { continue }
+        if let value = try coding.decode(container, property.name) {
+          values[property.name] = value
+        } else if let original = property.metadata?.originalName, !original.isEmpty {
+          values[property.name] = try coding.decode(container, original)
+        }
+      }
+      self.init(entity: entity, values: values)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: PropertyKey.self)
+      for property in entity.attributes where !property.isEphemeral {
+        if let value = values[property.name] { try property.coding?.encode(value, &container) }
+      }
+    }
+  }
+}
+
+extension Schema.PropertyMetadata {
+  var isEphemeral: Bool { (metadata as? Schema.Attribute)?.options.contains(.ephemeral) == true }
+}
+
+/// What a store knows of the types whose records it has.
+struct StoredSchema: Codable {
+  /// The names of the properties of each entity.
+  var properties: [String: [String]]
+  /// The unique properties of each entity, and the relationships whose links are stored with its records.
+  var uniques: [String: [[String]]]
+  var links: [String: [String]]
+  var version: Schema.Version
+
+  private static let name = "schema"
+
+  /// Migrates a store to a schema. Properties may be added, removed and renamed without a plan, as far as every record
+  /// can still be read.
+  ///
+  /// - Throws: `loadIssueModelContainer` when a record would have no value for a property.
+  static func open(_ store: RecordStore, for schema: Schema, _ plan: (any SchemaMigrationPlan.Type)?) throws {
+    var stored = try store.info(name).map { try JSONDecoder().decode(StoredSchema.self, from: Data($0.utf8)) }
+    let current = StoredSchema(
+      properties: schema.entitiesByName.mapValues { ($0.attributes.map(\.name) + $0.relations.keys).sorted() },
+      uniques: schema.entitiesByName.mapValues { $0.uniquenessConstraints.sorted { $0.joined() < $1.joined() } },
+      links: schema.entitiesByName.mapValues { entity in
+        entity.relations.values.filter(schema.hasLinks).map(\.name).sorted()
+      },
+      version: schema.version)
+    for entity in schema.entitiesByName.values where entity.hasUnknownConstraint {
+      throw SwiftDataError.unsupportedKeyPath.because("#Unique of \(entity.name) names what is no stored property")
+    }
+    if let version = stored?.version, let stage = try customStage(of: plan, from: version, to: schema.version) {
+      throw SwiftDataError.loadIssueModelContainer.because("\(stage), which is not simulated")
+    }
+    for (entity, names) in stored?.properties ?? [:] {
+      guard let entity = schema.entitiesByName[entity] else { continue }
+      for property in entity.attributes where !names.contains(property.name) && !property.hasDefault {
+        guard let original = property.metadata?.originalName, names.contains(original) else {
+          throw SwiftDataError.loadIssueModelContainer.because(
+            "\(entity.name).\(property.name) is new and has neither a default nor an optional type, and the store may "
+              + "have models without it")
+        }
+      }
+    }
+    if let stored { try stored.requireSameIndexes(as: current, of: schema) }
+    // Types that another process uses and this one does not stay known.
+    stored?.properties.merge(current.properties) { _, new in new }
+    stored?.uniques.merge(current.uniques) { _, new in new }
+    stored?.links.merge(current.links) { _, new in new }
+    // A process without the plan does not lower it.
+    if let old = stored?.version, old < current.version { stored?.version = current.version }
+    let next = stored ?? current
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    let text = String(decoding: try encoder.encode(next), as: UTF8.self)
+    if try store.info(name) != text { try store.set(name, to: text) }
+  }
+
+  /// The stored unique values and links are those of the properties at the time.
+  private func requireSameIndexes(as current: StoredSchema, of schema: Schema) throws {
+    for (entity, own) in uniques {
+      guard let new = current.uniques[entity], new != own else { continue }
+      throw SwiftDataError.loadIssueModelContainer.because(
+        "the unique properties of \(entity) have changed, which is not simulated: delete the store's file")
+    }
+    for (entity, own) in links {
+      guard let relations = schema.entitiesByName[entity]?.relations else { continue }
+      let renamed = relations.values.compactMap { ($0.metadata.metadata as? Schema.Relationship)?.originalName }
+      let moved = own.filter { relations[$0] != nil && current.links[entity]?.contains($0) == false }
+      guard let name = (moved + own.filter(renamed.contains)).first else { continue }
+      throw SwiftDataError.loadIssueModelContainer.because(
+        "the relationship \(entity).\(name) was renamed or has a new inverse, which is not simulated: delete the "
+          + "store's file")
+    }
+  }
+
+  /// The first stage of the plan between both versions that has code of the author.
+  private static func customStage(
+    of plan: (any SchemaMigrationPlan.Type)?, from old: Schema.Version, to new: Schema.Version
+  ) throws -> String? {
+    guard let plan, old != new else { return nil }
+    guard old < new else { throw SwiftDataError.backwardMigration }
+    for case .custom(let from, let to, let before, let after) in plan.stages where before != nil || after != nil {
+      if from.versionIdentifier >= old, to.versionIdentifier <= new {
+        return "the migration from \(from.versionIdentifier) to \(to.versionIdentifier) is custom"
+      }
+    }
+    return nil
+  }
+}

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+@_exported public import Foundation
+// The modules that `import SwiftData` makes visible to an author's file.
+@_exported public import Observation
+@_exported public import URLSessionAPI
+
 // The macros of SwiftData. Their expansions are our own; Apple's have other members.
 
 /// Makes a class a model: its stored variables are stored in a `ModelContainer`. Source: `SwiftData.Model()`.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import CoreGraphicsAPI
 public import Foundation
 
 /// A colour. Source: `UIKit.UIColor`; only what widgets use.
@@ -75,3 +76,98 @@ extension UIColor {
     tertiarySystemGroupedBackground = named("tertiarySystemGroupedBackground"), darkText = named("darkText"),
     lightText = named("lightText")
 }
+
+/// A closure that makes the colour for a trait, such as a dark one. Two are equal if they are the same object.
+package final class DynamicColor: Hashable, Sendable {
+  // Called on the threads that the author's views are evaluated on, as UIKit does.
+  nonisolated(unsafe) private let make: (UITraitCollection) -> UIColor
+
+  init(_ make: @escaping (UITraitCollection) -> UIColor) { self.make = make }
+
+  package func color(for traits: UITraitCollection) -> UIColor { make(traits) }
+
+  package static func == (lhs: DynamicColor, rhs: DynamicColor) -> Bool { lhs === rhs }
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+extension UIColor {
+  package convenience init(systemName: String) { self.init(.name(systemName)) }
+  package convenience init(_ color: UIColor) { self.init(color.known, alpha: color.alpha) }
+
+  /// A colour that depends on the traits, such as the appearance.
+  public convenience init(dynamicProvider: @escaping (UITraitCollection) -> UIColor) {
+    self.init(.dynamic(DynamicColor(dynamicProvider)))
+  }
+  /// All values are from 0 to 1.
+  public convenience init(hue: CGFloat, saturation: CGFloat, brightness: CGFloat, alpha: CGFloat) {
+    func part(_ n: CGFloat) -> CGFloat {
+      let k = (n + hue * 6).truncatingRemainder(dividingBy: 6)
+      return brightness - brightness * saturation * max(0, min(k, 4 - k, 1))
+    }
+    self.init(red: part(5), green: part(3), blue: part(1), alpha: alpha)
+  }
+  public convenience init(cgColor: CGColor) {
+    let parts = cgColor.components ?? []
+    if parts.count < 4 {
+      self.init(white: parts.first ?? 0, alpha: cgColor.alpha)
+    } else {
+      self.init(red: parts[0], green: parts[1], blue: parts[2], alpha: cgColor.alpha)
+    }
+  }
+
+  /// The colour for traits.
+  public func resolvedColor(with traitCollection: UITraitCollection) -> UIColor {
+    guard case .dynamic(let color) = known else { return self }
+    let made = color.color(for: traitCollection).resolvedColor(with: traitCollection)
+    return alpha == 1 ? made : made.withAlphaComponent(CGFloat(alpha))
+  }
+
+  /// From 0 to 1; `nil` for a colour of the system or of an asset catalog, whose values the process does not know.
+  private var components: (red: CGFloat, green: CGFloat, blue: CGFloat)? {
+    switch resolvedColor(with: .current).known {
+    case .parts(let red, let green, let blue): (CGFloat(red), CGFloat(green), CGFloat(blue))
+    case .name("black"), .name("clear"), .name("darkText"): (0, 0, 0)
+    case .name("white"), .name("lightText"): (1, 1, 1)
+    case .name("red"): (1, 0, 0)
+    case .name("green"): (0, 1, 0)
+    case .name("blue"): (0, 0, 1)
+    case .name("cyan"): (0, 1, 1)
+    case .name("yellow"): (1, 1, 0)
+    case .name("magenta"): (1, 0, 1)
+    case .name("orange"): (1, 0.5, 0)
+    case .name("purple"): (0.5, 0, 0.5)
+    case .name("brown"): (0.6, 0.4, 0.2)
+    case .name("gray"): (0.5, 0.5, 0.5)
+    case .name("darkGray"): (1 / 3, 1 / 3, 1 / 3)
+    case .name("lightGray"): (2 / 3, 2 / 3, 2 / 3)
+    default: nil
+    }
+  }
+
+  /// Returns whether the components are known: not those of the system's and the asset catalog's colours.
+  @discardableResult public func getRed(
+    _ red: UnsafeMutablePointer<CGFloat>?, green: UnsafeMutablePointer<CGFloat>?, blue: UnsafeMutablePointer<CGFloat>?,
+    alpha: UnsafeMutablePointer<CGFloat>?
+  ) -> Bool {
+    guard let parts = components else { return false }
+    red?.pointee = parts.red
+    green?.pointee = parts.green
+    blue?.pointee = parts.blue
+    alpha?.pointee = self == .clear ? 0 : CGFloat(self.alpha)
+    return true
+  }
+
+  /// Ends the process for a colour of the system or of an asset catalog, whose components the process does not know.
+  public var cgColor: CGColor {
+    guard let parts = components else {
+      fatalError("UIColor.cgColor: the components of \(known) are known to the device and not to this process")
+    }
+    return CGColor(
+      red: parts.red, green: parts.green, blue: parts.blue, alpha: self == .clear ? 0 : CGFloat(alpha))
+  }
+}
+
+/// The type of `#colorLiteral` where the context demands none. Source: UIKit.
+public typealias _ColorLiteralType = UIColor
+/// The type of `#imageLiteral` where the context demands none. Source: UIKit.
+public typealias _ImageLiteralType = UIImage

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import AuthorRuntime
-import Foundation
+public import Foundation
+// Translations and user defaults come with URLSession: an author's compiler flags import this module into every file.
+@_exported public import FoundationAdditions
+package import HTTPRules
+@_exported public import Localization
 import MessageBus
 import Messages
 import Synchronization
+@_exported public import UserDefaultsAPI
 
 /// An author's handler for events of background sessions: of a widget's configuration, or of the app's delegate.
 package struct BackgroundEventsHandler: Sendable {
@@ -226,5 +231,40 @@ package final class SessionRegistry: Sendable {
   /// Sets the handlers to notify when the time limit of a delivery is near; `nil` when it has ended.
   func setWake(_ delivery: UUID, _ completions: Completions?) {
     state.withLock { $0.wakes[delivery] = completions }
+  }
+}
+
+/// What the requests of a process say about its product, and what they may load.
+package final class ClientProfileSource: Sendable {
+  private let make: @Sendable () -> ClientProfile
+
+  package init(_ make: @escaping @Sendable () -> ClientProfile) { self.make = make }
+
+  package var profile: ClientProfile { make() }
+
+  /// That of the process: of its main bundle, of the device's system and of its language. Reports the keys of App
+  /// Transport Security that have no effect here: DIAGNOSIS-11.
+  package static func of(_ process: HostedProcess) -> ClientProfileSource {
+    for key in TransportSecurity.keysWithoutEffect(in: Bundle.main.infoDictionary ?? [:]) {
+      process.noticeUnsimulated(key, "App Transport Security examines only whether a connection uses TLS")
+    }
+    return process.part(ClientProfileSource.self) { _ in ClientProfileSource { .main } }
+  }
+}
+
+extension ClientProfile {
+  fileprivate static var main: ClientProfile {
+    let process = ProcessInfo.processInfo
+    return ClientProfile(
+      infoDictionary: Bundle.main.infoDictionary ?? [:], processName: process.processName,
+      systemVersion: process.environment["SIMULATOR_RUNTIME_VERSION"] ?? "", languages: preferredLanguages())
+  }
+}
+
+extension FileManager {
+  /// The folder of an app group, shared by the apps and extensions of the group; `nil` when the process does not belong
+  /// to the group.
+  public func containerURL(forSecurityApplicationGroupIdentifier groupIdentifier: String) -> URL? {
+    HostedProcess.current?.groups[groupIdentifier].map { URL(fileURLWithPath: $0, isDirectory: true) }
   }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuthorRuntime
 public import Foundation
+import Messages
+import Synchronization
 
 // The delegates of sessions. On Apple's systems the methods are optional, and those with a completion handler have an
 // asynchronous form. Here each form is a requirement with a default implementation. A session calls the asynchronous
@@ -141,5 +144,208 @@ extension URLSession {
     case useNewRequest = 1
     /// Ends the task with `cancelled`.
     case cancel = 2
+  }
+}
+
+// Default implementations of optional methods.
+
+extension URLSessionDelegate {
+  public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
+  public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {}
+
+  /// Continues with the task's method.
+  public func urlSession(
+    _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    DelegateMethod.isMissing()
+    completionHandler(.performDefaultHandling, nil)
+  }
+
+  /// Calls the completion handler form.
+  public func urlSession(
+    _ session: URLSession, didReceive challenge: URLAuthenticationChallenge
+  ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+    await session.onDelegateQueue { done in
+      self.urlSession(session, didReceive: challenge) { done(($0, $1)) }
+    }
+  }
+}
+
+extension URLSessionTaskDelegate {
+  public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) { DelegateMethod.isMissing() }
+  public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    DelegateMethod.isMissing()
+  }
+  public func urlSession(
+    _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+  ) { DelegateMethod.isMissing() }
+  public func urlSession(
+    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+    totalBytesExpectedToSend: Int64
+  ) { DelegateMethod.isMissing() }
+  public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+    DelegateMethod.isMissing()
+  }
+
+  /// Sends the original request.
+  public func urlSession(
+    _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+    completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+  ) {
+    DelegateMethod.isMissing()
+    completionHandler(.continueLoading, nil)
+  }
+
+  /// Calls the completion handler form.
+  public func urlSession(
+    _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
+  ) async -> (URLSession.DelayedRequestDisposition, URLRequest?) {
+    await session.onDelegateQueue { done in
+      self.urlSession(session, task: task, willBeginDelayedRequest: request) { done(($0, $1)) }
+    }
+  }
+
+  /// Follows the redirection.
+  public func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    DelegateMethod.isMissing()
+    completionHandler(request)
+  }
+
+  /// Calls the completion handler form.
+  public func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest
+  ) async -> URLRequest? {
+    await session.onDelegateQueue { done in
+      self.urlSession(
+        session, task: task, willPerformHTTPRedirection: response, newRequest: request, completionHandler: done)
+    }
+  }
+
+  /// Performs the default handling.
+  public func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    DelegateMethod.isMissing()
+    completionHandler(.performDefaultHandling, nil)
+  }
+
+  /// Calls the completion handler form.
+  public func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+  ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+    await session.onDelegateQueue { done in
+      self.urlSession(session, task: task, didReceive: challenge) { done(($0, $1)) }
+    }
+  }
+
+  /// Provides no stream.
+  public func urlSession(
+    _ session: URLSession, task: URLSessionTask,
+    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+  ) {
+    DelegateMethod.isMissing()
+    completionHandler(nil)
+  }
+
+  /// Calls the completion handler form.
+  public func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream? {
+    await session.onDelegateQueue { (done: @escaping @Sendable (BodyStream) -> Void) in
+      self.urlSession(session, task: task) { done(BodyStream(stream: $0)) }
+    }.stream
+  }
+}
+
+extension URLSessionDataDelegate {
+  /// Receives the body.
+  public func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    DelegateMethod.isMissing()
+    completionHandler(.allow)
+  }
+
+  /// Calls the completion handler form.
+  public func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
+  ) async -> URLSession.ResponseDisposition {
+    await session.onDelegateQueue { done in
+      self.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: done)
+    }
+  }
+
+  public func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
+  ) { DelegateMethod.isMissing() }
+  public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    DelegateMethod.isMissing()
+  }
+}
+
+extension URLSessionDownloadDelegate {
+  public func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+    totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+  ) { DelegateMethod.isMissing() }
+  public func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+    expectedTotalBytes: Int64
+  ) { DelegateMethod.isMissing() }
+}
+
+/// One call of an author's delegate. Detects whether the delegate implements the method, which Swift cannot determine
+/// before the call.
+final class DelegateMethod: Sendable {
+  @TaskLocal private static var current: DelegateMethod?
+  private let missing = Atomic(false)
+
+  /// Called by the default implementation of a method.
+  static func isMissing() { current?.missing.store(true, ordering: .relaxed) }
+
+  /// Calls a method. Returns `false` when the delegate does not implement it.
+  static func callDelegate(_ call: () -> Void) -> Bool {
+    let method = DelegateMethod()
+    $current.withValue(method, operation: call)
+    return !method.missing.load(ordering: .relaxed)
+  }
+
+  /// Calls a method with a result. Returns `nil` when the delegate does not implement it.
+  static func ask<Answer>(_ call: () async -> Answer) async -> Answer? {
+    let method = DelegateMethod()
+    let answer = await $current.withValue(method, operation: call)
+    return method.missing.load(ordering: .relaxed) ? nil : answer
+  }
+
+  /// Transfers the current call to another thread.
+  static func carried(_ work: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+    let method = current
+    return { $current.withValue(method, operation: work) }
+  }
+}
+
+/// Transfers a stream from the delegate to its reader.
+struct BodyStream: Sendable {
+  // Passed on once. The sender does not keep a reference.
+  nonisolated(unsafe) let stream: InputStream?
+}
+
+extension URLSession {
+  /// Calls the completion handler form of a delegate's method on the delegate queue.
+  func onDelegateQueue<Answer: Sendable>(
+    _ call: @escaping @Sendable (_ done: @escaping @Sendable (Answer) -> Void) -> Void
+  ) async -> Answer {
+    let (core, context) = (core, HostedProcess.currentContext)
+    return await withCheckedContinuation { continuation in
+      core.queue.addOperation(
+        DelegateMethod.carried {
+          core.process.asCurrent(context) { call { continuation.resume(returning: $0) } }
+        })
+    }
   }
 }

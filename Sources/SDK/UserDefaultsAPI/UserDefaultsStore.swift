@@ -193,3 +193,90 @@ private struct SuiteInstance: Sendable {
   // Unsafe: UserDefaults has no Sendable conformance on Linux. Its methods may be called on any thread.
   nonisolated(unsafe) weak var defaults: UserDefaults?
 }
+
+/// The values of user defaults as Foundation passes them, and as they are in the log.
+enum DefaultsObject {
+  /// A binary property list; `nil` when the object is none.
+  static func propertyList(_ object: AnyObject) -> [UInt8]? {
+    if let data = try? PropertyListSerialization.data(fromPropertyList: object, format: .binary, options: 0) {
+      return Array(data)
+    }
+    guard let plain = plain(object) else { return nil }
+    return (try? PropertyListSerialization.data(fromPropertyList: plain, format: .binary, options: 0)).map(Array.init)
+  }
+
+  /// The object of a binary property list.
+  static func object(_ bytes: [UInt8]) -> AnyObject? {
+    guard let value = try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil) else { return nil }
+    // Without these calls the linker drops the conformances from a static executable.
+    if let array = value as? [Any] { return array._bridgeToObjectiveC() }
+    if let dictionary = value as? [String: Any] { return dictionary._bridgeToObjectiveC() }
+    return value as AnyObject
+  }
+
+  /// The value without the types that UserDefaults permits and property lists on Linux do not have; `nil` if it has
+  /// others.
+  private static func plain(_ value: Any) -> AnyObject? {
+    switch value {
+    case let value as CGFloat: return NSNumber(value: Double(value))
+    case let values as [Any]:
+      let found = values.compactMap { plain($0) }
+      return found.count == values.count ? (found as [Any])._bridgeToObjectiveC() : nil
+    case let values as [String: Any]:
+      let found = values.compactMapValues { plain($0) }
+      return found.count == values.count ? (found as [String: Any])._bridgeToObjectiveC() : nil
+    case is String, is Date, is Data, is NSNumber: return value as AnyObject
+    default: return nil
+    }
+  }
+}
+
+/// Records in the journal which defaults a process changed. Changes within a moment of a notice are in the next one, so
+/// that thousands of them do not fill the journal.
+final class DefaultsReporter: Sendable {
+  private struct State {
+    var changes: [(domain: String, keys: [String], count: Int)] = []
+    var isSending = false
+  }
+
+  /// The shortest time between two notices, of the machine's time.
+  private static let pause = Duration.milliseconds(100)
+
+  private let process: HostedProcess
+  private let state = Mutex(State())
+
+  init(_ process: HostedProcess) { self.process = process }
+
+  /// Any thread.
+  func changed(_ key: String, in domain: String) {
+    let begins = state.withLock { state in
+      let index = state.changes.firstIndex { $0.domain == domain } ?? state.changes.count
+      if index == state.changes.count { state.changes.append((domain, [], 0)) }
+      state.changes[index].count += 1
+      let keys = state.changes[index].keys
+      if keys.count < DefaultsChanged.namedKeys, !keys.contains(key) { state.changes[index].keys.append(key) }
+      defer { state.isSending = true }
+      return !state.isSending
+    }
+    // The author's code may occupy all threads of Swift concurrency: on one core there is one.
+    if begins { process.startTask(on: process.connection.executor) { await self.send() } }
+  }
+
+  private func send() async {
+    while let changes = next() {
+      for change in changes {
+        process.connection.record(DefaultsChanged(domain: change.domain, keys: change.keys, changes: change.count))
+      }
+      await process.connection.caughtUp()
+      try? await Task.sleep(for: Self.pause)
+    }
+  }
+
+  private func next() -> [(domain: String, keys: [String], count: Int)]? {
+    state.withLock { state in
+      defer { state.changes = [] }
+      state.isSending = !state.changes.isEmpty && !Task.isCancelled
+      return state.isSending ? state.changes : nil
+    }
+  }
+}

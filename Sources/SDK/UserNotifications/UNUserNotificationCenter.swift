@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuthorRuntime
-public import Foundation
+@_exported public import Foundation
 
 /// Source: `UserNotifications.UNNotificationPresentationOptions`.
 public struct UNNotificationPresentationOptions: OptionSet, Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuthorRuntime
-public import Foundation
+@_exported public import Foundation
 
 /// Source: `WatchConnectivity.WCSessionActivationState`.
 public enum WCSessionActivationState: Int, Sendable {

@@ -131,3 +131,144 @@ extension ControlWidgetConfiguration {
     }
   }
 }
+
+/// A template with a view that the host receives.
+@MainActor protocol ViewTemplate {
+  var view: AnyView { get }
+}
+
+extension ControlWidgetTemplate {
+  /// The view of this template, or of its body.
+  @MainActor var archivedView: AnyView {
+    if let template = self as? any ViewTemplate { return template.view }
+    return Body.self == Never.self ? AnyView(EmptyView()) : body.archivedView
+  }
+}
+
+/// A control that performs an action. Source: `WidgetKit.ControlWidgetButton`.
+@MainActor @preconcurrency
+public struct ControlWidgetButton<Label: View, ActionLabel: View, Action: AppIntent>: ControlWidgetTemplate,
+  ViewTemplate
+{
+  public typealias Body = Never
+  let view: AnyView
+
+  private init(_ action: Action, _ label: Label, _ actionLabel: ActionLabel) {
+    view = AnyView(
+      Button(intent: action) {
+        label
+        actionLabel
+      })
+  }
+
+  /// A button with a separate label while the action runs. The label of the idle state is shown.
+  public init(
+    action: Action, @ViewBuilder label: () -> Label, @ViewBuilder actionLabel: (Bool) -> ActionLabel
+  ) {
+    self.init(action, label(), actionLabel(false))
+  }
+}
+
+extension ControlWidgetButton where ActionLabel == EmptyView {
+  public init(action: Action, @ViewBuilder label: () -> Label) { self.init(action, label(), EmptyView()) }
+}
+
+extension ControlWidgetButton where Label == Text {
+  public init(
+    _ titleKey: LocalizedStringKey, action: Action, @ViewBuilder actionLabel: (Bool) -> ActionLabel
+  ) {
+    self.init(action, Text(titleKey), actionLabel(false))
+  }
+  @_disfavoredOverload public init(
+    _ title: some StringProtocol, action: Action, @ViewBuilder actionLabel: (Bool) -> ActionLabel
+  ) {
+    self.init(action, Text(title), actionLabel(false))
+  }
+}
+
+/// A control that is on or off. Source: `WidgetKit.ControlWidgetToggle`.
+@MainActor @preconcurrency
+public struct ControlWidgetToggle<Label: View, ValueLabel: View, Action: SetValueIntent>: ControlWidgetTemplate,
+  ViewTemplate
+where Action.ValueType == Bool {
+  public typealias Body = Never
+  let view: AnyView
+
+  private init(_ isOn: Bool, _ action: Action, _ label: Label, _ valueLabel: ValueLabel) {
+    view = AnyView(
+      Toggle(isOn: isOn, intent: action) {
+        label
+        valueLabel
+      })
+  }
+
+  /// A toggle with a label for each state.
+  public init(
+    isOn: Bool, action: Action, @ViewBuilder label: () -> Label, @ViewBuilder valueLabel: (Bool) -> ValueLabel
+  ) {
+    self.init(isOn, action, label(), valueLabel(isOn))
+  }
+}
+
+extension ControlWidgetToggle where ValueLabel == EmptyView {
+  public init(isOn: Bool, action: Action, @ViewBuilder label: () -> Label) {
+    self.init(isOn, action, label(), EmptyView())
+  }
+}
+
+extension ControlWidgetToggle where Label == Text {
+  public init(
+    _ titleKey: LocalizedStringKey, isOn: Bool, action: Action, @ViewBuilder valueLabel: (Bool) -> ValueLabel
+  ) {
+    self.init(isOn, action, Text(titleKey), valueLabel(isOn))
+  }
+  @_disfavoredOverload public init(
+    _ title: some StringProtocol, isOn: Bool, action: Action, @ViewBuilder valueLabel: (Bool) -> ValueLabel
+  ) {
+    self.init(isOn, action, Text(title), valueLabel(isOn))
+  }
+}
+
+/// A template with a changed view.
+@MainActor private struct ModifiedTemplate: ControlWidgetTemplate, ViewTemplate {
+  typealias Body = Never
+  let view: AnyView
+}
+
+extension ControlWidgetTemplate {
+  /// The colour of the control while it is on.
+  @MainActor @preconcurrency public func tint(_ tint: Color?) -> some ControlWidgetTemplate {
+    ModifiedTemplate(view: AnyView(archivedView.tint(tint)))
+  }
+  /// Whether the control hides its content while the device is locked.
+  @MainActor @preconcurrency public func privacySensitive(_ sensitive: Bool = true) -> some ControlWidgetTemplate {
+    ModifiedTemplate(view: AnyView(archivedView.privacySensitive(sensitive)))
+  }
+  /// Whether a tap has no effect.
+  @MainActor @preconcurrency public func disabled(_ disabled: Bool) -> some ControlWidgetTemplate {
+    ModifiedTemplate(view: AnyView(archivedView.disabled(disabled)))
+  }
+}
+
+extension View {
+  /// The system's description of a control's state.
+  @MainActor @preconcurrency public func controlWidgetStatus(_ status: LocalizedStringKey) -> some View {
+    modified(.silent(.controlWidgetStatus))
+  }
+  /// The system's description of a control's state.
+  @_disfavoredOverload @MainActor @preconcurrency public func controlWidgetStatus<S: StringProtocol>(
+    _ status: S
+  ) -> some View {
+    modified(.silent(.controlWidgetStatus))
+  }
+  /// The system's description of a control's action.
+  @MainActor @preconcurrency public func controlWidgetActionHint(_ hint: LocalizedStringKey) -> some View {
+    modified(.silent(.controlWidgetActionHint))
+  }
+  /// The system's description of a control's action.
+  @_disfavoredOverload @MainActor @preconcurrency public func controlWidgetActionHint<S: StringProtocol>(
+    _ hint: S
+  ) -> some View {
+    modified(.silent(.controlWidgetActionHint))
+  }
+}

@@ -2,7 +2,7 @@
 
 import Archive
 import AuthorRuntime
-import Foundation
+public import Foundation
 import MessageBus
 import Messages
 import SwiftUI
@@ -57,4 +57,18 @@ extension Data {
     }
     self = data
   }
+}
+
+/// The token with which the developer's backend sends pushes to this app's widgets. Source: `WidgetKit.WidgetPushInfo`
+/// of the macOS 27 SDK.
+public struct WidgetPushInfo: Sendable {
+  public let token: Data
+}
+
+/// Receives the token for widget pushes. Source: `WidgetKit.WidgetPushHandler` of the macOS 27 SDK.
+public protocol WidgetPushHandler {
+  /// The system creates the handler.
+  init()
+  /// The token or the set of widgets that support pushes has changed.
+  func pushTokenDidChange(_ pushInfo: WidgetPushInfo, widgets: [WidgetInfo])
 }

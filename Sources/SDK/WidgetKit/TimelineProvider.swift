@@ -116,3 +116,105 @@ private func isEqual<T>(_ first: T, _ second: T) -> Bool {
   func compare<E: Equatable>(_ first: E) -> Bool { first == second as? E }
   return (first as? any Equatable).map { compare($0) } ?? false
 }
+
+/// The content of a widget from a date on. Source: `WidgetKit.TimelineEntry`.
+public protocol TimelineEntry {
+  /// The earliest date at which it is shown.
+  var date: Date { get }
+  /// The entry's relevance, for Smart Stacks.
+  var relevance: TimelineEntryRelevance? { get }
+}
+
+extension TimelineEntry {
+  public var relevance: TimelineEntryRelevance? { nil }
+}
+
+/// An entry's relevance compared with other entries of the same provider. Source: `WidgetKit.TimelineEntryRelevance`.
+public struct TimelineEntryRelevance: Codable, Hashable {
+  /// Only compared with other scores of the same provider. Not relevant if 0 or less.
+  public var score: Float
+  /// In seconds. 0: until the next entry with a relevance.
+  public var duration: TimeInterval
+
+  public init(score: Float, duration: TimeInterval = 0.0) {
+    self.score = score
+    self.duration = duration
+  }
+}
+
+/// The earliest date of the next timeline request. Source: `WidgetKit.TimelineReloadPolicy`.
+public struct TimelineReloadPolicy: Equatable, Sendable {
+  let policy: ReloadPolicy
+
+  /// After the last entry's date.
+  public static let atEnd = TimelineReloadPolicy(policy: .atEnd)
+  /// Only when `WidgetCenter` requests it.
+  public static let never = TimelineReloadPolicy(policy: .never)
+  /// After a date.
+  public static func after(_ date: Date) -> TimelineReloadPolicy { TimelineReloadPolicy(policy: .after(date)) }
+}
+
+/// Entries and a reload policy. Source: `WidgetKit.Timeline`.
+public struct Timeline<EntryType: TimelineEntry> {
+  public let entries: [EntryType]
+  public let policy: TimelineReloadPolicy
+
+  public init(entries: [EntryType], policy: TimelineReloadPolicy) {
+    self.entries = entries
+    self.policy = policy
+  }
+}
+
+/// The relevance of a widget. Source: `WidgetKit.WidgetRelevance`; accepted, but only the Smart Stack of watchOS reads
+/// it.
+public struct WidgetRelevance<Configuration> {
+  private let attributes: [WidgetRelevanceAttribute<Configuration>]
+
+  public init(_ attributes: [WidgetRelevanceAttribute<Configuration>]) { self.attributes = attributes }
+}
+
+/// A time or place at which a widget is relevant. Source: `WidgetKit.WidgetRelevanceAttribute`.
+public struct WidgetRelevanceAttribute<Configuration> {
+  private let configuration: Configuration?
+  private let context: RelevantContext?
+  private let group: WidgetRelevanceGroup
+}
+
+extension WidgetRelevanceAttribute where Configuration == Void {
+  public init(context: RelevantContext) { self.init(configuration: nil, context: context, group: .automatic) }
+  /// Relevant as part of a group.
+  public init(group: WidgetRelevanceGroup) { self.init(configuration: nil, context: nil, group: group) }
+}
+
+extension WidgetRelevanceAttribute where Configuration: WidgetConfigurationIntent {
+  public init(configuration: Configuration, context: RelevantContext) {
+    self.init(configuration: configuration, context: context, group: .automatic)
+  }
+  /// One configuration, relevant as part of a group.
+  public init(configuration: Configuration, group: WidgetRelevanceGroup) {
+    self.init(configuration: configuration, context: nil, group: group)
+  }
+}
+
+/// Widgets of which the system suggests one. Source: `WidgetKit.WidgetRelevanceGroup`.
+public struct WidgetRelevanceGroup: Hashable, Sendable {
+  private let name: String
+
+  /// A group of the author's.
+  public static func named(_ name: String) -> WidgetRelevanceGroup { WidgetRelevanceGroup(name: name) }
+  public static let ungrouped = WidgetRelevanceGroup(name: "ungrouped")
+  /// A group that the system chooses.
+  public static let automatic = WidgetRelevanceGroup(name: "automatic")
+}
+
+/// A time of relevance. Source: `RelevanceKit.RelevantContext`, which AppIntents exports.
+public struct RelevantContext: Sendable {
+  private let interval: DateInterval?
+
+  public static func date(from start: Date, to end: Date) -> RelevantContext {
+    RelevantContext(interval: DateInterval(start: start, end: max(start, end)))
+  }
+  public static func date(_ date: Date) -> RelevantContext {
+    RelevantContext(interval: DateInterval(start: date, duration: 0))
+  }
+}

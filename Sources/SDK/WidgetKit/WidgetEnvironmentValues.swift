@@ -107,3 +107,97 @@ extension EnvironmentValues {
     }
   }
 }
+
+/// How the system renders a widget. Source: `WidgetKit.WidgetRenderingMode`.
+public struct WidgetRenderingMode: Equatable, Sendable, CustomStringConvertible {
+  let name: RenderingModeName
+
+  /// In the author's colours.
+  public static let fullColor = WidgetRenderingMode(name: .fullColor)
+  /// In two groups, each in one colour.
+  public static let accented = WidgetRenderingMode(name: .accented)
+  /// By brightness, in the colours of the background.
+  public static let vibrant = WidgetRenderingMode(name: .vibrant)
+
+  public var description: String { name.rawValue }
+}
+
+/// How an image is rendered in an accented widget. Source: `WidgetKit.WidgetAccentedRenderingMode`.
+public struct WidgetAccentedRenderingMode: Hashable, Sendable {
+  let name: String
+  /// In the colour of the accented group.
+  public static let accented = WidgetAccentedRenderingMode(name: "accented")
+  /// Without colours.
+  public static let desaturated = WidgetAccentedRenderingMode(name: "desaturated")
+  /// Without colours, then in the colour of the accented group.
+  public static let accentedDesaturated = WidgetAccentedRenderingMode(name: "accentedDesaturated")
+  /// In its own colours.
+  public static let fullColor = WidgetAccentedRenderingMode(name: "fullColor")
+}
+
+/// The level of detail for a viewing distance. Source: `WidgetKit.LevelOfDetail`; always the default outside visionOS.
+public struct LevelOfDetail: Equatable, Sendable {
+  let name: String
+  /// For near viewing.
+  public static let `default` = LevelOfDetail(name: "default")
+  /// For distant viewing.
+  public static let simplified = LevelOfDetail(name: "simplified")
+}
+
+/// The size and shape of a widget. Source: `WidgetKit.WidgetFamily` of the iOS 18 SDK. Its raw values are not public,
+/// so these are ours.
+@preconcurrency public enum WidgetFamily: Int, CustomStringConvertible, CustomDebugStringConvertible, Sendable, Hashable
+{
+  /// Small, on the Home Screen and similar places.
+  case systemSmall
+  case systemMedium
+  case systemLarge
+  /// Extra large, on iPad and Mac.
+  case systemExtraLarge
+  /// In a corner of a watch face.
+  case accessoryCorner
+  /// A circle on the Lock Screen.
+  case accessoryCircular
+  /// A rectangle on the Lock Screen.
+  case accessoryRectangular
+  /// A line above the clock.
+  case accessoryInline
+  /// Extra large, portrait.
+  case systemExtraLargePortrait
+
+  /// The case's name.
+  public var description: String { name.rawValue }
+  /// The case's name.
+  public var debugDescription: String { name.rawValue }
+
+  /// The family in messages.
+  var name: WidgetFamilyName {
+    switch self {
+    case .systemSmall: .systemSmall
+    case .systemMedium: .systemMedium
+    case .systemLarge: .systemLarge
+    case .systemExtraLarge: .systemExtraLarge
+    case .accessoryCorner: .accessoryCorner
+    case .accessoryCircular: .accessoryCircular
+    case .accessoryRectangular: .accessoryRectangular
+    case .accessoryInline: .accessoryInline
+    case .systemExtraLargePortrait: .systemExtraLargePortrait
+    }
+  }
+
+  init(_ name: WidgetFamilyName) {
+    switch name {
+    case .systemSmall: self = .systemSmall
+    case .systemMedium: self = .systemMedium
+    case .systemLarge: self = .systemLarge
+    case .systemExtraLarge: self = .systemExtraLarge
+    case .accessoryCorner: self = .accessoryCorner
+    case .accessoryCircular: self = .accessoryCircular
+    case .accessoryRectangular: self = .accessoryRectangular
+    case .accessoryInline: self = .accessoryInline
+    case .systemExtraLargePortrait: self = .systemExtraLargePortrait
+    // A control has no family, and nothing of an author's reads this one.
+    case .control: self = .systemSmall
+    }
+  }
+}

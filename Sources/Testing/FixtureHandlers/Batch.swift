@@ -117,3 +117,100 @@ final class Batch: NSObject, URLSessionDownloadDelegate, Sendable {
     Task { @MainActor in complete() }
   }
 }
+
+/// Many downloads of one session: `TRIAL_COUNT` times the URL in `TRIAL_URLS`, each with a different seed. A timeline
+/// request creates them when the test has put a file `go` into the shared folder.
+final class Bulk: NSObject, URLSessionDownloadDelegate, Sendable {
+  static let shared = Bulk()
+  private static let environment = ProcessInfo.processInfo.environment
+  private static let count = environment["TRIAL_COUNT"].flatMap { Int($0) } ?? 1
+
+  private let session = Mutex<URLSession?>(nil)
+  @MainActor private var completions: [() -> Void] = []
+
+  /// The folder of the downloaded files, which are named after their seeds.
+  private static var results: URL? { Batch.folder?.appendingPathComponent("results") }
+
+  @discardableResult func makeSession() -> URLSession {
+    session.withLock { session in
+      if let session { return session }
+      let configuration = URLSessionConfiguration.background(withIdentifier: Batch.identifier)
+      configuration.sharedContainerIdentifier = Self.environment["TRIAL_GROUP"]
+      configuration.httpMaximumConnectionsPerHost = 64
+      let made = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+      session = made
+      return made
+    }
+  }
+
+  /// Creates the downloads when `go` exists, and prints the number of tasks.
+  func reload() async {
+    let session = makeSession()
+    if let folder = Batch.folder, unlink(folder.appendingPathComponent("go").path) == 0, let results = Self.results {
+      try? FileManager.default.createDirectory(at: results, withIntermediateDirectories: true)
+      let began = ContinuousClock.now
+      for seed in 1...Self.count {
+        guard let url = URL(string: "\(Self.environment["TRIAL_URLS"] ?? "")&seed=\(seed)") else { continue }
+        session.downloadTask(with: url).resume()
+      }
+      print("made \(Self.count) tasks in \((ContinuousClock.now - began) / .milliseconds(1)) ms")
+    }
+    print("listed \(await session.allTasks.count) tasks")
+  }
+
+  @MainActor func handle(_ completion: @escaping () -> Void) {
+    completions.append(completion)
+    makeSession()
+  }
+
+  // MARK: Delegate
+
+  func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+    totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+  ) {
+    guard Self.count == 1 else { return }
+    print("written \(totalBytesWritten) of \(totalBytesExpectedToWrite)")
+  }
+
+  func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+    let query = downloadTask.originalRequest?.url?.query() ?? ""
+    guard let results = Self.results, let seed = query.components(separatedBy: "seed=").last else { return }
+    let result = results.appendingPathComponent(seed)
+    unlink(result.path)
+    try? FileManager.default.moveItem(at: location, to: result)
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {}
+
+  func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
+    Task { @MainActor in
+      let waiting = completions
+      completions = []
+      for completion in waiting { completion() }
+    }
+  }
+}
+
+/// A widget whose timelines create the downloads.
+struct BulkWidget: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Trial", provider: BulkProvider()) { entry in Text(verbatim: entry.text) }
+      .onBackgroundURLSessionEvents(matching: Batch.identifier) { _, completion in Bulk.shared.handle(completion) }
+  }
+}
+
+struct BulkProvider: TimelineProvider {
+  func placeholder(in context: Context) -> FixtureEntry { FixtureEntry(date: Date(), text: "placeholder") }
+
+  func getSnapshot(in context: Context, completion: @escaping @Sendable (FixtureEntry) -> Void) {
+    completion(FixtureEntry(date: Date(), text: "snapshot"))
+  }
+
+  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<FixtureEntry>) -> Void) {
+    Task {
+      await Bulk.shared.reload()
+      completion(Timeline(entries: [FixtureEntry(date: Date(), text: "reloaded")], policy: .never))
+    }
+  }
+}

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ActivityKit
+import AppIntents
 import Foundation
 import SwiftUI
+import Synchronization
 import WidgetKit
 
 /// The role of this process according to `TRIAL_FORM`: an extension with one form of event handler, or an app.
@@ -213,5 +216,188 @@ final class FixtureDelegate: NSObject, UIApplicationDelegate {
     completionHandler: @escaping () -> Void
   ) {
     Batch.shared.handle("delegate", identifier, completionHandler)
+  }
+}
+
+struct FixtureEntry: TimelineEntry {
+  let date: Date
+  let text: String
+}
+
+/// Shows the number of bytes received. The first timeline starts the downloads; a later one creates the session only if
+/// the test created a file `open`.
+struct FixtureProvider: TimelineProvider {
+  func placeholder(in context: Context) -> FixtureEntry { FixtureEntry(date: Date(), text: "placeholder") }
+
+  func getSnapshot(in context: Context, completion: @escaping @Sendable (FixtureEntry) -> Void) {
+    guard Form.current == .halted, isThere("answered") else {
+      return completion(FixtureEntry(date: Date(), text: "snapshot"))
+    }
+    Task { await neverAnswer() }
+  }
+
+  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<FixtureEntry>) -> Void) {
+    Task {
+      if let bytes = Batch.result.flatMap({ try? Data(contentsOf: $0).count }) {
+        return completion(timeline("\(bytes) bytes"))
+      }
+      if isThere("open") { Batch.shared.makeSession() }
+      if Form.current == .halted, isFirst("answered") { return completion(timeline("a good entry")) }
+      if isFirst("began") { await Batch.shared.start() }
+      guard Form.current != .halted else { return await neverAnswer() }
+      completion(timeline("nothing yet"))
+    }
+  }
+
+  private func timeline(_ text: String) -> Timeline<FixtureEntry> {
+    Timeline(entries: [FixtureEntry(date: Date(), text: text)], policy: .never)
+  }
+
+  /// Awaits a request that takes longer than the system allows.
+  private func neverAnswer() async {
+    if let url = ProcessInfo.processInfo.environment["TRIAL_INLINE_URL"].flatMap({ URL(string: $0) }) {
+      _ = try? await URLSession.shared.data(from: url)
+    }
+    let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+    for await _ in never {}
+    continuation.finish()
+  }
+
+  private func isThere(_ name: String) -> Bool {
+    Batch.folder.map { FileManager.default.fileExists(atPath: $0.appendingPathComponent(name).path) } ?? false
+  }
+
+  /// Whether this is the first call in any run of the process.
+  private func isFirst(_ name: String) -> Bool {
+    guard let folder = Batch.folder, !isThere(name) else { return false }
+    return FileManager.default.createFile(atPath: folder.appendingPathComponent(name).path, contents: nil)
+  }
+}
+
+extension WidgetCenter {
+  /// Reloads the timelines, in an extension only.
+  static func reloadWhereThereAreWidgets() {
+    guard Form.current != .app else { return }
+    shared.reloadTimelines(ofKind: "Trial")
+  }
+}
+
+/// What an author's code may do before its process is announced. Each call blocks the main thread until it is answered.
+@MainActor enum LaunchCalls {
+  private static var places: Set<String> = []
+
+  static func make(in place: String) {
+    guard places.insert(place).inserted else { return }
+    let environment = ProcessInfo.processInfo.environment
+    guard let text = environment["TRIAL_URLS"], let url = URL(string: text) else { fatalError("TRIAL_URLS is missing") }
+    let session = Batch.shared.makeSession()
+    session.downloadTask(with: url).resume()
+    print("\(place): \(wait { done in session.getAllTasks { done("\($0.count) of its tasks") } })")
+    let list = wait { done in
+      WidgetCenter.shared.getCurrentConfigurations { result in
+        done((try? result.get()).map { "\($0.count) widgets" } ?? "no list of widgets")
+      }
+    }
+    print("\(place): \(list)")
+    let answer = wait { done in
+      URLSession.shared.dataTask(with: url) { data, _, error in
+        done(data.map { "\($0.count) bytes" } ?? "\(error.debugDescription)")
+      }.resume()
+    }
+    print("\(place): \(answer)")
+  }
+
+  /// What only an app has.
+  static func makeInApp() {
+    print("registered: \(UIApplication.shared.isRegisteredForRemoteNotifications)")
+    print("activities are enabled: \(ActivityAuthorizationInfo().areActivitiesEnabled)")
+  }
+
+  /// Blocks the calling thread until the closure has called back.
+  private static func wait(_ begin: (_ done: @escaping @Sendable (String) -> Void) -> Void) -> String {
+    let (answer, isThere) = (Answer(), DispatchSemaphore(value: 0))
+    begin { text in
+      answer.set(text)
+      isThere.signal()
+    }
+    isThere.wait()
+    return answer.text
+  }
+}
+
+private final class Answer: Sendable {
+  private let value = Mutex("")
+  var text: String { value.withLock { $0 } }
+  func set(_ text: String) { value.withLock { $0 = text } }
+}
+
+struct LaunchingWidget: Widget {
+  init() { LaunchCalls.make(in: "Widget.init") }
+
+  var body: some WidgetConfiguration {
+    configuration("Trial").backgroundTask(.urlSession) { identifier in
+      await Batch.shared.handle("all", identifier)
+    }
+  }
+}
+
+struct LaunchingApp: App {
+  @UIApplicationDelegateAdaptor(LaunchingDelegate.self) private var delegate
+
+  init() { LaunchCalls.make(in: "App.init") }
+
+  var body: some Scene { WindowGroup { Text(verbatim: "Trial") } }
+}
+
+final class LaunchingDelegate: NSObject, UIApplicationDelegate {
+  func application(
+    _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+  ) -> Bool {
+    LaunchCalls.make(in: "didFinishLaunching")
+    LaunchCalls.makeInApp()
+    return true
+  }
+}
+
+/// An app that prints the URL or user activity with which a widget opened it.
+struct OpenedApp: App {
+  @UIApplicationDelegateAdaptor(OpenedDelegate.self) private var delegate
+
+  var body: some Scene {
+    WindowGroup { OpenedView() }
+  }
+}
+
+struct OpenedView: View {
+  var body: some View {
+    VStack { Text("Opened").onOpenURL { print("a view opens \($0)") } }
+  }
+}
+
+/// A copy of the widget's intent.
+struct Ask: WidgetConfigurationIntent {
+  static let title: LocalizedStringResource = "Ask"
+
+  @Parameter(title: "Word", default: "nothing") var word: String
+}
+
+final class OpenedDelegate: NSObject, UIApplicationDelegate {
+  func application(
+    _ app: UIApplication, open url: URL, options: [UIApplication.OpenURLOptionsKey: Any]
+  ) -> Bool {
+    print("the delegate opens \(url)")
+    return true
+  }
+
+  func application(
+    _ application: UIApplication, continue userActivity: NSUserActivity,
+    restorationHandler: @escaping ([any UIUserActivityRestoring]?) -> Void
+  ) -> Bool {
+    let info = userActivity.userInfo ?? [:]
+    let kind = info[WidgetCenter.UserInfoKey.kind] ?? "no kind"
+    let family = info[WidgetCenter.UserInfoKey.family] ?? "no family"
+    let word = userActivity.widgetConfigurationIntent(of: Ask.self)?.word ?? "no intent"
+    print("continues \(kind) \(family) \(word)")
+    return true
   }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SwiftUI
-import WidgetKit
+
+@testable import SwiftUI
+@testable import WidgetKit
 
 /// Extensions and apps for tests with the mistakes that `widgetlab diagnose` reports, and corrected versions of each.
 /// `TRIAL_MISTAKE` selects one; `TRIAL_APP` selects the containing app.
@@ -90,5 +91,109 @@ struct TwoKinds: WidgetBundle {
   var body: some Widget {
     MistakeWidget<CountsFromNow>()
     MistakeWidget<AsksEveryHour>(kind: "Other")
+  }
+}
+
+/// What the app does when it comes to the foreground.
+@MainActor private func cameToFront() {
+  switch FixtureMistakes.name {
+  case "loop wrong":
+    for record in 1...6 {
+      UserDefaults.standard.set(record, forKey: "record")
+      WidgetCenter.shared.reloadTimelines(ofKind: FixtureMistakes.kind)
+    }
+  case "loop right":
+    for record in 1...6 { UserDefaults.standard.set(record, forKey: "record") }
+    WidgetCenter.shared.reloadTimelines(ofKind: FixtureMistakes.kind)
+  case "same wrong": WidgetCenter.shared.reloadTimelines(ofKind: FixtureMistakes.kind)
+  case "same right":
+    // Compares the widget's content with the content that it showed last.
+    guard UserDefaults.standard.string(forKey: "shown") != "news" else { break }
+    UserDefaults.standard.set("news", forKey: "shown")
+    WidgetCenter.shared.reloadTimelines(ofKind: FixtureMistakes.kind)
+  case "name wrong": WidgetCenter.shared.reloadTimelines(ofKind: "MistakeWidget")
+  case "name right": WidgetCenter.shared.reloadTimelines(ofKind: FixtureMistakes.kind)
+  default: break
+  }
+  print("in front")
+}
+
+struct MistakeApp: App {
+  @UIApplicationDelegateAdaptor(MistakeDelegate.self) private var delegate
+
+  var body: some Scene { WindowGroup { Text(verbatim: "Mistakes") } }
+}
+
+final class MistakeDelegate: NSObject, UIApplicationDelegate {
+  func applicationDidBecomeActive(_ application: UIApplication) { cameToFront() }
+}
+
+/// Written before iOS 17: the view fills the widget and declares no container background.
+struct ToEdges: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: FixtureMistakes.kind, provider: CountsFromNow()) { entry in
+      ZStack {
+        Color.blue
+        Text(verbatim: entry.text)
+      }
+    }
+  }
+}
+
+struct OnBackground: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: FixtureMistakes.kind, provider: CountsFromNow()) { entry in
+      Text(verbatim: entry.text).containerBackground(for: .widget) { Color.blue }
+    }
+  }
+}
+
+// An app group that is in the code, and not in the entitlements.
+
+/// Shows what it saved in an app group that it has not joined.
+struct SavesInAGroup: NoteProvider {
+  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Note>) -> Void) {
+    completion(saved(in: "group.com.example.Forgotten"))
+  }
+}
+
+/// Shows what it saved in its app group, and in its own defaults.
+struct SavesInItsGroup: NoteProvider {
+  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Note>) -> Void) {
+    UserDefaults.standard.set("own", forKey: "text")
+    UserDefaults(suiteName: "settings")?.set("own", forKey: "text")
+    completion(saved(in: FixtureMistakes.environment["TRIAL_GROUP"] ?? ""))
+  }
+}
+
+private func saved(in group: String) -> Timeline<Note> {
+  let defaults = UserDefaults(suiteName: group)
+  defaults?.set("saved", forKey: "text")
+  return Timeline(entries: [Note(date: Date(), text: defaults?.string(forKey: "text") ?? "nothing")], policy: .never)
+}
+
+/// A provider whose session uses a second network path.
+struct UsesSecondPath: NoteProvider {
+  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Note>) -> Void) {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.multipathServiceType = .handover
+    URLSession(configuration: configuration).invalidateAndCancel()
+    completion(Timeline(entries: [Note(date: Date(), text: "a note")], policy: .never))
+  }
+}
+
+struct DimmedNote: View {
+  @Environment(\.isLuminanceReduced) private var isLuminanceReduced
+  let text: String
+
+  var body: some View {
+    Text(verbatim: isLuminanceReduced ? "…" : text).containerBackground(.background, for: .widget)
+  }
+}
+
+/// Its view has a form for an Always-On display.
+struct DimmedWidget: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: FixtureMistakes.kind, provider: UsesSecondPath()) { DimmedNote(text: $0.text) }
   }
 }

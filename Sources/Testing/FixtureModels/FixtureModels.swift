@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A widget with SwiftData: each timeline stores one more sample, and shows their number.
-
 import SwiftData
 import SwiftUI
 import WidgetKit
+
+// A widget with SwiftData: each timeline stores one more sample, and shows their number.
 
 struct ReadingEntry: TimelineEntry {
   var date = Date()
@@ -53,5 +53,43 @@ struct ReadingView: View {
         Text("no container").containerBackground(.background, for: .widget)
       }
     }
+  }
+}
+
+// The models of the widget: what it counted, in the store of its app group.
+
+@Model
+final class Reading {
+  // Several readings of one place become one.
+  @Attribute(.unique)
+  var place: String
+  var count: Int = 0
+  /// The newest first.
+  @Relationship(deleteRule: .cascade, inverse: \Sample.reading)
+  var samples: [Sample] = []
+
+  init(place: String) { self.place = place }
+}
+
+@Model
+final class Sample {
+  var number: Int
+  var reading: Reading?
+
+  init(number: Int) { self.number = number }
+}
+
+@ModelActor
+actor ReadingStore {
+  /// Adds a sample, and returns how many there are.
+  func addSample(at place: String) throws -> Int {
+    let wanted = #Predicate<Reading> { $0.place == place }
+    let found = try modelContext.fetch(FetchDescriptor(predicate: wanted)).first
+    let reading = found ?? Reading(place: place)
+    if found == nil { modelContext.insert(reading) }
+    reading.samples.append(Sample(number: reading.count))
+    reading.count += 1
+    try modelContext.save()
+    return reading.samples.count
   }
 }

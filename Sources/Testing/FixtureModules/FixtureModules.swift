@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A widget with the modules that only some authors import: the log, Combine, the location, and an intent of an
-// `.intentdefinition`, whose class is written as it is generated.
-
 import Combine
 import CoreLocation
+import Foundation
 import Intents
 import SwiftUI
 import WidgetKit
 import os
+
+// A widget with the modules that only some authors import: the log, Combine, the location, and an intent of an
+// `.intentdefinition`, whose class is written as it is generated.
 
 private let logger = Logger(subsystem: "com.example.Modules", category: "timeline")
 
@@ -132,5 +133,41 @@ struct ModuleWidget: Widget {
       Text(verbatim: entry.text).containerBackground(.background, for: .widget)
     }
     .configurationDisplayName("Modules")
+  }
+}
+
+/// Five widgets that use WidgetKit and SwiftUI alone, as those of `FixtureTimelines`: `scripts/bench --only spawn` compares
+/// the start of the two, so that the modules are the only difference.
+struct PlainWidgets: WidgetBundle {
+  var body: some Widget {
+    PlainWidget(kind: "Hourly")
+    PlainWidget(kind: "Quarters")
+    PlainWidget(kind: "AtEnd")
+    PlainWidget(kind: "Single")
+    PlainWidget(kind: "Never")
+  }
+}
+
+struct PlainWidget: Widget {
+  var kind = ""
+  init() {}
+  init(kind: String) { self.kind = kind }
+
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: kind, provider: PlainProvider()) { entry in
+      Text(verbatim: entry.text).containerBackground(.background, for: .widget)
+    }
+  }
+}
+
+struct PlainProvider: TimelineProvider {
+  func placeholder(in context: Context) -> ModuleEntry { ModuleEntry() }
+
+  func getSnapshot(in context: Context, completion: @escaping @Sendable (ModuleEntry) -> Void) {
+    completion(ModuleEntry())
+  }
+
+  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<ModuleEntry>) -> Void) {
+    completion(Timeline(entries: [ModuleEntry()], policy: .never))
   }
 }

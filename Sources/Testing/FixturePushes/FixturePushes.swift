@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AppIntents
 import Foundation
 import SwiftUI
 import WidgetKit
@@ -98,5 +99,90 @@ struct HourlyProvider: TimelineProvider {
       let now = Date()
       completion(Timeline(entries: [HourlyEntry(date: now, text: kind)], policy: .after(now + 3600)))
     }
+  }
+}
+
+struct PushedApp: App {
+  @UIApplicationDelegateAdaptor(PushedDelegate.self) private var delegate
+
+  var body: some Scene { WindowGroup { Text(verbatim: "Pushes") } }
+}
+
+/// Registers at launch, and prints the tokens and pushes that it receives. The payload determines its result.
+final class PushedDelegate: NSObject, UIApplicationDelegate {
+  func application(
+    _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+  ) -> Bool {
+    application.registerForRemoteNotifications()
+    return true
+  }
+
+  func applicationDidBecomeActive(_ application: UIApplication) {
+    print("in front, registered: \(application.isRegisteredForRemoteNotifications)")
+  }
+
+  func application(
+    _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
+  ) { print("app token \(deviceToken.hex)") }
+
+  func application(
+    _ application: UIApplication, didFailToRegisterForRemoteNotificationsWithError error: any Error
+  ) { print("no app token: \((error as NSError).domain) \((error as NSError).code)") }
+
+  func application(
+    _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
+    fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void
+  ) {
+    let what = userInfo["story"] as? String ?? "nothing"
+    print("received \(what), \(application.applicationState == .active ? "in front" : "in the background")")
+    switch what {
+    case "dies": fatalError("the app crashes on a push")
+    case "never": return
+    default: completionHandler(what == "fails" ? .failed : .newData)
+    }
+  }
+}
+
+/// A control that accepts pushes.
+struct PushedControls: WidgetBundle {
+  var body: some Widget { PushedControl() }
+}
+
+struct PushedControl: ControlWidget {
+  var body: some ControlWidgetConfiguration {
+    StaticControlConfiguration(kind: "Door", provider: DoorProvider()) { count in
+      ControlWidgetButton(action: Ring()) { Text(verbatim: "asked \(count) times") }
+    }
+    .pushHandler(DoorHandler.self)
+  }
+}
+
+struct Ring: AppIntent {
+  static let title: LocalizedStringResource = "Ring"
+  func perform() async throws -> some IntentResult { .result() }
+}
+
+/// The value is the number of times it was asked for. Prints the tokens of the placed controls each time.
+struct DoorProvider: ControlValueProvider {
+  let previewValue = 0
+
+  func currentValue() async throws -> Int {
+    print("placed controls: \(try await ControlCenter.shared.currentControls().texts)")
+    let count = UserDefaults.standard.integer(forKey: "count") + 1
+    UserDefaults.standard.set(count, forKey: "count")
+    return count
+  }
+}
+
+struct DoorHandler: ControlPushHandler {
+  func pushTokensDidChange(controls: [ControlInfo]) {
+    print("DoorHandler on \(Thread.isMainThread ? "main" : "another thread"): \(controls.texts)")
+  }
+}
+
+extension [ControlInfo] {
+  /// Their kinds and tokens.
+  fileprivate var texts: String {
+    map { "\($0.kind) \($0.pushInfo?.token.hex ?? "without a token")" }.joined(separator: ", ")
   }
 }

@@ -281,3 +281,245 @@ struct ModifiedWidgets: WidgetBundle {
     }
   }
 }
+
+// A widget with localised texts.
+
+struct TextsEntry: TimelineEntry {
+  let date: Date
+  let texts: [String]
+}
+
+struct TextsProvider: TimelineProvider {
+  func placeholder(in context: Context) -> TextsEntry { TextsEntry(date: .now, texts: []) }
+  func getSnapshot(in context: Context, completion: @escaping (TextsEntry) -> Void) {
+    completion(placeholder(in: context))
+  }
+  func getTimeline(in context: Context, completion: @escaping (Timeline<TextsEntry>) -> Void) {
+    let value: String.LocalizationValue = "\(3) of \("ten")"
+    let resource = LocalizedStringResource("greeting", defaultValue: "Good day")
+    let texts = [
+      String(localized: "greeting", defaultValue: "Good day"), String(localized: resource), String(localized: value),
+      String(localized: "\(1) mugs"), String(localized: "\(3) mugs"), String(localized: "\(1234) mugs"),
+      Locale.current.identifier, Locale.preferredLanguages.first ?? "", 1234.5.formatted(),
+      Date(timeIntervalSince1970: 0).formatted(Date.FormatStyle(date: .long, time: .omitted, timeZone: .gmt)),
+    ]
+    completion(Timeline(entries: [TextsEntry(date: .now, texts: texts)], policy: .never))
+  }
+}
+
+struct TextsWidget: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Texts", provider: TextsProvider()) { entry in
+      VStack { ForEach(entry.texts, id: \.self) { Text(verbatim: $0) } }.backed
+    }
+    .configurationDisplayName("Texts")
+    .description(LocalizedStringResource("What the device's language makes of texts"))
+    .supportedFamilies([.systemLarge])
+  }
+}
+
+// A widget that shows what the process reads of the device by functions that WidgetLab replaces: user defaults, texts,
+// the locale and the clock. deploy/test-sdk compares it with the same one that is linked with the SDK.
+
+struct DeviceProvider: TimelineProvider {
+  func placeholder(in context: Context) -> TextsEntry { TextsEntry(date: .now, texts: []) }
+  func getSnapshot(in context: Context, completion: @escaping (TextsEntry) -> Void) {
+    completion(placeholder(in: context))
+  }
+  func getTimeline(in context: Context, completion: @escaping (Timeline<TextsEntry>) -> Void) {
+    let group = UserDefaults(suiteName: FixtureWidgets.environment["TRIAL_GROUP"])
+    let texts = [
+      "name \(group?.string(forKey: "name") ?? "unknown")", "cups \(UserDefaults.standard.integer(forKey: "cups"))",
+      NSLocalizedString("greeting", value: "Good day", comment: ""), String(localized: "\(3) mugs"),
+      "locale \(Locale.current.identifier)", "clock \(Date().formatted(.iso8601))",
+    ]
+    completion(Timeline(entries: [TextsEntry(date: .now, texts: texts)], policy: .never))
+  }
+}
+
+struct DeviceWidget: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Device", provider: DeviceProvider()) { entry in
+      VStack { ForEach(entry.texts, id: \.self) { Text(verbatim: $0) } }.backed
+    }
+    .supportedFamilies([.systemLarge])
+  }
+}
+
+// A widget that shows the values that its provider and its view receive from the system.
+
+struct Ask: WidgetConfigurationIntent {
+  static let title: LocalizedStringResource = "Ask"
+
+  @Parameter(title: "Word", default: "nothing") var word: String
+}
+
+struct FactsEntry: TimelineEntry {
+  let date: Date
+  let facts: [String]
+  var relevance: TimelineEntryRelevance? { TimelineEntryRelevance(score: 7, duration: 60) }
+}
+
+struct FactsProvider: AppIntentTimelineProvider {
+  func placeholder(in context: Context) -> FactsEntry { FactsEntry(date: .now, facts: ["a placeholder"]) }
+
+  func snapshot(for configuration: Ask, in context: Context) async -> FactsEntry {
+    FactsEntry(date: .now, facts: ["a snapshot", "preview \(context.isPreview)"])
+  }
+
+  func timeline(for configuration: Ask, in context: Context) async -> Timeline<FactsEntry> {
+    let placed = (try? await WidgetCenter.shared.currentConfigurations()) ?? []
+    let words = placed.map { info in
+      "\(info.kind) \(info.family) \(info.widgetConfigurationIntent(of: Ask.self)?.word ?? "-")"
+    }
+    let notified = await withCheckedContinuation { continuation in
+      WidgetCenter.shared.getCurrentConfigurations { continuation.resume(returning: (try? $0.get())?.count ?? -1) }
+    }
+    let size = "\(Int(context.displaySize.width)) x \(Int(context.displaySize.height))"
+    let facts = [
+      "asked for \(configuration.word)", "context \(context.family) \(size) preview \(context.isPreview)",
+      "schemes \(context.environmentVariants.colorScheme?.count ?? 0)",
+      "placed \(words.sorted().joined(separator: ", "))", "current \(notified)",
+    ]
+    return Timeline(entries: [FactsEntry(date: .now, facts: facts)], policy: .never)
+  }
+}
+
+struct FactsView: View {
+  @Environment(\.widgetFamily) private var family
+  @Environment(\.widgetRenderingMode) private var mode
+  @Environment(\.widgetContentMargins) private var margins
+  @Environment(\.showsWidgetContainerBackground) private var showsBackground
+  @Environment(\.showsWidgetLabel) private var showsLabel
+  @Environment(\.levelOfDetail) private var detail
+  let entry: FactsEntry
+
+  var body: some View {
+    VStack {
+      ForEach(entry.facts, id: \.self) { Text(verbatim: $0) }
+      Text(verbatim: "view \(family) \(mode) margins \(Int(margins.leading)) background \(showsBackground)")
+      Text(verbatim: "label \(showsLabel) detail \(detail == .default ? "default" : "simplified")")
+      Text(verbatim: "labelled").widgetLabel { Text(verbatim: "a label of views") }
+      Text(verbatim: "marked").widgetAccentable().widgetCurvesContent().widgetLabel("label")
+      Image(systemName: "star").widgetAccentedRenderingMode(.desaturated)
+      AccessoryWidgetBackground()
+    }
+    .containerBackground(.background, for: .widget)
+  }
+}
+
+struct FactsWidget: Widget {
+  var body: some WidgetConfiguration {
+    AppIntentConfiguration(kind: "Facts", intent: Ask.self, provider: FactsProvider()) { FactsView(entry: $0) }
+      .supportedFamilies([.systemMedium, .systemSmall, .systemLarge, .accessoryRectangular, .accessoryCircular])
+  }
+}
+
+// A widget that shows the settings of the device, as its provider and its view read them.
+
+struct SettingsProvider: TimelineProvider {
+  func placeholder(in context: Context) -> CityEntry { CityEntry(date: .now, text: "a placeholder") }
+  func getSnapshot(in context: Context, completion: @escaping (CityEntry) -> Void) {
+    completion(placeholder(in: context))
+  }
+  func getTimeline(in context: Context, completion: @escaping (Timeline<CityEntry>) -> Void) {
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.dateFormat = "HH:mm"
+    let hour = formatter.string(from: Date(timeIntervalSince1970: 0))
+    let text = "\(Locale.current.identifier) \(TimeZone.current.identifier) \(hour)"
+    completion(Timeline(entries: [CityEntry(date: .now, text: text)], policy: .never))
+  }
+}
+
+struct SettingsView: View {
+  @Environment(\.dynamicTypeSize) private var size
+  @Environment(\.legibilityWeight) private var weight
+  @Environment(\.colorSchemeContrast) private var contrast
+  @Environment(\.colorScheme) private var scheme
+  @Environment(\.accessibilityReduceMotion) private var motion
+  @Environment(\.accessibilityReduceTransparency) private var transparency
+  @Environment(\.accessibilityDifferentiateWithoutColor) private var color
+  @Environment(\.accessibilityVoiceOverEnabled) private var voice
+  @Environment(\.locale) private var locale
+  @Environment(\.calendar) private var calendar
+  @Environment(\.timeZone) private var timeZone
+  @Environment(\.layoutDirection) private var direction
+  let entry: CityEntry
+
+  var body: some View {
+    VStack {
+      Text(verbatim: "size \(size)")
+      Text(verbatim: "bold \(weight == .bold)")
+      Text(verbatim: "contrast \(contrast)")
+      Text(verbatim: "motion \(motion) transparency \(transparency) color \(color) voice \(voice)")
+      Text(verbatim: "scheme \(scheme)")
+      Text(verbatim: "locale \(locale.identifier) \(direction)")
+      Text(verbatim: "zone \(timeZone.identifier) \(calendar.timeZone.identifier)")
+      Text(verbatim: "process \(entry.text)")
+    }
+    .containerBackground(.background, for: .widget)
+  }
+}
+
+struct SettingsWidget: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Settings", provider: SettingsProvider()) { SettingsView(entry: $0) }
+      .configurationDisplayName("Texts")
+      .supportedFamilies([.systemLarge])
+  }
+}
+
+// A widget that draws its own private form and its own placeholder.
+
+struct BalanceView: View {
+  @Environment(\.redactionReasons) private var reasons
+  @Environment(\.colorScheme) private var scheme
+
+  var body: some View {
+    VStack {
+      if reasons.contains(.placeholder) {
+        Text(verbatim: "loading \(scheme)").unredacted()
+      } else if reasons.contains(.privacy) {
+        Text(verbatim: "balance hidden \(scheme)")
+      } else {
+        Text(verbatim: "balance 12 \(scheme)")
+      }
+      Text(verbatim: "of Anna").privacySensitive()
+    }
+    .containerBackground(.background, for: .widget)
+  }
+}
+
+struct BalanceWidget: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Balance", provider: MomentProvider()) { _ in BalanceView() }
+      .supportedFamilies([.systemSmall])
+  }
+}
+
+/// Written before iOS 17: no background for the widget.
+struct BareWidget: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "Bare", provider: MomentProvider()) { _ in
+      Button(intent: Drink(cups: 1)) { Text(verbatim: "bare") }
+    }
+    .supportedFamilies([.systemSmall])
+  }
+}
+
+/// Declares that its background cannot be removed.
+struct BareKeptWidget: Widget {
+  var body: some WidgetConfiguration {
+    StaticConfiguration(kind: "BareKept", provider: MomentProvider()) { _ in Text(verbatim: "not removable") }
+      .supportedFamilies([.systemSmall])
+      .containerBackgroundRemovable(false)
+  }
+}
+
+struct BareWidgets: WidgetBundle {
+  var body: some Widget {
+    BareWidget()
+    BareKeptWidget()
+  }
+}

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// An asset catalog, image files and their folder, for the widgets of `Sources/Testing/FixtureViews/Pictured.swift`.
+/// An asset catalog, image files and their folder, for the widgets of `FixtureViews`.
 /// Deleted with the value.
 final class AssetFixture: Sendable {
   /// A red disc of 60 pixels.

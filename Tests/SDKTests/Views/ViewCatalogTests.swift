@@ -174,7 +174,9 @@ private struct Triangle: Shape {
     let archive = try Grid { GridRow { cell } }.archived(in: EnvironmentValues())
     let modifiers = try #require(archive.children.first?.children.first?.modifiers)
     #expect(
-      modifiers.map(\.name.rawValue) == ["gridCellColumns", "gridCellAnchor", "gridCellUnsizedAxes", "gridColumnAlignment"])
+      modifiers.map(\.name.rawValue) == [
+        "gridCellColumns", "gridCellAnchor", "gridCellUnsizedAxes", "gridColumnAlignment",
+      ])
     #expect(
       modifiers.map(\.arguments) == [
         ["count": 2], ["anchor": "topLeading"], ["axes": "horizontal"], ["alignment": "trailing"],

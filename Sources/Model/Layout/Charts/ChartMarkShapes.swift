@@ -353,3 +353,236 @@ extension Rect {
       x: min(one.x, other.x), y: min(one.y, other.y), width: abs(other.x - one.x), height: abs(other.y - one.y))
   }
 }
+
+/// A sector of a pie, or of a ring.
+struct ChartSector {
+  var centre: Point
+  /// In points.
+  var inner: Double
+  var outer: Double
+  /// In radians, clockwise from the top.
+  var start: Double
+  var end: Double
+  /// The distance from each straight edge to the true one, in points.
+  var inset: Double
+  /// The radius of the corners in points.
+  var corner: Double
+
+  /// `nil` for a sector that has no area.
+  var outline: OutlineMaker? {
+    let isWhole = end - start >= 2 * .pi - 1e-9
+    let inset = isWhole ? 0 : inset
+    guard outer > inner, outer > inset else { return nil }
+    var outline = OutlineMaker()
+    if isWhole {
+      outline.arc(centre, radius: outer, from: start, to: end)
+      outline.close()
+      if inner > 0 {
+        outline.move(to: point(start, inner))
+        outline.arc(centre, radius: inner, from: end, to: start)
+        outline.close()
+      }
+      return outline
+    }
+    func shift(_ radius: Double) -> Double { asin(min(1, inset / radius)) }
+    let (first, last) = (start + shift(outer), end - shift(outer))
+    guard last > first else { return nil }
+    // Where the two straight edges meet, or the inner arc where they do not.
+    let apex = inset / max(sin(min(end - start, .pi) / 2), 1e-6)
+    let (innerFirst, innerLast) = inner > inset ? (start + shift(inner), end - shift(inner)) : (0, 0)
+    let hasHole = inner > apex && innerLast > innerFirst
+    let corner = min(self.corner, (outer - (hasHole ? inner : apex)) / 2, (last - first) * outer / 2)
+    let innerCorner = hasHole ? min(corner, (innerLast - innerFirst) * inner / 2) : 0
+    if corner > 0.01 {
+      outline.move(to: edge(start, outer - corner, inset))
+      outline.quad(to: point(first + corner / outer, outer), control: point(first, outer))
+      outline.arc(centre, radius: outer, from: first + corner / outer, to: last - corner / outer)
+      outline.quad(to: edge(end, outer - corner, -inset), control: point(last, outer))
+    } else {
+      outline.arc(centre, radius: outer, from: first, to: last)
+    }
+    if !hasHole {
+      outline.line(to: point((start + end) / 2, min(apex, outer)))
+    } else if innerCorner > 0.01 {
+      outline.line(to: edge(end, inner + innerCorner, -inset))
+      outline.quad(to: point(innerLast - innerCorner / inner, inner), control: point(innerLast, inner))
+      outline.arc(centre, radius: inner, from: innerLast - innerCorner / inner, to: innerFirst + innerCorner / inner)
+      outline.quad(to: edge(start, inner + innerCorner, inset), control: point(innerFirst, inner))
+    } else {
+      outline.arc(centre, radius: inner, from: innerLast, to: innerFirst)
+    }
+    outline.close()
+    return outline
+  }
+
+  private func point(_ angle: Double, _ radius: Double) -> Point {
+    Point(x: centre.x + sin(angle) * radius, y: centre.y - cos(angle) * radius)
+  }
+
+  /// A point on a straight edge, which is beside the line at an angle by a distance, clockwise.
+  private func edge(_ angle: Double, _ radius: Double, _ distance: Double) -> Point {
+    point(angle + asin(max(-1, min(1, distance / max(radius, abs(distance), 1e-6)))), radius)
+  }
+}
+
+/// The symbol of a point. Source of the names: `Charts.BasicChartSymbolShape`.
+struct ChartSymbol {
+  var name: String
+  var centre: Point
+  /// In points.
+  var size: Size
+
+  /// The outlines; those of `plus`, `cross` and `asterisk` are lines.
+  var outlines: [OutlineMaker] {
+    switch name {
+    case "square": [polygon([45, 135, 225, 315], 2.0.squareRoot())]
+    case "diamond": [polygon([0, 90, 180, 270])]
+    case "triangle": [polygon([0, 120, 240])]
+    case "pentagon": [polygon([0, 72, 144, 216, 288])]
+    case "plus": lines([0, 90])
+    case "cross": lines([45, 135])
+    case "asterisk": lines([0, 60, 120])
+    default: [circle]
+    }
+  }
+
+  private var circle: OutlineMaker {
+    var outline = OutlineMaker()
+    let (x, y) = (size.width / 2, size.height / 2)
+    let factor = 0.552285
+    func place(_ dx: Double, _ dy: Double) -> ChartCurve.Place {
+      ChartCurve.Place(centre.x + dx * x, centre.y + dy * y)
+    }
+    outline.move(to: Point(x: centre.x + x, y: centre.y))
+    outline.add(.curve(place(1, factor), place(factor, 1), place(0, 1)))
+    outline.add(.curve(place(-factor, 1), place(-1, factor), place(-1, 0)))
+    outline.add(.curve(place(-1, -factor), place(-factor, -1), place(0, -1)))
+    outline.add(.curve(place(factor, -1), place(1, -factor), place(1, 0)))
+    outline.close()
+    return outline
+  }
+
+  private func point(_ degrees: Double, _ factor: Double) -> Point {
+    let angle = degrees * .pi / 180
+    return Point(
+      x: centre.x + sin(angle) * factor * size.width / 2, y: centre.y - cos(angle) * factor * size.height / 2)
+  }
+
+  private func polygon(_ degrees: [Double], _ factor: Double = 1) -> OutlineMaker {
+    var outline = OutlineMaker()
+    for (index, angle) in degrees.enumerated() {
+      if index == 0 { outline.move(to: point(angle, factor)) } else { outline.line(to: point(angle, factor)) }
+    }
+    outline.close()
+    return outline
+  }
+
+  private func lines(_ degrees: [Double]) -> [OutlineMaker] {
+    degrees.map { angle in
+      var outline = OutlineMaker()
+      outline.move(to: point(angle, 1))
+      outline.line(to: point(angle + 180, 1))
+      return outline
+    }
+  }
+}
+
+/// An outline of a mark, in the coordinates of the layout, which becomes a placed shape.
+struct OutlineMaker {
+  private enum Element {
+    case move(Point)
+    case line(Point)
+    case curve(Point, Point, Point)
+    case close
+  }
+
+  private var elements: [Element] = []
+
+  /// Whether nothing is drawn.
+  var isEmpty: Bool { elements.isEmpty }
+
+  mutating func move(to point: Point) { elements.append(.move(point)) }
+  mutating func line(to point: Point) { elements.append(.line(point)) }
+  mutating func close() { elements.append(.close) }
+
+  /// Adds a part of a line through points.
+  mutating func add(_ part: ChartCurve.Part) {
+    func point(_ place: ChartCurve.Place) -> Point { Point(x: place.x, y: place.y) }
+    switch part {
+    case .line(let end): elements.append(.line(point(end)))
+    case .curve(let one, let other, let end): elements.append(.curve(point(one), point(other), point(end)))
+    }
+  }
+
+  /// Adds a quadratic curve from the current point.
+  mutating func quad(to end: Point, control: Point) {
+    guard let start = current else { return }
+    func between(_ point: Point) -> Point {
+      Point(x: point.x + (control.x - point.x) * 2 / 3, y: point.y + (control.y - point.y) * 2 / 3)
+    }
+    elements.append(.curve(between(start), between(end), end))
+  }
+
+  /// Adds an arc; the angles are in radians, clockwise from the top. The first point is joined by a line.
+  mutating func arc(_ centre: Point, radius: Double, from start: Double, to end: Double) {
+    func point(_ angle: Double, _ radius: Double) -> Point {
+      Point(x: centre.x + sin(angle) * radius, y: centre.y - cos(angle) * radius)
+    }
+    let first = point(start, radius)
+    elements.append(elements.isEmpty ? .move(first) : .line(first))
+    let count = min(max(1, Int(saturating: (abs(end - start) / (.pi / 4)).rounded(.up))), 1000)
+    let step = (end - start) / Double(count)
+    let handle = 4 / 3 * tan(step / 4) * radius
+    for index in 0..<count {
+      let (one, other) = (start + Double(index) * step, start + Double(index + 1) * step)
+      let (from, to) = (point(one, radius), point(other, radius))
+      elements.append(
+        .curve(
+          Point(x: from.x + cos(one) * handle, y: from.y + sin(one) * handle),
+          Point(x: to.x - cos(other) * handle, y: to.y - sin(other) * handle), to))
+    }
+  }
+
+  private var current: Point? {
+    switch elements.last {
+    case .move(let point), .line(let point), .curve(_, _, let point): point
+    default: nil
+    }
+  }
+
+  private var points: [Point] {
+    elements.flatMap { element -> [Point] in
+      switch element {
+      case .move(let point), .line(let point): [point]
+      case .curve(let one, let other, let end): [one, other, end]
+      case .close: []
+      }
+    }
+  }
+
+  /// The rectangle around all points; `nil` without points.
+  var bounds: Rect? {
+    guard let x = points.map(\.x).range, let y = points.map(\.y).range else { return nil }
+    return Rect(
+      x: x.lowerBound, y: y.lowerBound, width: x.upperBound - x.lowerBound, height: y.upperBound - y.lowerBound)
+  }
+
+  /// The path in the coordinates of a frame, as the archive of a path has it.
+  ///
+  /// - Parameter isMirrored: whether left and right are exchanged.
+  func archived(in frame: Rect, isMirrored: Bool) -> ArchivedValue {
+    func numbers(_ point: Point) -> [ArchivedValue] {
+      let x = point.x - frame.minX
+      return [.number(isMirrored ? frame.size.width - x : x), .number(point.y - frame.minY)]
+    }
+    return .list(
+      elements.map { element in
+        switch element {
+        case .move(let point): .list(["move"] + numbers(point))
+        case .line(let point): .list(["line"] + numbers(point))
+        case .curve(let one, let other, let end): .list(["curve"] + numbers(end) + numbers(one) + numbers(other))
+        case .close: .list(["close"])
+        }
+      })
+  }
+}

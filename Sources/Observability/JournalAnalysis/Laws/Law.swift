@@ -160,3 +160,174 @@ package struct LawChecker: Sendable {
     record = LawRecord(limits)
   }
 }
+
+/// The description of a law.
+package struct LawDescription: Sendable, Equatable {
+  /// Stable across versions: `no-loss`.
+  package let code: String
+  /// The law, in a few words.
+  package let title: String
+  /// What must be true in every journal.
+  package let statement: String
+  /// The source of the law: documented, observed or ours, and where.
+  package let source: String
+  /// What counts as one check.
+  package let check: String
+  /// What the journal does not show, and the law therefore does not judge.
+  package let limits: String
+}
+
+/// Something that a law found, with the envelopes that show it.
+package struct LawFinding: Sendable, Equatable, Codable {
+  /// What happened.
+  package let what: String
+  /// The envelopes that matter, in order.
+  package let evidence: [Evidence]
+
+  init(_ what: String, _ evidence: [Evidence] = []) {
+    self.what = what
+    self.evidence = evidence.sorted { $0.sequence < $1.sequence }
+  }
+}
+
+/// What a law has found so far. Only the first findings are kept, so that memory stays bounded; all are counted.
+package struct LawFindings: Sendable, Equatable {
+  /// How many findings of each sort are kept.
+  static let limit = 16
+
+  /// Checks that were made: each had something to judge.
+  package private(set) var checks = 0
+  /// The first violations.
+  package private(set) var breaches: [LawFinding] = []
+  /// All violations.
+  package private(set) var breachCount = 0
+  /// The first things that could not be judged.
+  package private(set) var doubts: [LawFinding] = []
+  /// All things that could not be judged.
+  package private(set) var doubtCount = 0
+
+  /// Counts a check, and records a violation when it failed.
+  mutating func check(_ holds: Bool, _ finding: @autoclosure () -> LawFinding) {
+    checks += 1
+    if !holds { breach(finding()) }
+  }
+
+  /// Records a violation that a check found.
+  mutating func breach(_ finding: LawFinding) {
+    breachCount += 1
+    if breaches.count < Self.limit { breaches.append(finding) }
+  }
+
+  /// Records something that cannot be judged.
+  mutating func doubt(_ finding: @autoclosure () -> LawFinding) {
+    doubtCount += 1
+    if doubts.count < Self.limit { doubts.append(finding()) }
+  }
+
+  /// Adds what the same law found later.
+  mutating func add(_ later: LawFindings) {
+    checks += later.checks
+    breachCount += later.breachCount
+    doubtCount += later.doubtCount
+    breaches = Array((breaches + later.breaches).prefix(Self.limit))
+    doubts = Array((doubts + later.doubts).prefix(Self.limit))
+  }
+}
+
+/// The answer of a law about a journal.
+package struct LawVerdict: Sendable, Equatable {
+  /// The answers.
+  package enum Answer: String, Sendable, Codable, CaseIterable {
+    /// Nothing contradicts the law, and everything could be judged.
+    case holds
+    /// Envelopes contradict the law.
+    case broken
+    /// Nothing contradicts the law, and something could not be judged.
+    case unknown
+  }
+
+  /// The law.
+  package let law: LawDescription
+  /// What it found.
+  package let findings: LawFindings
+
+  /// The answer.
+  package var answer: Answer {
+    findings.breachCount > 0 ? .broken : findings.doubtCount > 0 ? .unknown : .holds
+  }
+
+  /// The answer about all laws together.
+  package static func answer(_ verdicts: [LawVerdict]) -> Answer {
+    let answers = verdicts.map(\.answer)
+    return answers.contains(.broken) ? .broken : answers.contains(.unknown) ? .unknown : .holds
+  }
+}
+
+/// A situation that looks like a broken law, and is none. A law that is wrong once is not believed again, so each of these
+/// has a test.
+package enum LawSituation: String, Sendable, CaseIterable {
+  case killed, awayLong, absent, suspended, clockForward, clockBack, clockOfOne, deviceClock, asleep, trimmed, lostEnd
+  case emptyHost, olderHost, emptyPushServer, emptyBroker, replicas, fleets, lostResult, operators, keys, update
+  case forceQuit, offline
+
+  /// The situation.
+  package var what: String {
+    switch self {
+    case .killed: "the owner is killed while it handles its events, and gets them again"
+    case .awayLong: "a destination is away for longer than the limit, and is back"
+    case .absent: "a process is killed before its hello, again and again"
+    case .suspended: "a destination is stopped for longer than the limit, and its connection ends"
+    case .clockForward: "the machine's clock is set forward by an hour, a day or 400 days"
+    case .clockBack: "the machine's clock is set back by an hour or a day"
+    case .clockOfOne: "one process has another clock than the others"
+    case .deviceClock: "the device's clock is set back, and gets to the same time again"
+    case .asleep: "the machine sleeps for an hour while work is open"
+    case .trimmed: "the journal has lost its beginning (journalLimit)"
+    case .lostEnd: "the journal has lost its end"
+    case .emptyHost: "the folder of the host was removed: task and placement numbers begin again"
+    case .olderHost: "an older copy of the host's folder was restored"
+    case .emptyPushServer: "the database of the push server was removed"
+    case .emptyBroker: "the folder of the bus was removed: generations begin again"
+    case .replicas: "a replica answers what was sent to the push server, and notices of two replicas overtake"
+    case .fleets: "a push is delivered to a device of a fleet"
+    case .lostResult: "push server and bus end together, and the notice of a result is lost"
+    case .operators: "a command ends before its reply"
+    case .keys: "keys are rotated: each process connects again"
+    case .update: "the app is updated: its processes are replaced"
+    case .forceQuit: "the user force-quits the app: its events wait"
+    case .offline: "the device is offline: its events and pushes wait"
+    }
+  }
+
+  /// The laws that could take it for a breach; every law when empty.
+  private var candidates: [String] {
+    switch self {
+    case .killed, .update: ["no-loss", "event-order", "nothing-after-acknowledgement", "files-intact", "no-orphan"]
+    case .awayLong, .absent, .suspended, .asleep, .operators, .keys, .forceQuit: ["liveness"]
+    case .clockForward, .clockBack, .clockOfOne: ["liveness", "no-orphan"]
+    case .deviceClock: ["budget-kept"]
+    case .trimmed, .lostEnd: []
+    case .emptyHost, .olderHost:
+      ["no-loss", "no-misrouting", "nothing-after-acknowledgement", "files-intact", "budget-kept", "liveness"]
+    case .emptyPushServer: ["nothing-after-acknowledgement", "pushes-settled"]
+    case .emptyBroker: ["no-orphan"]
+    case .replicas: ["no-misrouting", "pushes-settled", "liveness"]
+    case .fleets: ["pushes-settled"]
+    case .lostResult: ["pushes-settled"]
+    case .offline: ["liveness", "pushes-settled"]
+    }
+  }
+
+  /// The worst answer that a law may give.
+  package var worst: LawVerdict.Answer {
+    switch self {
+    case .trimmed, .lostEnd, .olderHost, .emptyPushServer, .emptyBroker, .lostResult, .offline: .unknown
+    default: .holds
+    }
+  }
+
+  /// The situations that a law could take for a breach.
+  package static func of(_ law: LawDescription) -> [LawSituation] {
+    allCases.filter { $0.candidates.isEmpty || $0.candidates.contains(law.code) }
+  }
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Messages
+package import Messages
 
 /// The decisions of the budget, from the journal.
 package struct LedgerHistory: Sendable {
@@ -64,5 +64,83 @@ package struct LedgerHistory: Sendable {
         text: entry.text, sequence: header.sequence, asked: header.cause.flatMap { asked[$0] },
         until: entry.until?.timeIntervalSince1970))
     if all.count > Self.limit + 500 { all.removeFirst(500) }
+  }
+}
+
+/// One reload, from the journal.
+package struct ReloadHistory: Encodable, Sendable {
+  let reload: Int
+  let placement: Int
+  let widgetKind: String
+  let because: ReloadCause
+  /// The address of the process that requested it, if any.
+  var asker: String?
+  /// The budget's decisions, in order.
+  var lines: [LedgerEntry]
+  /// The result, as text.
+  var outcome: String
+
+  /// Returns `nil` when the journal does not contain it.
+  package init?<Envelopes: Sequence<Envelope>>(_ reload: Int, in envelopes: Envelopes) {
+    var lines: [LedgerEntry] = []
+    var asked: [UUID: Address] = [:]
+    var asker: Address?
+    var isAllowed = false
+    var isAsking = false
+    var outcome: String?
+    for envelope in envelopes {
+      switch envelope.header.kind {
+      case ReloadTimelines.kind: asked[envelope.header.id] = envelope.header.source
+      case BudgetDecided.kind:
+        guard let line = envelope.reading(BudgetDecided.self)?.entry, line.reload == reload else { continue }
+        lines.append(line)
+        asker = asker ?? envelope.header.cause.flatMap { asked[$0] }
+        isAllowed = line.verdict == .granted || line.verdict == .free
+        (isAsking, outcome) = (false, nil)
+      case RequestTimeline.kind where isAllowed:
+        let request = envelope.reading(RequestTimeline.self)
+        if request?.placement == lines.last?.placement, request?.purpose == .timeline { isAsking = true }
+      case TimelineStored.kind where isAsking && outcome == nil:
+        guard let stored = envelope.reading(TimelineStored.self), stored.placement == lines.last?.placement else {
+          continue
+        }
+        outcome = "a timeline of \(stored.entries) \(stored.entries == 1 ? "entry" : "entries"), \(stored.bytes) bytes"
+      case ReloadFailed.kind where isAsking && outcome == nil:
+        guard let failed = envelope.reading(ReloadFailed.self), failed.placement == lines.last?.placement else {
+          continue
+        }
+        let next = failed.nextTry.map { ", retry at \(Amount.text($0))" } ?? ""
+        outcome = "failed: \(failed.reason)\(next)"
+      default: continue
+      }
+    }
+    guard let last = lines.last else { return nil }
+    self.reload = reload
+    placement = last.placement
+    widgetKind = last.widgetKind
+    because = last.because
+    self.asker = asker?.short
+    self.lines = lines
+    self.outcome = outcome ?? Self.pending(last, isAsking)
+  }
+
+  private static func pending(_ last: LedgerEntry, _ isAsking: Bool) -> String {
+    switch last.verdict {
+    case .granted, .free:
+      isAsking ? "pending: waiting for the provider" : "pending: waiting for the extension"
+    case .delayed where Withholding(rawValue: last.rule) != nil: "pending: waiting until the device is unlocked"
+    case .delayed: "pending: waiting until \(last.until.map(Amount.text) ?? "it can be paid for")"
+    case .merged: "merged with a newer reload of the placement"
+    case .refused: "refused"
+    }
+  }
+
+  /// The report of `widgetlab why`, line by line.
+  package var text: [String] {
+    var table = TextTable(headings: ["WHEN", "DECIDED"])
+    table.rows = lines.map { [Amount.text($0.date), $0.text] }
+    let who = asker.map { ", requested by \($0)" } ?? ""
+    return ["reload \(reload) of placement \(placement) (\(widgetKind)): because of \(because.rawValue)\(who)"]
+      + table.lines + ["outcome: \(outcome)"]
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Archive
+package import Foundation
 package import Messages
 
 /// The process instances of each address, from the journal: when each ran, was suspended and ended.
@@ -162,4 +164,81 @@ extension Ending {
 
   /// Whether the process did not end by itself without an error.
   package var isFailure: Bool { self != .exited(code: 0) }
+}
+
+/// The delivery of pushes and the tokens, from the journal, for a console without a push server.
+package struct PushHistory: Sendable {
+  /// One push.
+  package struct Push: Sendable {
+    package let id: UUID
+    package let type: String?
+    package let subject: PushSubject?
+    package var steps: [PushStep]
+  }
+
+  private static let limit = 1000
+
+  private var pushes: [UUID: Push] = [:]
+  private var order: [UUID] = []
+  private var tokensByText: [String: DeviceToken] = [:]
+
+  init() {}
+
+  /// The newest pushes, newest first.
+  package func newest(_ limit: Int) -> [Push] { order.suffix(limit).reversed().compactMap { pushes[$0] } }
+
+  /// The tokens, newest state first.
+  package var tokens: [DeviceToken] { tokensByText.values.sorted { $0.since > $1.since } }
+
+  mutating func handle(_ envelope: Envelope) {
+    if let logged = envelope.reading(PushLogged.self) {
+      if pushes[logged.uniqueID] == nil {
+        pushes[logged.uniqueID] = Push(id: logged.uniqueID, type: logged.type, subject: logged.subject, steps: [])
+        order.append(logged.uniqueID)
+        if order.count > Self.limit { pushes[order.removeFirst()] = nil }
+      }
+      pushes[logged.uniqueID]?.steps.append(logged.step)
+    } else if let changed = envelope.reading(TokenChanged.self) {
+      tokensByText[changed.token.token] = changed.token
+      if tokensByText.count > Self.limit, let oldest = tokens.last { tokensByText[oldest.token] = nil }
+    }
+  }
+}
+
+/// What the journal knows about the screen: the placements, and the last timeline of each. It has no pictures.
+package struct ScreenHistory: Sendable {
+  /// The placed widgets and controls, by number.
+  package private(set) var placements: [Int: Placement] = [:]
+  /// The last stored timeline of each placement.
+  package private(set) var timelines: [Int: TimelineStored] = [:]
+  /// The last shown entry of each placement.
+  package private(set) var shown: [Int: EntryShown] = [:]
+  /// Why the last reload of a placement failed; nil after a success.
+  package private(set) var failures: [Int: String] = [:]
+  /// The state of the device; nil when the journal does not show it.
+  package private(set) var state: DeviceScreen?
+
+  init() {}
+
+  mutating func handle(_ envelope: Envelope) {
+    switch envelope.header.kind {
+    case PlacementChanged.kind:
+      guard let changed = envelope.reading(PlacementChanged.self) else { return }
+      let number = changed.placement.id
+      placements[number] = changed.change == .removed ? nil : changed.placement
+      if changed.change == .removed { (timelines[number], shown[number], failures[number]) = (nil, nil, nil) }
+    case TimelineStored.kind:
+      guard let stored = envelope.reading(TimelineStored.self) else { return }
+      timelines[stored.placement] = stored
+      failures[stored.placement] = nil
+    case EntryShown.kind:
+      guard let entry = envelope.reading(EntryShown.self) else { return }
+      shown[entry.placement] = entry
+    case ReloadFailed.kind:
+      guard let failed = envelope.reading(ReloadFailed.self), let placement = failed.placement else { return }
+      failures[placement] = failed.reason
+    case ScreenChanged.kind: state = envelope.reading(ScreenChanged.self)?.state ?? state
+    default: return
+    }
+  }
 }

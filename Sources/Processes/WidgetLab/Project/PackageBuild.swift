@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuthorProjects
 import ChildProcesses
+import Cluster
 import Foundation
 import Glibc
 
@@ -101,4 +103,146 @@ struct OwnPackage {
 
   /// Builds what has changed since `build`, which has chosen WidgetLab's flags.
   func again(_ swift: SwiftTool) async throws -> PackageBuild { try await PackageBuild.run(swift, [], folder) }
+}
+
+/// Finds out whether SwiftPM can get a remote package that a project needs. One that it cannot get would prevent the build of
+/// all others.
+struct PackageProbe {
+  enum State {
+    /// The folder of the package's files.
+    case available(String)
+    case unavailable(String)
+  }
+
+  /// The folder in which packages are resolved, each on its own.
+  let folder: String
+
+  private static let patience = Duration.seconds(60)
+
+  func state(of product: PackageProduct) async -> State {
+    switch product.place {
+    case .local(let path): return .unavailable("the package in \(path) is not read by SwiftPM")
+    case .remote(let url, let requirement):
+      return await resolve(url, product, "url: \(Self.literal(url)), \(requirement)")
+    case .unknown:
+      return .unavailable(
+        "the project does not say which package has this product, and no local package near it declares it")
+    }
+  }
+
+  /// Resolves a package that depends only on this one. What was resolved is not asked for again.
+  ///
+  /// - Parameters:
+  ///   - url: of the package.
+  ///   - product: one of its products. SwiftPM does not get a package of which no product is used.
+  ///   - dependency: the arguments of `.package(…)`.
+  private func resolve(_ url: String, _ product: PackageProduct, _ dependency: String) async -> State {
+    let last = url.split(separator: "/").last.map(String.init) ?? "package"
+    let name = last.hasSuffix(".git") ? String(last.dropLast(4)) : last
+    // A package in a folder of the dependency's name would have its identity, and SwiftPM would not get the dependency.
+    let package = "\(folder)/probe-\(name)-\(product.name)"
+    let used = "name: \(Self.literal(product.name)), package: \(Self.literal(product.place.identity))"
+    let manifest = """
+      // swift-tools-version: 6.0
+      import PackageDescription
+      let package = Package(
+        name: "Probe", dependencies: [.package(\(dependency))],
+        targets: [
+          .target(name: "Probe", dependencies: [.product(\(used))], path: ".", sources: ["Probe.swift"])
+        ])
+
+      """
+    let checkout = "\(package)/.build/checkouts/\(name)"
+    let file = package + "/Package.swift"
+    let isKnown = (try? String(contentsOfFile: file, encoding: .utf8)) == manifest
+    let resolved = package + "/Package.resolved"
+    if isKnown, [resolved, checkout].allSatisfy(FileManager.default.fileExists(atPath:)) {
+      return .available(checkout)
+    }
+    do {
+      unlink(resolved)
+      try FileManager.default.createDirectory(atPath: package, withIntermediateDirectories: true)
+      try manifest.write(toFile: file, atomically: true, encoding: .utf8)
+      try "".write(toFile: package + "/Probe.swift", atomically: true, encoding: .utf8)
+      let swift = try SwiftTool()
+      let log = package + "/resolve.log"
+      let ending = try await Deadline.within(Self.patience, "SwiftPM did not get \(url)", at: package) {
+        try await swift.run(["package", "--package-path", package, "resolve"], log: log)
+      }
+      guard ending == .exited(code: 0), FileManager.default.fileExists(atPath: checkout) else {
+        return .unavailable("SwiftPM cannot get \(url): see \(log)")
+      }
+      return .available(checkout)
+    } catch {
+      return .unavailable("SwiftPM cannot get \(url): \(error)")
+    }
+  }
+
+  private static func literal(_ text: String) -> String {
+    "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+  }
+}
+
+/// Reads the manifests of packages with SwiftPM, which evaluates them. Nothing in their folders is changed.
+struct PackageReader {
+  /// The folder in which descriptions are kept, each for one text of a manifest.
+  let folder: String
+
+  private static let patience = Duration.seconds(60)
+
+  private struct Description: Codable {
+    var manifest: String
+    var json: Data
+  }
+
+  /// Adds the description of a package, or the reason for its absence.
+  func describe(_ package: String, in packages: inout LocalPackages) async {
+    let path = package + "/Package.swift"
+    guard let manifest = try? String(contentsOfFile: path, encoding: .utf8) else {
+      packages.failures[package] = "there is no package in \(package)"
+      return
+    }
+    let name = URL(fileURLWithPath: package).lastPathComponent
+    // Two packages can have the same name.
+    let place = "\(folder)/descriptions/\(name)-\(String(FNV1a.hash(package.utf8), radix: 36))"
+    let kept = try? JSONFile.read(Description.self, at: place + ".json")
+    do {
+      let json: Data
+      if let kept, kept.manifest == manifest {
+        json = kept.json
+      } else {
+        json = try await dump(package, log: place + ".log")
+        try JSONFile.write(Description(manifest: manifest, json: json), to: place + ".json")
+      }
+      guard let found = SwiftPackage(json, folder: package) else {
+        packages.failures[package] = "SwiftPM's description of \(path) is not known: see \(place).log"
+        return
+      }
+      packages.packages[package] = found
+    } catch {
+      packages.failures[package] = (error as? CommandError)?.what ?? "\(error)"
+    }
+  }
+
+  /// The output of `swift package dump-package`.
+  private func dump(_ package: String, log: String) async throws -> Data {
+    let swift = try SwiftTool()
+    let arguments = ["package", "--package-path", package, "--scratch-path", folder + "/scratch", "dump-package"]
+    let ending = try await Deadline.within(Self.patience, "SwiftPM did not read \(package)/Package.swift", at: log) {
+      try await swift.run(arguments, log: log)
+    }
+    let output = FileManager.default.contents(atPath: log) ?? Data()
+    let lines = output.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    guard ending == .exited(code: 0), let first = lines.firstIndex(where: { $0.elementsEqual("{".utf8) }),
+      let last = lines.lastIndex(where: { $0.elementsEqual("}".utf8) }), first < last
+    else {
+      let errors = lines.map { String(decoding: $0, as: UTF8.self) }.filter { $0.contains("error: ") }
+      // The compiler's message has the line of the manifest; SwiftPM's own has the command that it ran.
+      let error = errors.first { $0.contains("Package.swift:") } ?? errors.first
+      throw CommandError(
+        Exit.configuration,
+        "SwiftPM cannot read \(package)/Package.swift: \(error ?? "see \(log)")")
+    }
+    return Data(lines[first...last].joined(separator: [UInt8(ascii: "\n")]))
+  }
 }

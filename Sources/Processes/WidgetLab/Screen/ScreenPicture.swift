@@ -4,6 +4,7 @@ import Archive
 import Cluster
 import Foundation
 import Layout
+import MessageBus
 import Messages
 import Pictures
 
@@ -132,4 +133,82 @@ struct ScreenPicture {
     if let note = tile.note { picture.notices.append(note) }
     return picture
   }
+}
+
+/// The format of a picture's file.
+enum PictureFormat: String, CaseIterable {
+  case svg
+  case png
+
+  /// The format of a file name; `nil`: of another file.
+  init?(path: String) {
+    guard let format = Self.allCases.first(where: { path.hasSuffix(".\($0.rawValue)") }) else { return nil }
+    self = format
+  }
+}
+
+/// Makes the files of pictures with the font of the tool. For one thread.
+struct PictureFiles {
+  let font: InterFont
+
+  /// - Parameter fonts: a folder of font files for characters that Inter does not have.
+  init(fonts: String? = nil) throws(CommandError) {
+    do {
+      font = try InterFont(fallback: fonts.map { URL(filePath: $0, directoryHint: .isDirectory) })
+    } catch {
+      throw CommandError(
+        Exit.configuration, "\(error)", advice: error.code == .library ? "apt-get install libharfbuzz0b" : nil)
+    }
+  }
+
+  /// The contents of the file of a picture, and what is not drawn.
+  ///
+  /// - Parameter scale: pixels for each point, in a PNG file.
+  func contents(
+    of picture: Picture, as format: PictureFormat, scale: Double
+  ) throws(CommandError) -> (data: Data, notices: [String]) {
+    switch format {
+    case .svg: return (Data(picture.svg(outlines: font).utf8), picture.notices)
+    case .png:
+      do {
+        let (pixels, notices) = try picture.pixels(outlines: font, scale: scale)
+        return (Data(try pixels.png()), picture.notices + notices)
+      } catch {
+        throw CommandError(
+          Exit.configuration, "\(error)", advice: error.code == .library ? "apt-get install libcairo2" : nil)
+      }
+    }
+  }
+}
+
+extension OperatorSession {
+  /// The bytes of the images that the views of a screen show, by their SHA-256. An image that a newer timeline has
+  /// replaced in the meantime is left out.
+  func images(of screen: ShowScreen.Reply) async throws -> [String: Data] {
+    var images: [String: Data] = [:]
+    let activities = (screen.activities ?? []).flatMap { $0.views?.items ?? [] }.flatMap(\.form.imageDigests)
+    for digest in screen.tiles.flatMap(\.view.imageDigests) + activities where images[digest] == nil {
+      images[digest] = try await image(digest)
+    }
+    return images
+  }
+
+  private func image(_ digest: String) async throws -> Data? {
+    var data = Data()
+    while true {
+      let reply: ReadImage.Reply
+      do {
+        reply = try await ask(ReadImage(digest: digest, offset: data.count))
+      } catch let error as BusError where error.code == .noSuchImage {
+        return nil
+      }
+      data.append(reply.piece)
+      if reply.piece.isEmpty || data.count >= reply.count { return data }
+    }
+  }
+}
+
+extension ArchivedEntry.Form {
+  /// The images of the views, by their SHA-256.
+  var imageDigests: [String] { view.imageDigests + (darkView?.imageDigests ?? []) }
 }

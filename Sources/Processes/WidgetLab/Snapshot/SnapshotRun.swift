@@ -185,3 +185,137 @@ struct SnapshotRun {
     if !failed.isEmpty || made.isEmpty { throw Exit.no }
   }
 }
+
+/// A new picture beside its reference.
+struct SnapshotVerdict {
+  /// Why it does not match; `nil`: it does.
+  let reason: String?
+  /// The reference, the new picture and the difference, with their names; empty if it matches.
+  let files: [(name: String, data: Data)]
+
+  /// SVG documents have to be equal: they are exact everywhere.
+  ///
+  /// - Parameter reference: `nil`: the folder has no such file.
+  init(reference: Data?, _ picture: SnapshotRun.Made, _ format: PictureFormat, _ precision: PixelPrecision) {
+    guard let reference else {
+      self.init("it has no reference", picture, format, [("new", picture.data)])
+      return
+    }
+    if reference == picture.data {
+      self.init(nil, picture, format, [])
+      return
+    }
+    let both = [("reference", reference), ("new", picture.data)]
+    switch format {
+    case .svg:
+      let difference = Self.difference(reference, picture)
+      self.init(Self.line(reference, picture.data), picture, format, both + [("difference", difference)])
+    case .png:
+      do {
+        let old = try Pixels(png: Array(reference))
+        let comparison = PixelComparison(old, try Pixels(png: Array(picture.data)), precision)
+        guard let found = comparison.difference else {
+          self.init(nil, picture, format, [])
+          return
+        }
+        let image = try comparison.image?.png()
+        self.init(found, picture, format, both + (image.map { [("difference", Data($0))] } ?? []))
+      } catch {
+        self.init("the reference cannot be read: \(error)", picture, format, both)
+      }
+    }
+  }
+
+  private init(
+    _ reason: String?, _ picture: SnapshotRun.Made, _ format: PictureFormat, _ files: [(part: String, data: Data)]
+  ) {
+    self.reason = reason
+    let name = picture.file.dropLast(format.rawValue.count + 1)
+    self.files = files.map { ("\(name).\($0.part).\(format.rawValue)", $0.data) }
+  }
+
+  /// Names the first line that differs.
+  private static func line(_ reference: Data, _ new: Data) -> String {
+    func lines(_ data: Data) -> [Substring] {
+      String(decoding: data, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    }
+    let (old, new) = (lines(reference), lines(new))
+    let number = zip(old, new).enumerated().first { $1.0 != $1.1 }?.offset ?? min(old.count, new.count)
+    func text(_ lines: [Substring]) -> String {
+      lines.indices.contains(number) ? "\"\(lines[number].prefix(120))\"" : "no such line"
+    }
+    return "line \(number + 1) is \(text(new)), and in the reference \(text(old))"
+  }
+
+  /// An SVG document in which equal pixels of both documents are black.
+  private static func difference(_ reference: Data, _ picture: SnapshotRun.Made) -> Data {
+    let size = "width=\"\(picture.width)\" height=\"\(picture.height)\""
+    func image(_ data: Data, _ style: String) -> String {
+      "<image \(size)\(style) href=\"data:image/svg+xml;base64,\(data.base64EncodedString())\"/>\n"
+    }
+    return Data(
+      ("<svg xmlns=\"http://www.w3.org/2000/svg\" \(size)>\n" + image(reference, "")
+        + image(picture.data, " style=\"mix-blend-mode:difference\"") + "</svg>\n").utf8)
+  }
+}
+
+/// A page that shows the pictures of a run. It has no script.
+struct ContactSheet {
+  let pictures: [SnapshotRun.Made]
+  /// What is not drawn.
+  let notices: [String]
+
+  var html: String {
+    var text = """
+      <!doctype html>
+      <html lang="en">
+      <meta charset="utf-8">
+      <title>Widgets</title>
+      <style>
+      body { font: 14px system-ui, sans-serif; margin: 24px; background: #fff; color: #222 }
+      section { display: flex; flex-wrap: wrap; gap: 24px; align-items: flex-start }
+      figure { margin: 0; padding: 16px; background: #ccd6e6; border-radius: 8px }
+      figure.dark, figure.tinted { background: #3d424f; color: #eee }
+      figcaption { margin-top: 12px; font-size: 12px }
+      img { display: block }
+      </style>
+      <h1>Widgets</h1>
+
+      """
+    for (kind, pictures) in Dictionary(grouping: pictures, by: \.name.kind).sorted(by: { $0.key < $1.key }) {
+      text += "<h2>\(Self.escaped(kind))</h2>\n<section>\n"
+      for picture in pictures {
+        // Accented and vibrant widgets are white on what is behind them.
+        let look = picture.name.mode == .fullColor ? picture.name.scheme.rawValue : "tinted"
+        let path = picture.file.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? picture.file
+        text += "<figure class=\"\(look)\"><img src=\"./\(Self.escaped(path))\" width=\"\(Self.text(picture.width))\""
+        text += " height=\"\(Self.text(picture.height))\" alt=\"\(Self.escaped("\(kind) \(picture.name.caption)"))\">"
+        text += "<figcaption>\(Self.escaped(picture.name.caption))</figcaption></figure>\n"
+      }
+      text += "</section>\n"
+    }
+    if !notices.isEmpty {
+      text += "<h2>Not drawn as on a device</h2>\n<ul>\n"
+      text += notices.map { "<li>\(Self.escaped($0))</li>\n" }.joined() + "</ul>\n"
+    }
+    return text + "</html>\n"
+  }
+
+  private static func text(_ points: Double) -> String {
+    points == points.rounded() ? "\(Int(saturating: points))" : "\(points)"
+  }
+
+  static func escaped(_ text: String) -> String {
+    var result = ""
+    for character in text {
+      switch character {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      default: result.append(character)
+      }
+    }
+    return result
+  }
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CDispatch
 import CPlatform
 import CoreFoundation
 import Dispatch

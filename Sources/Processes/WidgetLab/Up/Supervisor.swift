@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CDispatch
 import ChaosCampaign
 import ChildProcesses
+import CoreFoundation
 import Foundation
 import Glibc
 import Messages
@@ -259,5 +261,148 @@ actor Supervisor {
 
   private func write() {
     try? SupervisedProcessList(supervisor: getpid(), processes: held.map(\.record)).write(in: instance)
+  }
+}
+
+/// One process that `up` supervises.
+struct SupervisedProcess: Sendable {
+  let name: String
+  let executable: String
+  /// The current arguments. A restarted process may have to use its former port.
+  let arguments: @Sendable () -> [String]
+}
+
+/// Which exits delay a restart.
+enum RestartPolicy: Sendable {
+  /// Each exit soon after the start, so that a process that cannot run does not use up the machine.
+  case afterEachShortRun
+  /// No exit by SIGKILL, and each other one by the shortest delay: a campaign causes exits, and measures the recovery.
+  case inCampaign
+}
+
+/// Computes the delay before a restart: none when the process ran long enough, else 0.2 s, doubling to 5 s.
+struct RestartDelay: Sendable, Equatable {
+  static let shortRun = Duration.seconds(2)
+  static let first = Duration.milliseconds(200)
+  static let longest = Duration.seconds(5)
+  private(set) var next: Duration = .zero
+
+  /// Returns the delay after a run of this length.
+  ///
+  /// - Parameter isKilled: whether SIGKILL ended it.
+  mutating func pause(afterRunOf runTime: Duration, by policy: RestartPolicy, isKilled: Bool) -> Duration {
+    switch policy {
+    case .afterEachShortRun: pause(afterRunOf: runTime)
+    case .inCampaign: isKilled ? .zero : Self.first
+    }
+  }
+
+  /// Returns the delay after a run of this length.
+  mutating func pause(afterRunOf runTime: Duration) -> Duration {
+    if runTime >= Self.shortRun {
+      next = .zero
+      return .zero
+    }
+    next = next == .zero ? Self.first : min(next * 2, Self.longest)
+    return next
+  }
+}
+
+/// `processes.json` of an instance: the processes that `up` started. `up` keeps it current for `ps` and `kill`.
+struct SupervisedProcessList: Codable, Sendable {
+  struct Record: Codable, Sendable {
+    /// `message-bus`, `agent-1`, `host`, `push-server`, `provider`, `console`.
+    let name: String
+    /// `nil` between an exit and the next start.
+    var pid: Int32?
+    /// How often `up` has started it.
+    var generation: Int
+    let executable: String
+    var lastEnding: String?
+  }
+
+  /// The `widgetlab up` that wrote it.
+  var supervisor: Int32
+  var processes: [Record]
+
+  static func file(in instance: String) -> String { instance + "/processes.json" }
+
+  /// Reads the file; `nil` when it does not exist or cannot be read.
+  static func read(in instance: String) -> SupervisedProcessList? {
+    guard let data = FileManager.default.contents(atPath: file(in: instance)) else { return nil }
+    return try? JSONDecoder().decode(SupervisedProcessList.self, from: data)
+  }
+
+  /// Writes the file: atomically, or in place on a full disk, which has no room for another file.
+  func write(in instance: String) throws {
+    let path = Self.file(in: instance)
+    let data = try padded()
+    do {
+      try data.write(to: URL(fileURLWithPath: path), options: .atomic)
+    } catch {
+      guard Self.overwrite(path, with: data) else { throw error }
+    }
+  }
+
+  /// The content of the file. Its end is blank, so that a longer list has the same length.
+  func padded() throws -> Data {
+    let data = try Output.jsonData(self, pretty: true)
+    return data + Data(repeating: UInt8(ascii: " "), count: 4096 - data.count % 4096)
+  }
+
+  /// - Returns: `false` when the file has another length; it is not changed then.
+  static func overwrite(_ path: String, with data: Data) -> Bool {
+    let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_size == data.count else { return false }
+    return data.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) } == data.count
+  }
+}
+
+extension SpawnedProcess {
+  /// Starts a process in a new process group, with empty standard input, and with its output in a log.
+  ///
+  /// - Throws: a command error with the kernel's reason.
+  static func start(_ executable: String, _ arguments: [String], log: ProcessLog) async throws -> SpawnedProcess {
+    let input = try log.open()
+    defer { close(input) }
+    return try await startChecked(
+      ChildCommand(executable, arguments, output: .descriptor(input), errors: .descriptor(input)))
+  }
+
+  /// Starts a process in a new process group, with empty standard input and its standard error in `log`.
+  ///
+  /// - Parameter output: a descriptor for standard output; `nil` for the log.
+  /// - Throws: a command error with the kernel's reason.
+  static func start(
+    _ executable: String, _ arguments: [String], environment: [String: String]? = nil, output: Int32? = nil,
+    log: String
+  ) async throws -> SpawnedProcess {
+    var command = ChildCommand(
+      executable, arguments, output: output.map { .descriptor($0) } ?? .file(log), errors: .file(log))
+    if let environment { command.environment = environment }
+    return try await startChecked(command)
+  }
+
+  private static func startChecked(_ command: ChildCommand) async throws -> SpawnedProcess {
+    do {
+      return try await start(command)
+    } catch {
+      throw CommandError(
+        Exit.configuration, "cannot start \(command.executable): \(error)", at: command.executable,
+        advice: "build it, or give its folder with --executables")
+    }
+  }
+}
+
+extension ChildEnding {
+  /// The exit code or the signal, as `ps` shows it.
+  var text: String {
+    switch self {
+    case .exited(let code): "exit code \(code)"
+    case .signalled(let signal): ProcessFacts.name(ofSignal: signal)
+    }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import Observation
 public import OpenCombine
 
 /// Source: `SwiftUI.State`. An archived view starts with the initial value each time.
@@ -62,4 +63,53 @@ extension State where Value: ExpressibleByNilLiteral {
       Binding(get: { object[keyPath: keyPath] }, set: { object[keyPath: keyPath] = $0 })
     }
   }
+}
+
+/// Source: `SwiftUI.StateObject`. The object is created on first access and kept until the process exits.
+@MainActor @preconcurrency @propertyWrapper public struct StateObject<ObjectType: ObservableObject> {
+  private final class Storage {
+    var make: (() -> ObjectType)?
+    var object: ObjectType?
+    init(_ make: @escaping () -> ObjectType) { self.make = make }
+  }
+
+  private let storage: Storage
+
+  public init(wrappedValue thunk: @autoclosure @escaping () -> ObjectType) { storage = Storage(thunk) }
+
+  public var wrappedValue: ObjectType {
+    if let object = storage.object { return object }
+    guard let make = storage.make else { fatalError("a StateObject has neither an object nor a closure") }
+    let object = make()
+    (storage.object, storage.make) = (object, nil)
+    return object
+  }
+}
+
+/// Makes bindings to the properties of an observable object. Source: `SwiftUI.Bindable`.
+@dynamicMemberLookup @propertyWrapper public struct Bindable<Value> {
+  public var wrappedValue: Value
+  public var projectedValue: Bindable<Value> { self }
+
+  public init(wrappedValue: Value) where Value: AnyObject, Value: Observable { self.wrappedValue = wrappedValue }
+}
+
+extension Bindable where Value: AnyObject & Observable {
+  public init(_ wrappedValue: Value) { self.wrappedValue = wrappedValue }
+  public init(projectedValue: Bindable<Value>) { self = projectedValue }
+
+  public subscript<Subject>(dynamicMember keyPath: ReferenceWritableKeyPath<Value, Subject>) -> Binding<Subject> {
+    let object = wrappedValue
+    return Binding(get: { object[keyPath: keyPath] }, set: { object[keyPath: keyPath] = $0 })
+  }
+}
+
+/// Source: `SwiftUI.DynamicProperty`.
+public protocol DynamicProperty {
+  /// Never called: the source of an archived view does not change.
+  mutating func update()
+}
+
+extension DynamicProperty {
+  public mutating func update() {}
 }

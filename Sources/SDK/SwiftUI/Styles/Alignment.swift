@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Archive
+package import Archive
 public import Foundation
 
 /// Source: `SwiftUI.AlignmentID`.
@@ -159,4 +159,156 @@ public enum TextAlignment: Hashable, CaseIterable, Sendable, NamedArgument {
   case leading
   case center
   case trailing
+}
+
+/// Source: `SwiftUI.Edge`.
+public enum Edge: Int8, CaseIterable, Sendable, NamedArgument {
+  case top
+  case leading
+  case bottom
+  case trailing
+
+  /// Source: `SwiftUI.Edge.Set`.
+  public struct Set: OptionSet, Sendable {
+    public let rawValue: Int8
+    public init(rawValue: Int8) { self.rawValue = rawValue }
+    public init(_ edge: Edge) { rawValue = 1 << edge.rawValue }
+
+    public static let top = Set(.top)
+    public static let leading = Set(.leading)
+    public static let bottom = Set(.bottom)
+    public static let trailing = Set(.trailing)
+    public static let vertical: Set = [.top, .bottom]
+    public static let horizontal: Set = [.leading, .trailing]
+    public static let all: Set = [.vertical, .horizontal]
+  }
+}
+
+extension Edge.Set: NamedArgument {
+  var name: String {
+    switch self {
+    case .all: "all"
+    case .vertical: "vertical"
+    case .horizontal: "horizontal"
+    default: Edge.allCases.filter { contains(Edge.Set($0)) }.map(\.name).joined(separator: " ")
+    }
+  }
+}
+
+/// Source: `SwiftUI.HorizontalEdge`.
+public enum HorizontalEdge: Int8, CaseIterable, Codable, Sendable, NamedArgument {
+  case leading
+  case trailing
+}
+
+/// Source: `SwiftUI.VerticalEdge`.
+public enum VerticalEdge: Int8, CaseIterable, Codable, Sendable, NamedArgument {
+  case top
+  case bottom
+}
+
+/// Source: `SwiftUI.EdgeInsets`. In points.
+public struct EdgeInsets: Equatable, Sendable {
+  public var top: CGFloat
+  public var leading: CGFloat
+  public var bottom: CGFloat
+  public var trailing: CGFloat
+
+  public init(top: CGFloat, leading: CGFloat, bottom: CGFloat, trailing: CGFloat) {
+    self.top = top
+    self.leading = leading
+    self.bottom = bottom
+    self.trailing = trailing
+  }
+
+  public init() { self.init(top: 0, leading: 0, bottom: 0, trailing: 0) }
+}
+
+extension EdgeInsets: ArchivedArgument {
+  package var archived: ArchivedValue {
+    .record([
+      "top": top.archived, "leading": leading.archived, "bottom": bottom.archived, "trailing": trailing.archived,
+    ])
+  }
+}
+
+/// Source: `SwiftUI.Axis`.
+public enum Axis: Int8, CaseIterable, Sendable, NamedArgument {
+  case horizontal
+  case vertical
+
+  /// Source: `SwiftUI.Axis.Set`.
+  public struct Set: OptionSet, Sendable {
+    public let rawValue: Int8
+    public init(rawValue: Int8) { self.rawValue = rawValue }
+
+    public static let horizontal = Set(rawValue: 1)
+    public static let vertical = Set(rawValue: 2)
+  }
+}
+
+extension Axis.Set: NamedArgument {
+  var name: String {
+    [contains(.horizontal) ? "horizontal" : nil, contains(.vertical) ? "vertical" : nil].compactMap { $0 }
+      .joined(separator: " ")
+  }
+}
+
+/// Source: `SwiftUI.Angle`.
+public struct Angle: Hashable, Comparable, Sendable, ArchivedArgument {
+  public var radians: Double
+  public var degrees: Double {
+    get { radians * 180 / .pi }
+    set { radians = newValue * .pi / 180 }
+  }
+
+  public init() { radians = 0 }
+  public init(radians: Double) { self.radians = radians }
+  public init(degrees: Double) { radians = degrees * .pi / 180 }
+
+  public static func radians(_ radians: Double) -> Angle { Angle(radians: radians) }
+  public static func degrees(_ degrees: Double) -> Angle { Angle(degrees: degrees) }
+  public static let zero = Angle()
+
+  public static func < (lhs: Angle, rhs: Angle) -> Bool { lhs.radians < rhs.radians }
+  public static func + (lhs: Angle, rhs: Angle) -> Angle { Angle(radians: lhs.radians + rhs.radians) }
+  public static func - (lhs: Angle, rhs: Angle) -> Angle { Angle(radians: lhs.radians - rhs.radians) }
+  public static func * (lhs: Angle, rhs: Double) -> Angle { Angle(radians: lhs.radians * rhs) }
+  public static func / (lhs: Angle, rhs: Double) -> Angle { Angle(radians: lhs.radians / rhs) }
+  public static prefix func - (angle: Angle) -> Angle { Angle(radians: -angle.radians) }
+
+  package var archived: ArchivedValue { .number(degrees) }
+}
+
+/// Source: `SwiftUI.UnitPoint`. Both coordinates are from 0 to 1.
+public struct UnitPoint: Hashable, Sendable, NamedArgument {
+  /// 0 is the leading edge.
+  public var x: CGFloat
+  /// 0 is the top edge.
+  public var y: CGFloat
+
+  public init() { self.init(x: 0, y: 0) }
+  public init(x: CGFloat, y: CGFloat) {
+    self.x = x
+    self.y = y
+  }
+
+  var name: String { Self.names[self] ?? "(\(Double(x)), \(Double(y)))" }
+
+  private static let names: [UnitPoint: String] = [
+    .center: "center", .leading: "leading", .trailing: "trailing", .top: "top", .bottom: "bottom",
+    .topLeading: "topLeading", .topTrailing: "topTrailing", .bottomLeading: "bottomLeading",
+    .bottomTrailing: "bottomTrailing",
+  ]
+
+  public static let zero = UnitPoint(x: 0, y: 0)
+  public static let center = UnitPoint(x: 0.5, y: 0.5)
+  public static let leading = UnitPoint(x: 0, y: 0.5)
+  public static let trailing = UnitPoint(x: 1, y: 0.5)
+  public static let top = UnitPoint(x: 0.5, y: 0)
+  public static let bottom = UnitPoint(x: 0.5, y: 1)
+  public static let topLeading = UnitPoint(x: 0, y: 0)
+  public static let topTrailing = UnitPoint(x: 1, y: 0)
+  public static let bottomLeading = UnitPoint(x: 0, y: 1)
+  public static let bottomTrailing = UnitPoint(x: 1, y: 1)
 }

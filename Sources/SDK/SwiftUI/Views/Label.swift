@@ -2,6 +2,7 @@
 
 package import Archive
 public import Foundation
+import UIKit
 
 /// Source: `SwiftUI.Label`.
 nonisolated public struct Label<Title: View, Icon: View>: View, ArchivedView {
@@ -93,4 +94,90 @@ extension Link where Label == Text {
   @_disfavoredOverload public init<S: StringProtocol>(_ title: S, destination: URL) {
     self.init(destination: destination, label: { Text(title) })
   }
+}
+
+/// A box with a label above its content. The style is iOS's own: a rounded rectangle of the second background colour.
+///
+/// Source: `SwiftUI.GroupBox`.
+nonisolated public struct GroupBox<Label: View, Content: View>: View {
+  private let label: Label
+  private let content: Content
+
+  public init(@ViewBuilder content: () -> Content, @ViewBuilder label: () -> Label) {
+    self.label = label()
+    self.content = content()
+  }
+
+  @MainActor public var body: some View {
+    VStack(alignment: .leading, spacing: 8) {
+      label.font(.headline)
+      content
+    }
+    .padding()
+    .background(Color(uiColor: .secondarySystemBackground), in: RoundedRectangle(cornerRadius: 8))
+  }
+}
+
+extension GroupBox where Label == EmptyView {
+  public init(@ViewBuilder content: () -> Content) {
+    self.init(content: content, label: { EmptyView() })
+  }
+}
+
+extension GroupBox where Label == Text {
+  public init(_ titleKey: LocalizedStringKey, @ViewBuilder content: () -> Content) {
+    self.init(content: content, label: { Text(titleKey) })
+  }
+  @_disfavoredOverload public init<S: StringProtocol>(_ title: S, @ViewBuilder content: () -> Content) {
+    self.init(content: content, label: { Text(title) })
+  }
+}
+
+extension GroupBox {
+  public init(label: Label, @ViewBuilder content: () -> Content) {
+    self.init(content: content, label: { label })
+  }
+}
+
+// What an app presents over its views. An archived view is on no screen of an app: nothing is presented.
+
+/// Source: `SwiftUI.Alert`. Nothing shows it.
+public struct Alert {
+  /// Source: `SwiftUI.Alert.Button`. Its action is never called.
+  public struct Button {
+    public static func `default`(_ label: Text, action: (() -> Void)? = {}) -> Button { Button() }
+    public static func cancel(_ label: Text, action: (() -> Void)? = {}) -> Button { Button() }
+    public static func cancel(_ action: (() -> Void)? = {}) -> Button { Button() }
+    public static func destructive(_ label: Text, action: (() -> Void)? = {}) -> Button { Button() }
+  }
+
+  public init(title: Text, message: Text? = nil, dismissButton: Button? = nil) {}
+  public init(title: Text, message: Text? = nil, primaryButton: Button, secondaryButton: Button) {}
+}
+
+// Nothing is presented: the closures are never called.
+extension View {
+  nonisolated public func alert(isPresented: Binding<Bool>, content: () -> Alert) -> some View { self }
+  nonisolated public func alert<Item: Identifiable>(
+    item: Binding<Item?>, content: (Item) -> Alert
+  ) -> some View { self }
+  nonisolated public func alert<A: View>(
+    _ titleKey: LocalizedStringKey, isPresented: Binding<Bool>, @ViewBuilder actions: () -> A
+  ) -> some View { self }
+  nonisolated public func alert<A: View, M: View>(
+    _ titleKey: LocalizedStringKey, isPresented: Binding<Bool>, @ViewBuilder actions: () -> A,
+    @ViewBuilder message: () -> M
+  ) -> some View { self }
+  @_disfavoredOverload nonisolated public func alert<S: StringProtocol, A: View>(
+    _ title: S, isPresented: Binding<Bool>, @ViewBuilder actions: () -> A
+  ) -> some View { self }
+  @_disfavoredOverload nonisolated public func alert<S: StringProtocol, A: View, M: View>(
+    _ title: S, isPresented: Binding<Bool>, @ViewBuilder actions: () -> A, @ViewBuilder message: () -> M
+  ) -> some View { self }
+  nonisolated public func sheet<Content: View>(
+    isPresented: Binding<Bool>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping () -> Content
+  ) -> some View { self }
+  nonisolated public func sheet<Item: Identifiable, Content: View>(
+    item: Binding<Item?>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping (Item) -> Content
+  ) -> some View { self }
 }

@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-
-@_exported public import CoreFoundationAPI
-@_exported public import CoreGraphicsAPI
