@@ -21,6 +21,10 @@ import Testing
     for number in 2...11 {
       #expect(try StoreOpening.next(of: database) == StoreOpening(store: empty.store, opening: number))
     }
+    // A process that is killed while it writes, or a full disk, must leave the former count: the file is replaced as a whole.
+    try FileManager.default.linkItem(atPath: database + ".opening", toPath: folder + "/former")
+    #expect(try StoreOpening.next(of: database).opening == 12)
+    #expect(try String(contentsOfFile: folder + "/former", encoding: .utf8) == "\(empty.store.uuidString) 11\n")
     try Data("x 99999999999999999999\n".utf8).write(to: URL(fileURLWithPath: database + ".opening"))
     let damaged = try StoreOpening.next(of: database)
     #expect(isNew(damaged, after: empty))

@@ -27,11 +27,11 @@ package struct StoreOpening: Sendable, Equatable {
     let isEmpty = (size ?? 0) == 0
     let former = isEmpty ? nil : (try? String(contentsOfFile: path, encoding: .utf8)).flatMap(StoreOpening.init)
     let next = StoreOpening(store: former?.store ?? UUID(), opening: (former?.opening ?? 0) + 1)
-    // Shorter than what a damaged file may have: nothing of it may be left.
+    // Renamed when it is complete: a process that is killed now, or a full disk, leaves the former one.
     let text = Array("\(next.store.uuidString) \(next.opening)\n".utf8)
-    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    let file = open(path + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     defer { if file >= 0 { close(file) } }
-    guard file >= 0, write(file, text, text.count) == text.count else {
+    guard file >= 0, write(file, text, text.count) == text.count, rename(path + ".new", path) == 0 else {
       throw ClusterError(
         .folder, "cannot write \(path): \(String(cString: strerror(errno))). Is the disk full? Restart to continue")
     }
