@@ -34,6 +34,42 @@ import Testing
     for (text, name) in ViewName.known { #expect(name.rawValue == text && ViewName(rawValue: text) == name) }
   }
 
+  /// Stored archives, and extensions with another SDK, have these names: a case may be added, and none renamed.
+  private static let modifiers = """
+    accentColor accessibilityAddTraits accessibilityElement accessibilityHidden accessibilityHint
+    accessibilityIdentifier accessibilityLabel accessibilityRemoveTraits accessibilitySortPriority
+    accessibilityValue activityBackgroundTint activitySystemActionForegroundColor alignmentGuide allowsHitTesting
+    allowsTightening animation annotation antialiased aspectRatio background backgroundStyle baselineOffset
+    blendMode blur bold border brightness buttonBorderShape buttonStyle chartPlotStyle clipShape clipped colorInvert
+    colorMultiply colorScheme compositingGroup containerBackground containerShape contentMargins contentShape
+    contentTransition contrast controlSize controlWidgetActionHint controlWidgetStatus cornerRadius disabled
+    drawingGroup drawn dynamicIsland dynamicTypeSize environment fill fixedSize font fontDesign fontWeight fontWidth
+    foregroundColor foregroundStyle frame gaugeStyle grayscale gridCellAnchor gridCellColumns gridCellUnsizedAxes
+    gridColumnAlignment gridLine hidden hueRotation id ignoresSafeArea imageScale interpolation interpolationMethod
+    invalidatableContent italic kerning labelStyle labelsHidden layoutPriority lineLimit lineSpacing lineStyle
+    luminanceToAlpha mask matchedGeometryEffect minimumScaleFactor monospaced monospacedDigit multilineTextAlignment
+    offset opacity overlay padding position preferredColorScheme privacySensitive progressViewStyle redacted
+    renderingMode resizable rotation rotation3DEffect rotationEffect safeAreaInset safeAreaPadding saturation scale
+    scaleEffect scaledToFill scaledToFit shadow size strikethrough stroke strokeBorder symbol symbolRenderingMode
+    symbolSize symbolVariant textCase textScale tick tint toggleStyle tracking transition trim truncationMode
+    underline unredacted valueLabel widgetAccentable widgetAccentedRenderingMode widgetCurvesContent widgetLabel
+    widgetURL zIndex
+    """
+  private static let views = """
+    AccessoryWidgetBackground AngularGradient AreaMark AxisMark AxisMarks BarMark Button Canvas CanvasItem Capsule
+    Chart ChartPlotContent Circle Color ContainerRelativeShape ContentUnavailableView Divider Ellipse
+    EllipticalGradient EmptyView Gauge GeometryReader Grid GridRow Group HStack Image Label LabeledContent LazyHGrid
+    LazyHStack LazyVGrid LazyVStack LineMark LinearGradient Link PointMark ProgressView RadialGradient Rectangle
+    RoundedRectangle RuleMark Section SectorMark Shape Spacer Text Toggle ToggleState UnevenRoundedRectangle
+    UnsupportedView VStack ViewThatFits ZStack
+    """
+
+  @Test func `the names on the wire are those of all versions`() {
+    let modifiers = Self.modifiers.split { $0 == " " || $0 == "\n" }.map(String.init)
+    #expect(Set(ModifierName.known.keys) == Set(modifiers))
+    #expect(Set(ViewName.known.keys) == Set(Self.views.split { $0 == " " || $0 == "\n" }.map(String.init)))
+  }
+
   private func json(_ view: ViewArchive) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys

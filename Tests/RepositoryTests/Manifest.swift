@@ -127,8 +127,7 @@ enum ImportTable {
   static let values: Set<String> = ["Archive", "LiveActivities", "Messages", "ShownText"]
   /// Modules of the Swift toolchain and the system, which every target may import.
   static let system: Set<String> = [
-    "CDispatch", "CoreFoundation", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Observation",
-    "RegexBuilder", "Swift",
+    "CoreFoundation", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Observation", "RegexBuilder", "Swift",
     "Synchronization", "Testing",
   ]
   /// ICU of the Swift runtime. The underscore marks it as internal, so one target imports it, in one file.

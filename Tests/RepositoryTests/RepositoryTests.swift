@@ -45,6 +45,15 @@ import Testing
     expectNone(files.flatMap(SourceRules.all[index].rule), SourceRules.all[index].name)
   }
 
+  @Test(arguments: ["CONTRIBUTING.md", "Documentation/architecture.md"])
+  func `a Swift file that a page for contributors names exists`(page: String) throws {
+    let files = try tree.swiftFiles(below: "Sources") + tree.swiftFiles(below: "Tests")
+    let known = Set(files.compactMap { $0.path.split(separator: "/").last }).union(["Package.swift", "GRDB.swift"])
+    let named = try tree.read(page).matches(of: /[A-Za-z+]+\.swift\b/).map(\.output)
+    #expect(!named.isEmpty)
+    #expect(named.filter { !known.contains($0) } == [])
+  }
+
   /// Advice: where a reader would look for what to divide. It never fails.
   @Test func `long files and functions are listed`() throws {
     let files = try tree.swiftFiles(below: "Sources") + tree.swiftFiles(below: "Tests")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The name of a modifier in an archive, in a group by what the modifier does. The places that lay out, draw, print and
-/// hide modifiers switch over it without `default`, so that the compiler finds those that lack a new name.
+/// The name of a modifier in an archive, in a group by what the modifier does. Layout and drawing switch over the names of
+/// their groups without `default`, so that the compiler finds the place that lacks a new name.
 package enum ModifierName: Hashable, Sendable {
   case style(StyleModifier)
   case shape(ShapeModifier)
@@ -13,7 +13,7 @@ package enum ModifierName: Hashable, Sendable {
   case accessibility(AccessibilityModifier)
   case silent(SilentModifier)
   case undrawn(UndrawnModifier)
-  /// Of an extension with a newer SDK. It is kept, and has no effect.
+  /// Of an extension with a newer SDK. It is kept and noted. Made by `init(rawValue:)` only.
   case unknown(String)
 
   /// SwiftUI's name, which is also that on the wire.
@@ -156,7 +156,7 @@ package enum AccessibilityModifier: String, CaseIterable, Hashable, Sendable {
   }
 }
 
-/// No picture shows it.
+/// No picture shows it, except by what it hides.
 package enum SilentModifier: String, CaseIterable, Hashable, Sendable {
   case id, animation, transition, contentTransition, matchedGeometryEffect
   case disabled, allowsHitTesting, contentShape, widgetURL
@@ -165,7 +165,7 @@ package enum SilentModifier: String, CaseIterable, Hashable, Sendable {
   case controlWidgetActionHint, controlWidgetStatus
 }
 
-/// A phone may show it, and a picture does not: the layout notes it.
+/// A phone may show it, and the layout only notes it. Pictures of Live Activities read those of activities before.
 package enum UndrawnModifier: String, CaseIterable, Hashable, Sendable {
   case safeAreaInset, textScale, environment
   case widgetLabel, widgetCurvesContent

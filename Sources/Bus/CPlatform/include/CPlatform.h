@@ -197,3 +197,21 @@ static inline int fault_page_is_here(void) {
   return __builtin_expect(__atomic_load_n(&fault_page_here, __ATOMIC_RELAXED) != NULL, 0);
 }
 
+// MARK: Files
+//
+// The status of a file. Which C module owns the C library's `struct stat` depends on the first import of a compiled batch,
+// and Swift then lacks its members in files with other imports.
+
+typedef struct {
+  uint64_t device, inode;
+  uint32_t mode, owner;
+  /// In bytes.
+  int64_t size;
+  /// Of the last change of the content, since 1970-01-01 00:00:00 UTC.
+  int64_t seconds, nanoseconds;
+} file_status;
+
+/// stat, lstat and fstat: return 0, or -1 with the reason in errno.
+int file_status_at_path(const char *path, file_status *status);
+int file_status_of_link(const char *path, file_status *status);
+int file_status_of_descriptor(int descriptor, file_status *status);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-// Needed for `stat`: the compiler attributes it to CoreFoundation when a library has loaded the C headers through it.
-import CDispatch
-import CoreFoundation
+import CPlatform
 import Foundation
 import Glibc
 import JournalAnalysis
@@ -70,9 +68,9 @@ struct InstanceRegistry: Sendable {
         Exit.configuration, "the instance registry cannot be created: \(String(cString: strerror(errno)))", at: folder,
         advice: "set XDG_RUNTIME_DIR to a folder that you own")
     }
-    var facts = stat()
-    guard lstat(folder, &facts) == 0, facts.st_mode & S_IFMT == S_IFDIR, facts.st_uid == getuid(),
-      facts.st_mode & 0o077 == 0
+    var facts = file_status()
+    guard file_status_of_link(folder, &facts) == 0, facts.mode & S_IFMT == S_IFDIR, facts.owner == getuid(),
+      facts.mode & 0o077 == 0
     else {
       throw CommandError(
         Exit.configuration, "the instance registry is not a folder owned by and private to this user", at: folder,
@@ -157,9 +155,9 @@ final class InstanceLease: Sendable {
 
   /// Whether the open file still has this path.
   static func isStill(_ descriptor: CInt, at path: String) -> Bool {
-    var (own, there) = (stat(), stat())
-    return fstat(descriptor, &own) == 0 && lstat(path, &there) == 0 && own.st_ino == there.st_ino
-      && own.st_dev == there.st_dev
+    var (own, there) = (file_status(), file_status())
+    return file_status_of_descriptor(descriptor, &own) == 0 && file_status_of_link(path, &there) == 0
+      && own.inode == there.inode && own.device == there.device
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CDispatch
+import CPlatform
 import Dispatch
 import Foundation
 import Glibc
@@ -31,19 +31,19 @@ struct SourceSnapshot: Equatable {
   init(_ roots: [String], without excluded: String?, enter: (String) -> Void = { _ in }) {
     var queue = roots
     // A link may lead to a folder above it.
-    var seen: Set<UInt> = []
+    var seen: Set<UInt64> = []
     while let folder = queue.popLast() {
-      guard folder != excluded, let own = Self.status(folder), seen.insert(own.st_ino).inserted else { continue }
+      guard folder != excluded, let own = Self.status(folder), seen.insert(own.inode).inserted else { continue }
       enter(folder)
       for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where !name.hasPrefix(".") {
         let path = "\(folder)/\(name)"
         guard let status = Self.status(path) else { continue }
-        if status.st_mode & S_IFMT == S_IFDIR {
+        if status.mode & S_IFMT == S_IFDIR {
           queue.append(path)
         } else if Self.isSource(path, name) {
           files[path] = Stamp(
-            seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec, size: Int(status.st_size),
-            inode: UInt64(status.st_ino))
+            seconds: Int(status.seconds), nanoseconds: Int(status.nanoseconds), size: Int(status.size),
+            inode: status.inode)
         }
       }
     }
@@ -54,9 +54,9 @@ struct SourceSnapshot: Equatable {
     return endings.contains(String(name[name.index(after: dot)...])) || path.contains(catalog + "/")
   }
 
-  private static func status(_ path: String) -> stat? {
-    var status = stat()
-    return stat(path, &status) == 0 ? status : nil
+  private static func status(_ path: String) -> file_status? {
+    var status = file_status()
+    return file_status_at_path(path, &status) == 0 ? status : nil
   }
 
   /// The files that are new, gone or different since an earlier one, sorted.

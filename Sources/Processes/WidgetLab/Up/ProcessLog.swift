@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CDispatch
 import CPlatform
-import CoreFoundation
 import Dispatch
 import Foundation
 import Glibc
@@ -122,10 +120,10 @@ final class ProcessLog: Sendable {
 
   private func openFile(_ state: inout State) {
     let file = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
-    var status = stat()
-    guard file >= 0, fstat(file, &status) == 0 else { return }
+    var status = file_status()
+    guard file >= 0, file_status_of_descriptor(file, &status) == 0 else { return }
     state.file = file
-    state.length = Int(status.st_size)
+    state.length = Int(status.size)
   }
 
   /// - Returns: how many bytes were written.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CDispatch
+import CPlatform
 import ChaosCampaign
 import ChildProcesses
-import CoreFoundation
 import Foundation
 import Glibc
 import Messages
@@ -355,8 +354,8 @@ struct SupervisedProcessList: Codable, Sendable {
     let descriptor = open(path, O_WRONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_size == data.count else { return false }
+    var status = file_status()
+    guard file_status_of_descriptor(descriptor, &status) == 0, status.size == data.count else { return false }
     return data.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) } == data.count
   }
 }
