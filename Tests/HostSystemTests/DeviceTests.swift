@@ -231,7 +231,10 @@ private final class DeviceFixture: Sendable {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct `The screen of a device` {
-  @Test func `views of a Live Activity that are too large for a screen are left out with a note`() async throws {
+  @Test(arguments: [100_000, 300_000])
+  func `views of a Live Activity are left out with a note only if the screen does not fit in a message`(
+    size: Int
+  ) async throws {
     let fixture = try await DeviceFixture()
     var activities = ActivityStateMachine(apps: [InstalledApp(address: app, extensions: [])])
     let request = RequestActivity(
@@ -240,14 +243,14 @@ private final class DeviceFixture: Sendable {
     activities.archived(1, version: 1, note: nil, text: [])
     let store = try ActivityStore(DeviceTransactions(immediate: fixture.database))
     try store.save(activities.state)
-    let form = ArchivedEntry.Form(view: .text(String(repeating: "x", count: 100_000)))
+    let form = ArchivedEntry.Form(view: .text(String(repeating: "x", count: size)))
     let views = ActivityViews(items: [ActivityViews.Item(.lockScreen, form)])
     try store.save(ActivityStore.Views(version: 1, views: views), of: 1)
     let device = try await fixture.host()
     let reply = try await fixture.ask(ShowScreen(location: .lockScreen))
     let shown = try #require(reply.activities?.first)
-    #expect(shown.place == .lockScreen && shown.views == nil)
-    #expect(shown.note == "its views are too large to show here")
+    #expect(shown.place == .lockScreen && (shown.views == nil) == (size == 300_000))
+    #expect(shown.note == (size == 300_000 ? "its views are too large to show here" : nil))
     await fixture.end(device)
   }
 }

@@ -151,8 +151,9 @@ extension WidgetDevice {
 }
 
 extension ShowScreen.Reply {
-  /// Shortens the largest views if all together exceed the size of a message.
+  /// Shortens the largest views if all together exceed the size of a message, in which failures and settings are too.
   fileprivate func fitting() throws -> ShowScreen.Reply {
+    if try BodyCoding.data(self).count <= Wire.bodyLimit - 8_192 { return self }
     var reply = self
     reply.activities = try activities.map { all in try all.map { try $0.fitting(in: 65_536 / all.count) } }
     let used = try BodyCoding.data(reply.activities ?? []).count

@@ -39,6 +39,8 @@ package import Timekeeping
   private var storedScreen: DeviceScreen
   /// Extensions that were replaced and did not run since. A new host asks the extensions at a reload of all widgets.
   private var outdated: Set<Address> = []
+  /// How many callers wait for the widgets of an extension.
+  private var learners: [Address: Int] = [:]
   /// Callers that wait for the widgets of an extension that never ran.
   private let learning = Waiters<Address>()
   /// Returns why a launch failed within a time.
@@ -108,9 +110,15 @@ extension GalleryService {
   /// - Returns: the extensions whose widgets are still unknown.
   package func learn(_ extensions: [Address]) async -> [Address] {
     for address in extensions where !isKnown(address) {
+      learners[address, default: 0] += 1
       core.handle(.asked(.process(.want(address, because: Self.assertion))))
       await awaitWidgets(of: address)
-      core.handle(.asked(.process(.release(address, because: Self.assertion))))
+      let left = learners.removeValue(forKey: address).map { $0 - 1 } ?? 0
+      if left > 0 {
+        learners[address] = left
+      } else {
+        core.handle(.asked(.process(.release(address, because: Self.assertion))))
+      }
     }
     return extensions.filter { !isKnown($0) }
   }

@@ -350,7 +350,10 @@ extension ActivityStateMachine {
       return PushResult(step: .discarded, detail: "\(error)")
     }
     let started = self.state.activities.firstIndex { $0.record.id == push.uniqueID.uuidString }
-    if let timestamp = payload.timestamp, let started { self.state.activities[started].life.timestamp = timestamp }
+    if let timestamp = payload.timestamp, let started {
+      let newest = max(self.state.activities[started].life.timestamp, timestamp)
+      self.state.activities[started].life.timestamp = newest
+    }
     self.state.starts.append(push.uniqueID)
     self.state.starts = self.state.starts.suffix(Self.rememberedStarts)
     return PushResult(step: .handled, detail: "started", started: app)
