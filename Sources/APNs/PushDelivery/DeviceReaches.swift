@@ -155,7 +155,7 @@ struct FleetSender: Sendable {
 
   /// Identifies the batches since this push server became responsible for the fleet.
   let run = UUID()
-  /// That of the fleet's route; 0 without replicas.
+  /// The epoch of the fleet's route; 0 without replicas.
   let epoch: Int64
   private var waiting: [PushedNotification] = []
   private var head = 0

@@ -118,7 +118,7 @@ extension PushDeliveryService {
 
   // MARK: Deciding
 
-  /// A request of a provider. The state of its token is that of the transaction.
+  /// A request of a provider. Its token has the state that the transaction reads.
   func add(
     _ arrival: PushArrival, _ then: (@Sendable (PushReceipt) -> Void)?, to batch: inout Batch
   ) throws {
@@ -183,7 +183,7 @@ extension PushDeliveryService {
 }
 
 extension PushArrival {
-  /// The request, refused because its token is not active any more, or unknown. The wording is that of the contract.
+  /// The request, refused because its token is not active any more, or unknown. The contract words the reason.
   fileprivate func refused(because token: DeviceToken?) -> PushArrival {
     let (status, reason) =
       switch token?.state {

@@ -378,7 +378,7 @@ package struct DeviceStatus: Request {
 package struct HeldLock: Codable, Hashable, Sendable {
   /// The identifier of the app group.
   package let group: String
-  /// The path of the file below the group's folder; for SQLite, that of the database.
+  /// The path of the file, or of the SQLite database, below the group's folder.
   package let file: String
   /// The kind of lock: `SQLite transaction`, `flock`, `fcntl` or `lease`.
   package let kind: String

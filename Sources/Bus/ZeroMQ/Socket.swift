@@ -334,7 +334,7 @@ extension Socket {
     case client(CurveKeyPair, serverPublicKey: String)
   }
 
-  /// The options of a socket, all set before it is bound or connected. Defaults are those of the bus; `ROUTER_HANDOVER`
+  /// The options of a socket, all set before it is bound or connected. The defaults suit the bus; `ROUTER_HANDOVER`
   /// is always off.
   package struct Options: Sendable {
     package var curve: Curve = .none

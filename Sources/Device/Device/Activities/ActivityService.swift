@@ -59,7 +59,7 @@ package import Timekeeping
   ///   - clock: the device's clock.
   ///   - machine: the clock of pauses before an extension is asked again.
   ///   - backoff: these pauses.
-  ///   - environment: that of the Lock Screen presentation. The settings are those of the extension.
+  ///   - environment: for the Lock Screen presentation, without the extension's settings.
   package nonisolated init(
     _ stored: Stored, core: DeviceCore, bus: any BusConnection, clock: any ControllableClock,
     machine: any ControllableClock = AdjustableClock(.running(ahead: 0), executor: DeviceActor.executor),

@@ -132,7 +132,7 @@ extension GalleryService {
   private func awaitWidgets(of address: Address) async {
     // It may have reported them since.
     guard !isKnown(address) else { return }
-    // In machine time, because author's code runs: the gallery must not wait for ever.
+    // In machine time, because author's code runs: the gallery must not wait forever.
     let limit = Duration.seconds(10)
     let learned = learning.stream(until: address, within: limit)
     let launch = tasks.start { [self] in
