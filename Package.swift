@@ -129,14 +129,13 @@ func runtime(isAuthored: Bool) -> [LinkerSetting] {
   return sharedRuntime != nil ? dynamicRuntime : staticRuntime + unexported
 }
 
-/// - Parameter isOptimized: also optimise a debug build, for long computations of a fixture.
 func process(
   _ name: String, in layer: String, _ dependencies: [Target.Dependency], isAuthored: Bool = false,
-  isOptimized: Bool = false, resources: [Resource]? = nil
+  resources: [Resource]? = nil
 ) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", resources: resources,
-    swiftSettings: strict + (isAuthored ? author : []) + (isOptimized ? [.unsafeFlags(["-O"])] : []),
+    swiftSettings: strict + (isAuthored ? author : []),
     linkerSettings: runtime(isAuthored: isAuthored) + (isAuthored ? deviceLocale + userDefaults : []))
 }
 
@@ -242,49 +241,37 @@ let package = Package(
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
   targets: [
-    // Bus: the transport and all messages. Messages contain values of Archive and HTTPRules, which depend on nothing.
+    // Bus: the transport, all messages, and the values that they contain: those of Archive. It depends on no other layer.
     .target(name: "CZeroMQ", path: "Sources/Bus/CZeroMQ", linkerSettings: zeroMQ),
     .target(name: "CPlatform", path: "Sources/Bus/CPlatform"),
-    module("ChildProcesses", in: "Bus", ["CPlatform"]),
+    module("Archive", in: "Bus"),
     module("ZeroMQ", in: "Bus", ["CZeroMQ"]),
-    module("Messages", in: "Bus", ["Archive", "CPlatform", "HTTPRules"]),
+    module("Messages", in: "Bus", ["Archive", "CPlatform"]),
     module("FaultPoints", in: "Bus", ["CPlatform", "Messages"]),
     module("Journal", in: "Bus", ["CPlatform", "FaultPoints", "Messages"]),
     module("MessageBus", in: "Bus", ["FaultPoints", "Messages", "ZeroMQ"]),
-    // Model: what several layers share. Values of the host, the tool and authors' processes (Archive to Pictures,
-    // DefaultsLog, CookieFiles), and what only services use (ProcessActions, Stores, Timekeeping).
-    module("Archive", in: "Model"),
-    module("AssetCatalogs", in: "Model", ["Archive"]),
-    module("AuthorProjects", in: "Model", [yams]),
-    module("ChartRules", in: "Model", ["Archive"]),
-    module("HTTPRules", in: "Model"),
-    module("ResponseChecks", in: "Model", [nioCore, nioHTTP1]),
-    module("Layout", in: "Model", ["Archive", "ChartRules"]),
-    .target(name: "CLazyHarfBuzz", path: "Sources/Model/CLazyHarfBuzz"),
-    .target(name: "CLazyCairo", path: "Sources/Model/CLazyCairo"),
-    .target(name: "CLazyTurboJPEG", path: "Sources/Model/CLazyTurboJPEG"),
+    // Model: what several layers share, above the bus. Of the host, the tool and authors' processes (Layout, Pictures,
+    // DefaultsLog), and what only services use (Stores).
+    // Libraries that are loaded at first use. No header of them is needed.
+    .target(name: "CLazy", path: "Sources/Model/CLazy"),
     module(
-      "Pictures", in: "Model", ["Archive", "CLazyCairo", "CLazyHarfBuzz", "CLazyTurboJPEG", "Layout"],
-      resources: [.process("Resources")],
-      libraries: ["_FoundationICU"]),
-    module("LiveActivities", in: "Model"),
-    module("OwnedTasks", in: "Model"),
+      "Layout", in: "Model", ["Archive", "CLazy"], resources: [.process("Resources")], libraries: ["_FoundationICU"]),
+    module("Pictures", in: "Model", ["Archive", "CLazy", "Layout"]),
     module("PrometheusMetrics", in: "Model", ["CPlatform"]),
-    module("ShownText", in: "Model"),
-    module("Timekeeping", in: "Model", ["CPlatform", "OwnedTasks"]),
+    module("Timekeeping", in: "Model", ["CPlatform"]),
     module("DefaultsLog", in: "Model", ["Messages"]),
-    module("CookieFiles", in: "Model", ["DefaultsLog", "HTTPRules"]),
-    module("Stores", in: "Model", ["CPlatform", "FaultPoints", "Messages", "Timekeeping", grdb, grdbSQLite]),
-    module("FleetTokenDerivation", in: "Model", ["Messages", crypto]),
+    module(
+      "Stores", in: "Model",
+      ["CPlatform", "FaultPoints", "Messages", "Timekeeping", crypto, grdb, grdbSQLite, nioCore, nioHTTP1]),
 
     // SDK: the modules that an author's code imports. These targets use no server stack.
     module(
       "AuthorRuntime", in: "SDK",
       [
-        "Archive", "CBundle", "CDeviceClock", "CPlatform", "FaultPoints", "Localization", "MessageBus", "Messages",
-        "OwnedTasks", "ZeroMQ",
+        "Archive", "CAuthorProcess", "CPlatform", "FaultPoints", "Localization", "MessageBus", "Messages",
+        "Timekeeping", "ZeroMQ",
       ]),
-    module("Localization", in: "SDK", ["Archive", "CBundle"]),
+    module("Localization", in: "SDK", ["Archive", "CAuthorProcess"]),
     module("FoundationAdditions", in: "SDK", ["AuthorRuntime"]),
     module("OSAPI", in: "SDK"),
     module("OSLogAPI", in: "SDK", ["OSAPI"]),
@@ -305,37 +292,29 @@ let package = Package(
     module("ImageIO", in: "SDK", ["Archive", "AuthorRuntime", "CoreFoundationAPI", "CoreGraphicsAPI"]),
     module("UniformTypeIdentifiers", in: "SDK"),
     module("WatchConnectivity", in: "SDK", ["AuthorRuntime"]),
-    .target(name: "CBundle", path: "Sources/SDK/CBundle"),
-    .target(name: "CUserDefaults", path: "Sources/SDK/CUserDefaults"),
+    // What replaces functions of the C library and of CoreFoundation in every author's process.
+    .target(name: "CAuthorProcess", dependencies: ["CPlatform"], path: "Sources/SDK/CAuthorProcess"),
     module(
       "UserDefaultsAPI", in: "SDK",
-      ["AuthorRuntime", "CUserDefaults", "DefaultsLog", "Localization", "MessageBus", "Messages"]),
+      ["AuthorRuntime", "CAuthorProcess", "DefaultsLog", "Localization", "MessageBus", "Messages"]),
     module(
       "URLSessionAPI", in: "SDK",
       [
-        "AuthorRuntime", "CPlatform", "FaultPoints", "FoundationAdditions", "HTTPRules", "Localization", "MessageBus",
-        "Messages", "UserDefaultsAPI",
+        "Archive", "AuthorRuntime", "CLazy", "CPlatform", "DefaultsLog", "FaultPoints", "FoundationAdditions",
+        "Localization", "MessageBus", "Messages", "UserDefaultsAPI",
       ]),
-    .target(name: "CDeviceClock", dependencies: ["CPlatform"], path: "Sources/SDK/CDeviceClock"),
-    .target(name: "CLazyCurl", path: "Sources/SDK/CLazyCurl"),
+    module("NetworkAPI", in: "SDK", ["AuthorRuntime", "Messages", "URLSessionAPI"]),
     module(
-      "CurlURLLoading", in: "SDK",
-      ["Archive", "AuthorRuntime", "CLazyCurl", "CookieFiles", "HTTPRules", "MessageBus", "Messages", "URLSessionAPI"]),
-    module("NetworkAPI", in: "SDK", ["AuthorRuntime", "CurlURLLoading", "Messages"]),
-    module(
-      "AppIntents", in: "SDK",
-      ["Archive", "AuthorRuntime", "MessageBus", "Messages", "OwnedTasks", "URLSessionAPI"]),
+      "AppIntents", in: "SDK", ["Archive", "AuthorRuntime", "MessageBus", "Messages", "Timekeeping", "URLSessionAPI"]),
     module(
       "UIKit", in: "SDK",
       [
-        "AppIntents", "Archive", "AssetCatalogs", "AuthorRuntime", "CoreGraphicsAPI", "CurlURLLoading", "MessageBus",
-        "Messages", "URLSessionAPI",
+        "AppIntents", "Archive", "AuthorRuntime", "CoreGraphicsAPI", "MessageBus", "Messages",
+        "URLSessionAPI",
       ]),
     module(
       "SwiftUI", in: "SDK",
-      [
-        "AppIntents", "Archive", "AssetCatalogs", "Messages", "PreviewsMacros", "UIKit", "URLSessionAPI", openCombine,
-      ]),
+      ["AppIntents", "Archive", "AuthorMacros", "Messages", "UIKit", "URLSessionAPI", openCombine]),
     module("CoreData", in: "SDK", ["AuthorRuntime", "SwiftUI"]),
     module("CoreText", in: "SDK", ["CoreFoundationAPI", "CoreGraphicsAPI", "UIKit"]),
     module("MapKit", in: "SDK", ["CoreLocation", "UIKit"]),
@@ -343,72 +322,57 @@ let package = Package(
     module("MediaPlayer", in: "SDK", ["AuthorRuntime", "UIKit"]),
     module("StoreKit", in: "SDK", ["AuthorRuntime"]),
     module("DeviceActivity", in: "SDK", ["AuthorRuntime", "SwiftUI"]),
-    module("Charts", in: "SDK", ["Archive", "ChartRules", "SwiftUI", "URLSessionAPI"]),
-    .target(name: "CLazySQLite", path: "Sources/SDK/CLazySQLite"),
+    module("Charts", in: "SDK", ["Archive", "SwiftUI", "URLSessionAPI"]),
     module("ProjectDescription", in: "SDK"),
-    module(
-      "SwiftData", in: "SDK", ["AuthorRuntime", "CLazySQLite", "SwiftDataMacros", "SwiftUI", "URLSessionAPI"]),
+    module("SwiftData", in: "SDK", ["AuthorMacros", "AuthorRuntime", "CLazy", "SwiftUI", "URLSessionAPI"]),
     module("MacroExpansion", in: "SDK"),
     .macro(
-      name: "PreviewsMacros", dependencies: ["MacroExpansion"], path: "Sources/SDK/PreviewsMacros",
-      swiftSettings: strict),
-    .macro(
-      name: "SwiftDataMacros", dependencies: ["MacroExpansion"], path: "Sources/SDK/SwiftDataMacros",
-      swiftSettings: strict),
+      name: "AuthorMacros", dependencies: ["MacroExpansion"], path: "Sources/SDK/AuthorMacros", swiftSettings: strict),
     module(
       "ActivityKit", in: "SDK", ["AuthorRuntime", "MessageBus", "Messages", "URLSessionAPI"]),
     module(
       "WidgetKit", in: "SDK",
       [
-        "ActivityKit", "AppIntents", "Archive", "AuthorRuntime", "CurlURLLoading", "Intents", "MessageBus", "Messages",
-        "PreviewsMacros", "SwiftUI", "URLSessionAPI",
+        "ActivityKit", "AppIntents", "Archive", "AuthorMacros", "AuthorRuntime", "Intents",
+        "MessageBus", "Messages", "SwiftUI", "URLSessionAPI",
       ]),
 
     // Device: the device of the host system. DeviceRules decides and has no bus, database, file or clock.
-    module("DeviceRules", in: "Device", ["Archive", "LiveActivities", "Messages", "ShownText", crypto, heap]),
+    module("DeviceRules", in: "Device", ["Archive", "Messages", crypto, heap]),
     .systemLibrary(name: "CZlib", path: "Sources/Device/CZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     module(
       "Device", in: "Device",
       [
-        "Archive", "CookieFiles", "CZlib", "DeviceRules", "FaultPoints", "HTTPRules", "LiveActivities", "MessageBus",
-        "Messages", "OwnedTasks", "ResponseChecks", "ShownText", "Stores", "Timekeeping", asyncHTTPClient, crypto, grdb,
-        nioCore, nioHTTP1, nioPosix, nioSSL,
+        "Archive", "CZlib", "DefaultsLog", "DeviceRules", "FaultPoints", "MessageBus", "Messages", "Stores",
+        "Timekeeping", asyncHTTPClient, crypto, grdb, nioCore, nioHTTP1, nioPosix, nioSSL,
       ]),
 
     // APNs: Apple's push servers. APNs and PushDelivery do not use sockets, APNsServer does not use a database.
-    module("APNs", in: "APNs", ["Archive", "Messages", "ShownText", asn1, crypto, x509]),
+    module("APNs", in: "APNs", ["Archive", "Messages", asn1, crypto, x509]),
     module(
       "PushDelivery", in: "APNs",
       [
-        "Archive", "FaultPoints", "FleetTokenDerivation", "MessageBus", "Messages", "OwnedTasks", "PrometheusMetrics",
-        "ShownText",
-        "Stores", "Timekeeping", grdb, grdbSQLite, heap,
+        "Archive", "FaultPoints", "MessageBus", "Messages", "PrometheusMetrics", "Stores", "Timekeeping", grdb,
+        grdbSQLite, heap,
       ]),
     // The store that several push servers share. Only this target uses libpq, and only the push server uses this target.
-    .systemLibrary(
-      name: "CPostgres", path: "Sources/APNs/CPostgres",
-      providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
-    .target(name: "CLazyPostgres", path: "Sources/APNs/CLazyPostgres"),
     module(
       "PostgresStore", in: "APNs",
-      ["Archive", "CLazyPostgres", "CPostgres", "FaultPoints", "Messages", "PushDelivery", "Timekeeping"]),
+      ["Archive", "CLazy", "CPlatform", "FaultPoints", "Messages", "PushDelivery", "Timekeeping"]),
     module(
       "APNsServer", in: "APNs",
-      ["Archive", "APNs", "Messages", "ShownText", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
+      ["APNs", "Archive", "Messages", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
 
     // Observability: analysis of the journal, without connections and terminals.
-    module("JournalAnalysis", in: "Observability", ["Archive", "Journal", "Messages", "ShownText"]),
-    module("ReportPages", in: "Observability"),
-    module("FleetReports", in: "Observability", ["Archive", "Messages", "ReportPages"]),
-    module(
-      "ChaosCampaign", in: "Observability", ["Archive", "FaultPoints", "JournalAnalysis", "Messages", "ReportPages"]),
+    module("JournalAnalysis", in: "Observability", ["Archive", "Journal", "Messages"]),
+    module("ChaosCampaign", in: "Observability", ["Archive", "FaultPoints", "JournalAnalysis", "Messages"]),
     // The web server of `widgetlab console`. CConsolePage embeds the files of its page in the executable.
     .target(name: "CConsolePage", path: "Sources/Observability/CConsolePage"),
     module(
       "Console", in: "Observability",
       [
-        "Archive", "CConsolePage", "Journal", "JournalAnalysis", "Messages", "OwnedTasks", "ShownText", crypto,
-        hummingbird, hummingbirdCore, lifecycle, logging, nioCore,
+        "Archive", "CConsolePage", "Journal", "JournalAnalysis", "Messages", "Timekeeping", crypto, hummingbird,
+        hummingbirdCore, lifecycle, logging, nioCore,
       ],
       exclude: ["Resources"]),
 
@@ -419,13 +383,13 @@ let package = Package(
     module(
       "Cluster", in: "Processes",
       [
-        "Archive", "CPlatform", "FaultPoints", "MessageBus", "Messages", "PrometheusMetrics", "ShownText", "ZeroMQ",
-        logging, unixSignals, yams,
+        "Archive", "CPlatform", "FaultPoints", "MessageBus", "Messages", "PrometheusMetrics", "ZeroMQ", logging,
+        unixSignals, yams,
       ]),
     // StandingProcesses is what the commands of broker, agent, host and push server share.
     module(
       "StandingProcesses", in: "Processes",
-      ["CPlatform", "Cluster", "FaultPoints", "Messages", "PrometheusMetrics", "ShownText", arguments, logging]),
+      ["Cluster", "CPlatform", "FaultPoints", "Messages", "PrometheusMetrics", arguments, logging]),
     module(
       "MessageBusBroker", in: "Processes",
       [
@@ -437,17 +401,15 @@ let package = Package(
     module(
       "ProcessAgent", in: "Processes",
       [
-        "Archive", "ChildProcesses", "Cluster", "CookieFiles", "CPlatform", "DefaultsLog", "FaultPoints", "MessageBus",
-        "Messages",
-        "OwnedTasks", "StandingProcesses", "ZeroMQ", arguments, logging,
+        "Archive", "Cluster", "CPlatform", "DefaultsLog", "FaultPoints", "MessageBus", "Messages", "StandingProcesses",
+        "Timekeeping", "ZeroMQ", arguments, logging,
       ]),
     process("ProcessAgentMain", in: "Processes", ["ProcessAgent", "StandingProcesses"]),
     module(
       "HostSystem", in: "Processes",
       [
-        "Archive", "Cluster", "DefaultsLog", "Device", "DeviceRules", "FaultPoints", "Layout", "LiveActivities",
-        "MessageBus", "Messages", "OwnedTasks", "Pictures", "StandingProcesses", "Stores", "Timekeeping", arguments,
-        grdb, logging,
+        "Archive", "Cluster", "DefaultsLog", "Device", "DeviceRules", "FaultPoints", "Layout", "MessageBus", "Messages",
+        "StandingProcesses", "Stores", "Timekeeping", arguments, grdb, logging,
       ],
       settings: sanitizer == nil ? [] : [.define("SANITIZED")]),
     process("HostSystemMain", in: "Processes", ["HostSystem", "StandingProcesses"]),
@@ -462,18 +424,18 @@ let package = Package(
     module(
       "DeviceFleet", in: "Processes",
       [
-        "Archive", "Cluster", "DeviceRules", "FleetTokenDerivation", "HTTPRules", "LiveActivities", "MessageBus",
-        "Messages", "OwnedTasks", "PrometheusMetrics", "ResponseChecks", "StandingProcesses", "Stores", "Timekeeping",
-        arguments, asyncHTTPClient, grdb, heap, logging, nioCore, nioHTTP1,
+        "Archive", "Cluster", "DeviceRules", "MessageBus", "Messages", "PrometheusMetrics", "StandingProcesses",
+        "Stores", "Timekeeping", arguments, asyncHTTPClient, grdb, heap, logging, nioCore, nioHTTP1,
       ]),
     process("DeviceFleetMain", in: "Processes", ["DeviceFleet", "StandingProcesses"]),
+    // What the tool knows of an author's project. Only the tool imports it.
+    module("AuthorProjects", in: "Processes", [yams]),
     module(
       "WidgetLab", in: "Processes",
       [
-        "APNs", "Archive", "AuthorProjects", "CPlatform", "ChaosCampaign", "ChildProcesses", "Cluster", "Console",
-        "FaultPoints",
-        "FleetReports", "Journal", "JournalAnalysis", "Layout", "MessageBus", "Messages", "OwnedTasks", "Pictures",
-        "PrometheusMetrics", "ReportPages", "ShownText", arguments, crypto,
+        "APNs", "Archive", "AuthorProjects", "ChaosCampaign", "Cluster", "Console", "CPlatform", "FaultPoints",
+        "Journal", "JournalAnalysis", "Layout", "MessageBus", "Messages", "Pictures", "PrometheusMetrics",
+        "Timekeeping", arguments, crypto,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
     // The executables that the demo starts. SwiftPM links the executables that a target depends on before it compiles the
@@ -497,16 +459,13 @@ let package = Package(
 
     // Testing: test support and the executables of the tests.
     module("FidelityRules", in: "Testing"),
-    module("BusTesting", in: "Testing", ["MessageBus", "Messages", "ZeroMQ"]),
-    module("ClockTesting", in: "Testing", ["OwnedTasks", "Timekeeping"]),
+    module("BusTesting", in: "Testing", ["MessageBus", "Messages", "Timekeeping", "ZeroMQ"]),
     module("RecordedJournals", in: "Testing", ["Archive", "JournalAnalysis", "Messages"]),
-    module("WidgetLabTesting", in: "Testing", ["ChildProcesses", "Cluster", "Journal", "Messages"]),
-    module("PostgresTesting", in: "Testing", ["WidgetLabTesting"]),
-    process("FixtureExtension", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true, isOptimized: true),
-    process("FixtureHandlers", in: "Testing", ["ActivityKit", "AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
-    process("FixtureLifecycle", in: "Testing", ["SwiftUI", "WidgetKit", grdb], isAuthored: true),
+    module("WidgetLabTesting", in: "Testing", ["Cluster", "Journal", "Messages"]),
+    process("FixtureExtension", in: "Testing", ["CPlatform", "SwiftUI", "WidgetKit"], isAuthored: true),
     process(
-      "FixtureScript", in: "Testing", ["NetworkAPI", "SecurityAPI", "SwiftUI", "WidgetKit"], isAuthored: true,
+      "FixtureHandlers", in: "Testing",
+      ["ActivityKit", "AppIntents", "NetworkAPI", "SecurityAPI", "SwiftUI", "WidgetKit", grdb], isAuthored: true,
       resources: [.process("Resources")]),
     process(
       "FixtureModules", in: "Testing",
@@ -518,164 +477,73 @@ let package = Package(
         "UIKit", "UniformTypeIdentifiers", "UserNotifications", "WatchConnectivity", "WidgetKit",
       ],
       isAuthored: true),
-    process("FixtureModels", in: "Testing", ["SwiftData", "SwiftUI", "WidgetKit"], isAuthored: true),
-    process("FixtureStore", in: "Testing", ["SwiftData"], isAuthored: true),
-    process("FixtureTraps", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
-    process("FixtureViews", in: "Testing", ["AppIntents", "Charts", "SwiftUI", "WidgetKit"], isAuthored: true),
     process(
-      "FixtureWidgets", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true,
-      resources: [.process("Resources")]),
-    process("FixtureTimelines", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
-    process("FixtureDay", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
-    process("FixtureMistakes", in: "Testing", ["SwiftUI", "WidgetKit"], isAuthored: true),
-    process("FixtureActivities", in: "Testing", ["ActivityKit", "SwiftUI", "UIKit", "WidgetKit"], isAuthored: true),
-    process("FixturePushes", in: "Testing", ["AppIntents", "SwiftUI", "WidgetKit"], isAuthored: true),
+      "FixtureWidgets", in: "Testing", ["ActivityKit", "AppIntents", "Charts", "SwiftUI", "UIKit", "WidgetKit"],
+      isAuthored: true, resources: [.process("Resources")]),
     process("PictureTimes", in: "Testing", ["Archive", "Layout", "Messages", "Pictures"]),
-    module("DeviceTesting", in: "Testing", ["Device", "DeviceRules", "Timekeeping"]),
-    module("PlantedFaults", in: "Testing", ["Journal", "MessageBus", "Messages", "OwnedTasks", grdb]),
+    module("PlantedFaults", in: "Testing", ["Journal", "MessageBus", "Messages", "Timekeeping", grdb]),
     process(
       "Faults", in: "Testing",
       [
-        "Device", "DeviceRules", "HostSystem", "MessageBusBroker", "OwnedTasks", "PlantedFaults", "ProcessAgent",
-        "PushServer", "StandingProcesses",
+        "Device", "DeviceRules", "HostSystem", "MessageBusBroker", "PlantedFaults", "ProcessAgent", "PushServer",
+        "StandingProcesses", "Timekeeping",
       ]),
 
-    tests("ZeroMQTests", ["ZeroMQ"]),
-    tests("MessagesTests", ["FidelityRules", "Messages"]),
-    tests("ChildProcessesTests", ["ChildProcesses"]),
-    tests("FaultPointsTests", ["FaultPoints", "Messages"]),
-    tests("PlantedFaultsTests", ["BusTesting", "MessageBus", "Messages", "OwnedTasks", "PlantedFaults", grdb]),
-    tests("DefaultsLogTests", ["DefaultsLog", "FidelityRules", "Messages"]),
-    tests("JournalTests", ["Journal", "Messages"]),
-    tests("MessageBusTests", ["BusTesting", "MessageBus", "Messages", "ZeroMQ"]),
+    tests("BusTests", ["BusTesting", "FaultPoints", "FidelityRules", "Journal", "MessageBus", "Messages", "ZeroMQ"]),
     tests(
-      "MessageBusBrokerTests",
-      ["Cluster", "Journal", "MessageBus", "MessageBusBroker", "Messages", "WidgetLabTesting", "ZeroMQ"]),
+      "ModelTests",
+      ["Archive", "CPlatform", "DefaultsLog", "FidelityRules", "Messages", "Stores", "Timekeeping", grdb]),
+    tests("PicturesTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),
     tests(
       "SDKTests",
       [
-        "AVFAudio", "Accelerate", "ActivityKit", "AppIntents", "Archive", "AudioToolbox", "AuthorRuntime",
-        "BusTesting", "CUserDefaults", "ChartRules", "Charts", "CombineAPI", "CoreData", "CoreFoundationAPI",
-        "CoreGraphicsAPI", "CoreLocation", "CoreText", "CurlURLLoading", "DefaultsLog", "DeviceActivity", "EventKit",
-        "FidelityRules", "FoundationAdditions", "HTTPRules", "HealthKit", "ImageIO", "Intents", "Localization",
-        "MapKit", "MediaPlayer", "MessageBus", "Messages", "NetworkAPI", "OSAPI", "OwnedTasks", "SecurityAPI",
-        "StoreKit", "SwiftUI", "UIKit", "URLSessionAPI", "UniformTypeIdentifiers", "UserDefaultsAPI",
-        "WatchConnectivity", "WidgetKit", openCombine,
+        "Accelerate", "ActivityKit", "AppIntents", "Archive", "AudioToolbox", "AuthorRuntime", "AVFAudio", "BusTesting",
+        "CAuthorProcess", "Charts", "CombineAPI", "CoreData", "CoreFoundationAPI", "CoreGraphicsAPI", "CoreLocation",
+        "CoreText", "DefaultsLog", "DeviceActivity", "EventKit", "FidelityRules",
+        "FoundationAdditions", "HealthKit", "ImageIO", "Intents", "Localization", "MacroExpansion", "MapKit",
+        "MediaPlayer", "MessageBus", "Messages", "NetworkAPI", "OSAPI", "SecurityAPI", "StoreKit", "SwiftData",
+        "SwiftUI", "Timekeeping", "UIKit", "UniformTypeIdentifiers", "URLSessionAPI", "UserDefaultsAPI",
+        "WatchConnectivity", "WidgetKit", "WidgetLabTesting", openCombine,
       ]),
-    tests("MacroExpansionTests", ["MacroExpansion"]),
-    tests("SwiftDataTests", ["FidelityRules", "SwiftData", "SwiftUI"]),
-    tests("ArchiveTests", ["Archive", "FidelityRules"]),
-    tests("ChartRulesTests", ["Archive", "ChartRules", "FidelityRules"]),
-    tests("AssetCatalogsTests", ["AssetCatalogs", "FidelityRules"]),
-    tests("AuthorProjectsTests", ["AuthorProjects", "ProjectDescription"]),
-    tests("LayoutTests", ["Archive", "ChartRules", "FidelityRules", "Layout", "Pictures"]),
-    tests("PicturesTests", ["Archive", "FidelityRules", "Layout", "Pictures"]),
-    tests("HTTPRulesTests", ["FidelityRules", "HTTPRules"]),
-    tests("CookieFilesTests", ["CookieFiles", "FidelityRules", "HTTPRules"]),
-    tests("OwnedTasksTests", ["OwnedTasks"]),
-    tests("PrometheusMetricsTests", ["DeviceFleet", "MessageBusBroker", "PrometheusMetrics", "PushServer"]),
-    tests("StoresTests", ["Messages", "Stores", "Timekeeping", grdb]),
-    tests("TimekeepingTests", ["CPlatform", "FidelityRules", "Timekeeping"]),
     tests(
-      "CurlURLLoadingTests",
+      "DeviceTests",
       [
-        "AuthorRuntime", "BusTesting", "CurlURLLoading", "FidelityRules", "HTTPRules", "MessageBus",
-        "Messages", "URLSessionAPI", "WidgetLabTesting",
+        "Archive", "BusTesting", "Cluster", "CZlib", "DefaultsLog", "Device", "DeviceRules", "FidelityRules",
+        "MessageBus", "Messages", "Stores", "Timekeeping", "ZeroMQ", asyncHTTPClient, crypto, grdb, nioCore,
+        nioEmbedded, nioHTTP1, nioPosix, nioSSL,
       ]),
-    tests("DeviceRulesTests", ["Archive", "ChildProcesses", "DeviceRules", "Messages"]),
     tests(
-      "LaunchingTests",
+      "APNsTests",
       [
-        "BusTesting", "ClockTesting", "Device", "DeviceRules", "DeviceTesting", "FidelityRules", "MessageBus",
-        "Messages", "OwnedTasks", "Stores", "Timekeeping", "ZeroMQ", grdb,
+        "APNs", "APNsServer", "BusTesting", "FidelityRules", "MessageBus", "Messages", "PostgresStore", "PushDelivery",
+        "Stores", "Timekeeping", "WidgetLabTesting", asn1, crypto, grdb, nioCore, nioHPACK, nioPosix, nioSSL, x509,
       ]),
     tests(
-      "TransfersTests",
+      "ProcessesTests",
       [
-        "BusTesting", "ClockTesting", "CookieFiles", "CZlib", "Device", "DeviceRules", "DeviceTesting", "FidelityRules",
-        "HTTPRules", "MessageBus", "Messages", "OwnedTasks", "ResponseChecks", "Stores", "Timekeeping", "ZeroMQ",
-        asyncHTTPClient, crypto, grdb, nioCore, nioEmbedded, nioHTTP1, nioPosix, nioSSL,
+        "APNs", "Archive", "BusTesting", "Cluster", "DefaultsLog", "Device", "DeviceFleet", "DeviceRules",
+        "FaultPoints", "FidelityRules", "HostSystem", "Journal", "MessageBus", "MessageBusBroker", "Messages",
+        "PlantedFaults", "ProcessAgent", "PrometheusMetrics", "PushDelivery", "PushServer", "StandingProcesses",
+        "Stores", "Timekeeping", "WidgetLabTesting", "ZeroMQ", arguments, grdb, logging,
       ]),
-    tests(
-      "TimelinesTests",
-      [
-        "Archive", "BusTesting", "ClockTesting", "Device", "DeviceRules", "DeviceTesting", "FidelityRules",
-        "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", "ZeroMQ", grdb,
-      ]),
-    tests(
-      "PushesTests",
-      [
-        "Archive", "BusTesting", "ClockTesting", "Device", "DeviceRules", "DeviceTesting", "FidelityRules",
-        "MessageBus", "Messages", "OwnedTasks", "Stores", "Timekeeping", grdb,
-      ]),
-    tests("APNsTests", ["APNs", "FidelityRules", "Messages", asn1, crypto, x509]),
-    tests(
-      "PushDeliveryTests",
-      [
-        "APNs", "BusTesting", "ClockTesting", "FidelityRules", "FleetTokenDerivation", "MessageBus", "Messages",
-        "OwnedTasks", "PostgresStore", "PostgresTesting", "PushDelivery", "Timekeeping", "WidgetLabTesting", grdb,
-      ]),
-    tests(
-      "APNsServerTests",
-      ["APNs", "APNsServer", "FidelityRules", asn1, crypto, nioCore, nioHPACK, nioPosix, nioSSL, x509]),
-    tests(
-      "PushServerTests",
-      ["APNs", "BusTesting", "ClockTesting", "FidelityRules", "Messages", "PushServer", "PushDelivery", grdb]),
-    tests("DeviceFleetTests", ["Cluster", "DeviceFleet", "LiveActivities", "Messages"]),
-    tests(
-      "ActivitiesTests",
-      ["Device", "DeviceRules", "FidelityRules", "LiveActivities", "Messages", "Stores", "Timekeeping", grdb]),
-    tests(
-      "AppsTests",
-      ["BusTesting", "ClockTesting", "Device", "DeviceRules", "DeviceTesting", "MessageBus", "Messages", "Timekeeping"]),
-    tests(
-      "ConditionsTests",
-      [
-        "Archive", "BusTesting", "Device", "DeviceRules", "DeviceTesting", "FidelityRules", "MessageBus", "Messages",
-        "Stores", "Timekeeping", grdb,
-      ]),
-    tests(
-      "GalleryTests",
-      [
-        "Archive", "BusTesting", "ClockTesting", "Device", "DeviceRules", "DeviceTesting", "FidelityRules",
-        "MessageBus", "Messages",
-        "Stores", "Timekeeping", "ZeroMQ", grdb,
-      ]),
-    tests(
-      "HostSystemTests",
-      [
-        "Archive", "BusTesting", "Cluster", "Device", "DeviceRules", "FaultPoints", "FidelityRules", "HostSystem",
-        "MessageBus", "Messages", "OwnedTasks", "StandingProcesses", "Stores", "Timekeeping", "ZeroMQ", arguments, grdb,
-      ]),
-    tests(
-      "ProcessAgentTests",
-      [
-        "BusTesting", "Cluster", "DefaultsLog", "FidelityRules", "MessageBus", "Messages", "OwnedTasks", "ProcessAgent",
-        grdb,
-      ]),
-    tests("ClusterTests", ["Archive", "Cluster", "FidelityRules", "Messages", logging]),
-    tests("ShownTextTests", ["ShownText"]),
     tests(
       "WidgetLabTests",
       [
-        "Archive", "AuthorProjects", "ChaosCampaign", "ChildProcesses", "Cluster", "FidelityRules", "Journal",
-        "JournalAnalysis", "Layout", "Messages", "Pictures",
-        "RecordedJournals",
-        "WidgetLab", arguments,
+        "Archive", "AuthorProjects", "ChaosCampaign", "Cluster", "FidelityRules", "Journal", "JournalAnalysis",
+        "Layout", "Messages", "Pictures", "ProjectDescription", "RecordedJournals", "WidgetLab", arguments,
       ]),
     tests(
       "ObservabilityTests",
       [
-        "Archive", "ChaosCampaign", "FaultPoints", "FidelityRules", "FleetReports", "JournalAnalysis", "Messages",
-        "RecordedJournals", "ReportPages",
+        "Archive", "ChaosCampaign", "Console", "FaultPoints", "FidelityRules", "Journal", "JournalAnalysis", "Messages",
+        "RecordedJournals", "Timekeeping", "WidgetLabTesting",
       ]),
-    tests("ConsoleTests", ["Console", "Journal", "Messages", "OwnedTasks", "WidgetLabTesting"]),
     tests("RepositoryTests", [], isOptimized: true),
     tests(
       "LiveTests",
       [
-        "Archive", "ChaosCampaign", "Cluster", "DefaultsLog", "FaultPoints", "FidelityRules", "HTTPRules", "Journal",
-        "JournalAnalysis", "MessageBus", "Messages", "PostgresTesting", "WidgetLabTesting", "ZeroMQ", grdb,
+        "Archive", "ChaosCampaign", "Cluster", "DefaultsLog", "FaultPoints", "FidelityRules", "Journal",
+        "JournalAnalysis", "MessageBus", "Messages", "WidgetLabTesting", "ZeroMQ", grdb,
       ]),
   ],
   swiftLanguageModes: [.v6]

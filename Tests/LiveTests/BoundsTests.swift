@@ -69,7 +69,7 @@ import ZeroMQ
     }
   }
 
-  /// Takes three minutes, so CI does not run it; MessageBusBrokerTests has a short test.
+  /// Takes three minutes, so CI does not run it; `Tests/ProcessesTests/MessageBusBroker` has a short test.
   @Test(
     .enabled(if: ProcessInfo.processInfo.environment["WIDGETLAB_LONG"] == "1"),
     arguments: [false, true])

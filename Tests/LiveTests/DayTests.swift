@@ -13,7 +13,8 @@ import WidgetLabTesting
       name: \(LiveFixture.device)
     extensions:
       - bundle: com.example.Day.Widget
-        executable: FixtureDay
+        executable: FixtureExtension
+        environment: {TRIAL_FIXTURE: day}
     settings:
       extensionMemoryLimit: 30
     """

@@ -13,7 +13,7 @@ import WidgetLabTesting
   func `an extension that is suspended with a lock on a file of its group is ended, and diagnose names the file`()
     async throws
   {
-    try await LifecycleFixture.run("locks", executable: "FixtureLifecycle") { fixture in
+    try await LifecycleFixture.run("locks") { fixture in
       try await fixture.reload("idle")
       try await fixture.shows("idle 1")
       try await fixture.state("suspended")
@@ -62,7 +62,7 @@ import WidgetLabTesting
   @Test(.rule("TIMELINE-31"))
   func `a provider is asked for several placements at once, and receives the calls on several threads`() async throws {
     let settings = ["concurrentTimelines: 3"]
-    try await LifecycleFixture.run("concurrent calls", executable: "FixtureLifecycle", settings: settings) { fixture in
+    try await LifecycleFixture.run("concurrent calls", settings: settings) { fixture in
       try await fixture.reload("meet 1")
       try await fixture.shows("met")
       for _ in 1...2 { try await fixture.cluster.run("add", LiveFixture.kind) }
@@ -76,7 +76,7 @@ import WidgetLabTesting
   @Test(.rule("TIMELINE-32"))
   func `a provider is asked for each timeline twice at once, and one timeline is stored`() async throws {
     let settings = ["requestsTimelinesTwice: true"]
-    try await LifecycleFixture.run("asked twice", executable: "FixtureLifecycle", settings: settings) { fixture in
+    try await LifecycleFixture.run("asked twice", settings: settings) { fixture in
       try await fixture.reload("meet 2")
       for call in 1...2 { try await fixture.prints("call \(call) of 2") }
       let shown = try await fixture.shows("met")
@@ -93,8 +93,7 @@ struct LifecycleFixture: Sendable {
   var journal: LabJournal { cluster.journal }
 
   static func run(
-    _ name: String, executable: String, environment: [String] = [], settings: [String] = [],
-    _ body: @Sendable (LifecycleFixture) async throws -> Void
+    _ name: String, settings: [String] = [], _ body: @Sendable (LifecycleFixture) async throws -> Void
   ) async throws {
     let configuration = """
       device:
@@ -103,9 +102,10 @@ struct LifecycleFixture: Sendable {
         - \(LiveFixture.group)
       extensions:
         - bundle: com.example.Trial.Widget
-          executable: \(executable)
+          executable: FixtureHandlers
           environment:
-            TRIAL_GROUP: \(LiveFixture.group)\(environment.map { "\n      \($0)" }.joined())
+            TRIAL_FIXTURE: lifecycle
+            TRIAL_GROUP: \(LiveFixture.group)
       settings:
         developerMode: true
         suspendAfter: 0.2

@@ -61,8 +61,9 @@ import WidgetLabTesting
 
   @Test(.rule("MODEL-02", "MODEL-03"))
   func `models of a widget are in the store of its app group, and remain when the process is killed`() async throws {
-    try await GalleryFixture.run("models", executable: "FixtureModels", groups: ["group.com.example.Readings"]) {
-      fixture in
+    try await GalleryFixture.run(
+      "models", executable: "FixtureModules", fixture: "models", groups: ["group.com.example.Readings"]
+    ) { fixture in
       try await fixture.add("Readings")
       try await fixture.shows("1 samples, Bern")
       try await fixture.cluster.run("kill", "extension")

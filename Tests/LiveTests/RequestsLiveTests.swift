@@ -3,7 +3,6 @@
 import Cluster
 import FidelityRules
 import Foundation
-import HTTPRules
 import Messages
 import Testing
 import WidgetLabTesting
@@ -31,14 +30,14 @@ import WidgetLabTesting
         + "CFBundleShortVersionString CFBundleSupportedPlatforms CFBundleVersion"
       #expect(
         lines.app.prefix(9) == [
-          "bundle com.example.Trial at FixtureScript.app", "receipt nothing", "keys \(usual) WeatherService",
+          "bundle com.example.Trial at FixtureHandlers.app", "receipt nothing", "keys \(usual) WeatherService",
           "CFBundleDisplayName = Weather Zurich", "CFBundleShortVersionString = 2.10", "CFBundleVersion = 7",
           #"WeatherService = [AnyHashable("Host"): "api"]"#, "None = nothing", "Note.txt: a note of the bundle",
         ])
       #expect(lines.app.suffix(3).first == "Other.txt: nothing")
       #expect(
         lines.widget.prefix(9) == [
-          "bundle com.example.Trial.Widget at FixtureScript.appex", "receipt nothing", "keys \(usual) NSExtension",
+          "bundle com.example.Trial.Widget at FixtureHandlers.appex", "receipt nothing", "keys \(usual) NSExtension",
           "CFBundleDisplayName = Drinks", "CFBundleShortVersionString = 3.1", "CFBundleVersion = 42",
           "WeatherService = nothing", "None = nothing", "Note.txt: a note of the bundle",
         ])
@@ -98,7 +97,7 @@ import WidgetLabTesting
       _ = try await fixture.both(["\(verb) http://127.0.0.1:\(server.port)/"])
       let system = "CFNetwork/3826.500.131 Darwin/24.5.0"
       let agents = Set(server.requests.map { $0.headers["user-agent"] })
-      #expect(agents == ["My%20Weather/9 \(system)", "FixtureScript/42 \(system)"])
+      #expect(agents == ["My%20Weather/9 \(system)", "FixtureHandlers/42 \(system)"])
       #expect(server.requests.allSatisfy { $0.headers["accept-language"] == "de-CH,de;q=0.9" })
     }
   }

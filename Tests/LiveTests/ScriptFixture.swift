@@ -34,8 +34,9 @@ struct ScriptFixture: Sendable {
     }
     defer { unlink(path) }
     func product(_ bundle: String, _ form: Form, _ keys: [String]) -> String {
-      let environment = "environment: {TRIAL_FORM: \(form.rawValue), TRIAL_GROUP: \(LiveFixture.group)}"
-      let all = ["bundle: \(bundle)", "executable: FixtureScript", environment] + keys.filter { !$0.isEmpty }
+      let environment = "TRIAL_FIXTURE: script, TRIAL_FORM: \(form.rawValue), TRIAL_GROUP: \(LiveFixture.group)"
+      let own = ["bundle: \(bundle)", "executable: FixtureHandlers", "environment: {\(environment)}"]
+      let all = own + keys.filter { !$0.isEmpty }
       return "[{\(all.joined(separator: ", "))}]"
     }
     let configuration = """

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FidelityRules
 import Foundation
 import Testing
 import WidgetLabTesting
@@ -7,14 +8,11 @@ import WidgetLabTesting
 /// `scripts/test.d/watched`, with a program that prints the lines of a test run.
 @Suite(.live, .timeLimit(.live)) struct `A phase of scripts/test` {
   private func watch(_ program: String, limit: Int) async throws -> LabCluster.Answer {
-    let root = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
-      .deletingLastPathComponent()
-      .deletingLastPathComponent()
     let folder = FileManager.default.temporaryDirectory.appending(path: "widgetlab-watched-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let child = try await LabChild.start(
-      root.appending(path: "scripts/test.d/watched").path,
+      Repository.root.appending(path: "scripts/test.d/watched").path,
       ["\(limit)", folder + "/log", "/bin/bash", "-c", program, folder], output: folder + "/out",
       errors: folder + "/err")
     let status = await child.ending()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cluster
+import FidelityRules
 import Foundation
 import MessageBus
 import Messages
@@ -9,13 +10,10 @@ import WidgetLabTesting
 
 /// The output of `Documentation/tap.py`, compared with the journal.
 @Suite(.live, .timeLimit(.live)) struct `The tap` {
-  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
-
   private static let configuration = """
     device: { name: phone, model: iPhone 16, platform: iOS, version: "18.0" }
     """
-  private static let script = root.appendingPathComponent("Documentation/tap.py").path
+  private static let script = Repository.root.appending(path: "Documentation/tap.py").path
 
   @Test func `a program in another language reads the tap from the documented layout`() async throws {
     try await LabCluster.with("tap", configuration: Self.configuration) { cluster in

@@ -78,10 +78,12 @@ struct TrapFixture: Sendable {
   }
 
   private static func product(_ bundle: String, _ form: String, isApp: Bool, _ environment: [String]) -> String {
-    let own = ["TRIAL_TRAP: \(form)", "TRIAL_GROUP: \(group(of: bundle))"] + (isApp ? ["TRIAL_APP: yes"] : [])
+    let own =
+      ["TRIAL_FIXTURE: traps", "TRIAL_TRAP: \(form)", "TRIAL_GROUP: \(group(of: bundle))"]
+      + (isApp ? ["TRIAL_APP: yes"] : [])
     return """
         - bundle: \(bundle)
-          executable: FixtureTraps
+          executable: FixtureHandlers
           environment:
       \((own + environment).map { "      \($0)" }.joined(separator: "\n"))
       """

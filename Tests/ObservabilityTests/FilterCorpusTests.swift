@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FidelityRules
 import Foundation
 import Testing
 
 /// The inputs that the fuzzer (`scripts/fuzz`) begins with, checked against the laws in every test run.
 @Suite struct `The filter corpus` {
   @Test func `every filter of the corpus and each of its prefixes obeys the filter laws`() throws {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
-      path: "../../scripts/fuzz.d/corpus/filter")
-    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    let files = try FileManager.default.contentsOfDirectory(
+      at: Repository.corpus("filter"), includingPropertiesForKeys: nil)
     #expect(files.count > 15)
     for file in files {
       let bytes = Array(try Data(contentsOf: file))

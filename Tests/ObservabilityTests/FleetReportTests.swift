@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FleetReports
+import ChaosCampaign
 import Foundation
 import Messages
-import ReportPages
 import Testing
 
 @Suite struct `The report of a fleet` {

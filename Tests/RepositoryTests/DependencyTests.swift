@@ -99,7 +99,7 @@ enum Dependencies {
   }
 
   /// Targets that are linked for their symbols and not imported.
-  private static let linkedOnly: Set<String> = ["CBundle", "CDeviceClock"]
+  private static let linkedOnly: Set<String> = ["CAuthorProcess"]
 
   /// The dependencies of a target that none of its files imports.
   static func unused(by target: Manifest.Target, _ files: [SourceFile], _ manifest: Manifest) -> [Finding] {

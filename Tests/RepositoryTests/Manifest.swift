@@ -121,19 +121,21 @@ enum ImportTable {
   /// The target without code that names the executables of the demo.
   static let demo = "DemoExecutables"
   /// Test doubles of production modules. Only test targets may import them.
-  static let testDoubles: Set<String> = ["BusTesting", "ClockTesting", "DeviceTesting"]
+  static let testDoubles: Set<String> = ["BusTesting"]
   /// What the device decides by, and the modules without I/O that it may import.
   static let rules = "DeviceRules"
-  static let values: Set<String> = ["Archive", "LiveActivities", "Messages", "ShownText"]
+  static let values: Set<String> = ["Archive", "Messages"]
   /// Modules of the Swift toolchain and the system, which every target may import.
   static let system: Set<String> = [
     "CoreFoundation", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Observation", "RegexBuilder", "Swift",
     "Synchronization", "Testing",
   ]
   /// ICU of the Swift runtime. The underscore marks it as internal, so one target imports it, in one file.
-  static let icu = (module: "_FoundationICU", target: "Pictures")
-  /// Compares the metrics of all processes with the documentation and the dashboard.
-  static let metricNames = "PrometheusMetricsTests"
+  static let icu = (module: "_FoundationICU", target: "Layout")
+  /// The tool, whose tests have a target; those of the other processes have one together. Only the tool reads projects.
+  static let tool = "WidgetLab"
+  static let projects = "AuthorProjects"
+  static let testsOfProcesses = "ProcessesTests"
   /// Module names that other packages test with `canImport` and that change their behaviour.
   static let forbiddenModules: Set<String> = ["Combine", "CoreGraphics", "Network", "OSLog", "Security", "os"]
   /// Products that must not be linked into an author's process, which has to start in milliseconds.
@@ -152,13 +154,18 @@ enum ImportTable {
         + ", or move its code to a library and test that: the flags of a static link do not fit a test bundle"
     }
     if other.layer == "Processes", !shared.contains(other.name) {
-      if target.name == metricNames { return nil }
-      let allowed = [other.name + "Main", other.name + "Tests", breaker]
+      let allowed: [String] =
+        switch other.name {
+        case projects: [tool, tool + "Tests"]
+        case tool: [tool + "Main", tool + "Tests", breaker]
+        default: [other.name + "Main", testsOfProcesses, breaker]
+        }
       return allowed.contains(target.name) ? nil : "only \(allowed.joined(separator: ", ")) may import \(other.name)"
     }
     let allowed: Bool
     switch target.layer {
-    case "Bus", "Model": allowed = ["Bus", "Model"].contains(other.layer)
+    case "Bus": allowed = other.layer == "Bus"
+    case "Model": allowed = ["Bus", "Model"].contains(other.layer)
     case "SDK": allowed = ["SDK", "Bus", "Model"].contains(other.layer)
     case "Device" where target.name == rules: allowed = values.contains(other.name)
     case "Device": allowed = ["Bus", "Model"].contains(other.layer) || other.name == rules

@@ -80,7 +80,7 @@ enum PlainEnglish {
     ("Complaint", "CommandError"),
     ("Conversations", "Messages"),
     ("ConversationTable", "MessageTable"),
-    ("ForegroundURLSession", "CurlURLLoading"),
+    ("ForegroundURLSession", "URLSessionAPI"),
     ("GalleryKeeper", "GalleryService"),
     ("KeptProcess", "SupervisedProcess"),
     ("LaunchDecision", "LaunchStateMachine"),

@@ -149,7 +149,7 @@ import Testing
   ])
   func `a task that nothing keeps is reported on its line`(text: String) {
     let line = 1 + (text.split(separator: "\n").firstIndex { $0.contains("Task") } ?? 0)
-    for folder in ["Sources/A", "Sources/Testing/ClockTesting"] {
+    for folder in ["Sources/A", "Sources/Testing/BusTesting"] {
       #expect(SourceRules.ownedTasks(SourceFile("\(folder)/B.swift", text)).map(\.line) == [line])
     }
     for folder in ["Tests/A", "Sources/Samples/A", "Sources/Testing/FixtureA"] {
@@ -204,12 +204,13 @@ import Testing
       process("WidgetExtension", in: "Samples", ["SwiftUI"]),
       process("Faults", in: "Testing", ["Cluster", "HostSystem"]),
       module("BusTesting", in: "Testing", ["MessageBus"]),
-      tests("HostSystemTests", ["HostSystem"]),
+      tests("ProcessesTests", ["HostSystem"]),
     """
 
   /// A change of the valid manifest, and a text that the finding must contain.
   private static let manifestSamples: [(from: String, to: String, word: String)] = [
     ("\"Bus\", [\"ZeroMQ\", logging]", "\"Bus\", [\"SwiftUI\"]", "Bus may not import SwiftUI"),
+    ("\"Bus\", [\"ZeroMQ\", logging]", "\"Bus\", [\"Timekeeping\"]", "Bus may not import Timekeeping"),
     ("\"SDK\", [\"MessageBus\"]", "\"SDK\", [\"Launching\"]", "SDK may not import Launching"),
     ("\"SDK\", [\"MessageBus\"]", "\"SDK\", [nioCore]", "links NIOCore"),
     ("[\"ZeroMQ\", logging]", "[\"ZeroMQ\", nioCore]", "WidgetExtension: links NIOCore"),
@@ -221,8 +222,8 @@ import Testing
     ("\"Samples\", [\"SwiftUI\"]", "\"Samples\", [\"MessageBus\"]", "may not import MessageBus"),
     ("\"Samples\", [\"SwiftUI\"]", "\"Samples\", [logging]", "remove Logging"),
     ("[\"Cluster\", \"HostSystem\"]", "[\"HostSystemMain\"]", "a process may not be imported"),
-    ("HostSystemTests\", [\"HostSystem\"]", "HostSystemTests\", [\"HostSystemMain\"]", "static link"),
-    ("HostSystemTests\", [\"HostSystem\"]", "LaunchingTests\", [\"HostSystem\"]", "only HostSystemMain"),
+    ("ProcessesTests\", [\"HostSystem\"]", "ProcessesTests\", [\"HostSystemMain\"]", "static link"),
+    ("ProcessesTests\", [\"HostSystem\"]", "DeviceTests\", [\"HostSystem\"]", "only HostSystemMain"),
     ("[\"HostSystem\"]),\n", "[\"LaunchService\"]),\n", "not a target of this package"),
     ("module(\"Timekeeping\"", "module(\"os\"", "choose another"),
     ("\"Bus\", [\"CZeroMQ\", \"CPlatform\"]", "\"Bus\", [.target(name: \"CZeroMQ\")]", "is not understood"),
@@ -254,7 +255,7 @@ import Testing
     ("import SwiftUI", "Bus may not import SwiftUI"),
     ("import CZeroMQ", "add it to the dependencies"),
     ("import NIOCore", "does not declare"),
-    ("import _FoundationICU", "only Pictures may import"),
+    ("import _FoundationICU", "only Layout may import"),
     ("@preconcurrency import struct NIOCore.ByteBuffer", "does not declare"),
   ])
   func `an import line needs a declared and allowed dependency`(text: String, word: String?) throws {

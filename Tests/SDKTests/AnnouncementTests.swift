@@ -5,8 +5,8 @@ import FidelityRules
 import Foundation
 import MessageBus
 import Messages
-import OwnedTasks
 import Testing
+import Timekeeping
 
 @testable import AuthorRuntime
 @testable import URLSessionAPI

@@ -80,7 +80,7 @@ private struct PluginRun {
     var folder = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let arguments = CommandLine.arguments.filter { $0.hasSuffix(".xctest") }
     if let bundle = arguments.first { folder = bundle }
-    let tool = URL(filePath: folder).deletingLastPathComponent().appending(path: "PreviewsMacros-tool")
+    let tool = URL(filePath: folder).deletingLastPathComponent().appending(path: "AuthorMacros-tool")
     try #require(FileManager.default.isExecutableFile(atPath: tool.path), "\(tool.path) is missing")
     return tool
   }

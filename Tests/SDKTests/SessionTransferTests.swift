@@ -3,7 +3,6 @@
 import BusTesting
 import FidelityRules
 import Foundation
-import HTTPRules
 import MessageBus
 import Messages
 import Synchronization

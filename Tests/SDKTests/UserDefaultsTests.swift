@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BusTesting
-import CUserDefaults
+import CAuthorProcess
 import DefaultsLog
 import FidelityRules
 import Foundation
 import MessageBus
 import Messages
-import OwnedTasks
 import Synchronization
 import Testing
+import Timekeeping
 import URLSessionAPI
 
 @testable import AuthorRuntime

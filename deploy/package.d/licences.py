@@ -38,7 +38,7 @@ DEBIAN = {
     "LGPL-3.0+ with special exception granted by copyright holders": "LicenseRef-LGPL-3.0-or-later-with-exception-of-libzmq",
 }
 # What is beside the sources of the pictures: the file of the licence, the file with the version, and the origin.
-PICTURES = "Sources/Model/Pictures/Resources"
+PICTURES = "Sources/Model/Layout/Resources"
 ARTWORK = {
     "Inter": ("Inter-OFL.txt", "Inter-roman.var.ttf", "https://github.com/rsms/inter"),
     "bootstrap-icons": ("bootstrap-icons-MIT.txt", "symbol-outlines.txt", "https://github.com/twbs/icons"),

@@ -39,8 +39,7 @@ FIGURES = {"broker": broker.measure, "spawn": extension.measure_spawn, "wake": e
 
 # The measured executables, and those that the clusters need.
 EXECUTABLES = ["message-bus", "process-agent", "host-system", "push-server", "device-fleet", "widgetlab", "provider-server", "FixtureExtension",
-    "FixtureDay", "FixtureModules", "FixturePushes", "FixtureTimelines", "FixtureViews", "PictureTimes", "containing-app",
-    "widget-extension"]
+    "FixtureModules", "FixtureWidgets", "PictureTimes", "containing-app", "widget-extension"]
 
 # Minutes after which a run is aborted as hanging.
 LONGEST, LONGEST_QUICK = 40, 9

@@ -63,13 +63,14 @@ class Tool:
 class Cluster:
     """The standing processes of one instance folder, as with `widgetlab up`, but without automatic restarts.
 
-    `measured` names the settings of rules.py that keep the device's own value. `whole` replaces the configuration; only
-    the settings are added to it. The run stops the cluster at its end.
+    `measured` names the settings of rules.py that keep the device's own value. `fixture` is one of the extensions in the
+    executable `extension`. `whole` replaces the configuration; only the settings are added to it. The run stops the cluster
+    at its end.
     """
 
     def __init__(
-            self, run, name, settings=None, measured=(), url=None, environment=None, extension="FixtureExtension", more=(),
-            whole=None):
+            self, run, name, settings=None, measured=(), url=None, environment=None, extension="FixtureExtension", fixture=None,
+            more=(), whole=None):
         self.executables = run.executables
         self.name = name
         self.folder = f"{run.scratch}/{name}"
@@ -83,6 +84,8 @@ class Cluster:
             f"    executable: {extension}", "    environment:",
             f"      TRIAL_URL: {url or '${provider.url}/figures?size=1000'}", f"      TRIAL_GROUP: {GROUP}",
         ]
+        if fixture:
+            lines.append(f"      TRIAL_FIXTURE: {fixture}")
         lines += [f'      {name}: "{value}"' for name, value in (environment or {}).items()]
         lines += ["provider:\n  executable: provider-server"]
         lines = (whole or lines + list(more)) + setting_lines(settings, measured)

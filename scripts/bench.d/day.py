@@ -17,7 +17,7 @@ DAY = 86400
 def one_day(run, number):
     """Returns the seconds of real time."""
     # Budget and spacing determine the number of reloads per day.
-    cluster = Cluster(run, f"day-{number}", measured=["developerMode"], extension="FixtureDay")
+    cluster = Cluster(run, f"day-{number}", measured=["developerMode"], fixture="day")
     cluster.start_device()
     operator = Peer(cluster.folder, "operator", "operator/bench")
     run.at_end(operator.close)

@@ -53,13 +53,14 @@ class Spawner:
         self.host.wait(lambda e: e.kind == "agent.started", "agent.started")
         self.journal = Journal(self.cluster.folder)
 
-    def launch(self, executable, address=EXTENSION, only=None):
-        """Spawns a child. Returns the time of the request in microseconds, and the child's `process.ready`."""
+    def launch(self, executable, address=EXTENSION, **variables):
+        """Spawns a child with variables of its environment, such as `TRIAL_FIXTURE`. Returns the time of the request in
+        microseconds, and the child's `process.ready`."""
         self.journal.forget()
         self.host.kept = []
         request = {
             "address": address, "executable": executable, "container": f"{self.cluster.folder}/device/container",
-            "environment": {"TRIAL_ONLY": only} if only else {}, "groups": {GROUP: self.cluster.group}, "rules": RULES,
+            "environment": variables, "groups": {GROUP: self.cluster.group}, "rules": RULES,
             "reason": "bench"}
         _, asked = self.host.request("process.spawn", AGENT, request)
         return asked, self.host.wait(lambda e: e.kind == "process.ready", "process.ready")
@@ -68,18 +69,18 @@ class Spawner:
         self.host.request("process.signal", AGENT, {"address": address, "signal": SIGKILL})
         self.host.wait(lambda e: e.kind == "process.exited", "process.exited")
 
-    def start(self, executable, only=None):
+    def start(self, executable, **variables):
         """Milliseconds from the host's request to `process.ready`, and the child's anonymous memory then, in MiB."""
         # The agent makes the bundle of a product again when its executable is another one.
         address = f"{EXTENSION}.{executable}"
-        asked, ready = self.launch(executable, address, only)
+        asked, ready = self.launch(executable, address, **variables)
         own = anonymous_memory(ready.json["pid"])
         self.kill(address)
         return (ready.received_at - asked) / 1e3, own
 
     def answer(self):
         """Milliseconds from the host's request to the first timeline, and the child's anonymous memory then, in MiB."""
-        asked, ready = self.launch("FixtureDay")
+        asked, ready = self.launch("FixtureExtension", TRIAL_FIXTURE="day")
         answer, _ = self.host.request("timeline.request", EXTENSION, QUESTION)
         own = anonymous_memory(ready.json["pid"])
         self.kill()
@@ -127,7 +128,8 @@ def measure_spawn(run):
     answers = [spawner.answer() for _ in run.rounds(21)]
     # Alternately: the machine's speed changes within a run.
     plain, modules, declared = zip(
-        *[(spawner.start("FixtureTimelines"), spawner.start("FixtureModules", "Plain"), spawner.start("FixtureModules"))
+        *[(spawner.start("FixtureExtension", TRIAL_FIXTURE="timelines"),
+           spawner.start("FixtureModules", TRIAL_ONLY="Plain"), spawner.start("FixtureModules"))
           for _ in run.rounds(21)])
     bare, first, ready = (list(column) for column in zip(*rounds))
     return [

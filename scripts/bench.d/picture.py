@@ -19,7 +19,7 @@ WIDGETS = [
 
 def archives(run):
     """The replies of the extension for all widgets."""
-    cluster = Cluster(run, "picture", extension="FixtureViews")
+    cluster = Cluster(run, "picture", extension="FixtureWidgets", fixture="views")
     cluster.start_device()
     operator = Peer(cluster.folder, "operator", "operator/bench")
     run.at_end(operator.close)

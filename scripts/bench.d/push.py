@@ -293,8 +293,10 @@ def configuration(apps):
     lines = ["device:", f"  name: {DEVICE}", '  version: "26.0"', "apps:"]
     rights = "    entitlements: {aps-environment: development}"
     for app in apps:
-        lines += [f"  - bundle: {app}", "    executable: FixturePushes", rights, "    environment:", '      TRIAL_APP: "yes"']
+        own = '    environment: {TRIAL_FIXTURE: pushes, TRIAL_APP: "yes"}'
+        lines += [f"  - bundle: {app}", "    executable: FixtureWidgets", rights, own]
     lines += ["extensions:"]
     for app in apps:
-        lines += [f"  - bundle: {app}.Widget", "    executable: FixturePushes", rights]
+        own = "    environment: {TRIAL_FIXTURE: pushes}"
+        lines += [f"  - bundle: {app}.Widget", "    executable: FixtureWidgets", rights, own]
     return lines + push_server()

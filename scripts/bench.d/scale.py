@@ -30,7 +30,7 @@ MEBIBYTES, MEBIBYTES_QUICK = [1, 10, 100, 1_000], [1, 8]
 BODY, WINDOW, REQUESTS = 100, 128, 6_000
 # Requests to each peer. ZeroMQ allocates its queues in pieces of 256 messages, and keeps a second one.
 FILLING = 600
-# A widget of FixtureTimelines with two entries, which asks for no reload.
+# A widget of the fixture `timelines` with two entries, which asks for no reload.
 WIDGET = "Never"
 # Seconds until a wait for the largest size is aborted.
 PATIENCE = 10 * HANG_GUARD
@@ -207,7 +207,7 @@ class Screen:
     def __init__(self, run, count):
         self.count = count
         self.cluster = Cluster(
-            run, f"scale-placements-{count}", {"suspendAfter": 600, "placesEachKind": "false"}, extension="FixtureTimelines",
+            run, f"scale-placements-{count}", {"suspendAfter": 600, "placesEachKind": "false"}, fixture="timelines",
             environment={"TRIAL_ONLY": WIDGET})
         self.cluster.start_device()
         self.operator = Peer(self.cluster.folder, "operator", "operator/bench")

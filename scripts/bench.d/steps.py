@@ -149,9 +149,9 @@ class Suspended:
         rights = "    entitlements: {aps-environment: development}"
         self.cluster = Cluster(run, "steps", {"suspendAfter": 0.05}, whole=[
             "device:", f"  name: {DEVICE}", '  version: "26.0"', "apps:", f"  - bundle: {APP}",
-            "    executable: FixturePushes", rights, "    environment:", '      TRIAL_APP: "yes"', "extensions:",
-            f"  - bundle: {APP}.Widget", "    executable: FixturePushes", rights, "    environment:",
-            '      TRIAL_MISTAKE: "yes"', *push_server()])
+            "    executable: FixtureWidgets", rights, '    environment: {TRIAL_FIXTURE: pushes, TRIAL_APP: "yes"}',
+            "extensions:", f"  - bundle: {APP}.Widget", "    executable: FixtureWidgets", rights,
+            '    environment: {TRIAL_FIXTURE: pushes, TRIAL_MISTAKE: "yes"}', *push_server()])
         self.cluster.start_bus()
         server = PushServer(self.cluster)
         self.cluster.start("process-agent")

@@ -2,7 +2,6 @@
 
 package import Foundation
 package import Messages
-import ShownText
 
 /// Validates pushes by every rule of Apple's *Sending notification requests to APNs* and *Handling notification
 /// responses from APNs*. The order of the checks is ours (Documentation/apns.md). A value without clock or I/O; the

@@ -4,7 +4,6 @@ import Archive
 import Crypto
 import Foundation
 package import Messages
-import ShownText
 import Synchronization
 
 /// The authentication state of one provider connection, fixed by its first pushes. It lasts as long as the connection.

@@ -3,7 +3,6 @@
 import Foundation
 import Glibc
 import Messages
-import ShownText
 
 extension PushType {
   /// Whether a connection with a client certificate may send this type. Source: the same page; for Live Activities, an

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Messages
 import NIOCore
-import ShownText
 import Synchronization
 
 /// A log that a client cannot fill: at most `lines` lines in each period, then their number. Any thread.

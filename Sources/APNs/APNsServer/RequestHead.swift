@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import APNs
+import Messages
 import NIOHPACK
-import ShownText
 
 /// The parsed header list of a request: RFC 9113, section 8.3.
 struct RequestHead {

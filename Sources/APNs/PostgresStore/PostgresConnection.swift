@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CLazyPostgres
-import CPostgres
+import CLazy
 import Foundation
 
 /// One connection to a PostgreSQL server. All functions block until the server has replied. Not for use by two threads at
@@ -38,16 +37,16 @@ final class PostgresConnection {
     var keys = words.map { strdup($0.0).map { UnsafePointer($0) } } + [nil]
     var values = words.map { $0.1.flatMap { strdup($0) }.map { UnsafePointer($0) } } + [nil]
     defer { for text in keys + values { free(UnsafeMutablePointer(mutating: text)) } }
-    guard let handle = PQconnectdbParams(&keys, &values, 1) else { throw PostgresError("no memory for a connection") }
+    guard let handle = lazy_pq_connect(&keys, &values) else { throw PostgresError("no memory for a connection") }
     self.handle = handle
-    guard PQstatus(handle) == CONNECTION_OK else {
+    guard lazy_pq_is_connected(handle) else {
       // `deinit` ends the connection: all properties have values.
-      throw PostgresError(String(cString: PQerrorMessage(handle)))
+      throw PostgresError(String(cString: lazy_pq_message(handle)))
     }
-    PQsetNoticeProcessor(handle, { _, _ in }, nil)
+    lazy_pq_ignore_notices(handle)
   }
 
-  deinit { PQfinish(handle) }
+  deinit { lazy_pq_finish(handle) }
 
   /// Why the text is not a connection URI, or cannot be used on this machine; `nil` if it can. Call it first.
   static func objection(to url: String) -> String? {
@@ -56,26 +55,22 @@ final class PostgresConnection {
       return "it does not begin with postgres:// or postgresql://"
     }
     var message: UnsafeMutablePointer<CChar>?
-    let options = PQconninfoParse(url, &message)
-    defer {
-      PQconninfoFree(options)
-      PQfreemem(message)
-    }
-    guard options == nil else { return nil }
+    guard !lazy_pq_accepts(url, &message) else { return nil }
+    defer { lazy_pq_free(message) }
     return message.map { String(cString: $0).trimmingCharacters(in: .whitespacesAndNewlines) } ?? "it cannot be read"
   }
 
   /// The descriptor, to wait for notifications.
-  var descriptor: Int32 { PQsocket(handle) }
+  var descriptor: Int32 { lazy_pq_descriptor(handle) }
 
   /// Whether a transaction is open, or has failed.
-  var isInTransaction: Bool { PQtransactionStatus(handle) != PQTRANS_IDLE }
+  var isInTransaction: Bool { !lazy_pq_is_idle(handle) }
 
   /// Executes statements without parameters, separated by semicolons.
   ///
   /// - Throws: the first error.
   func execute(_ sql: String) throws {
-    let result = PostgresRows(PQexec(handle, sql))
+    let result = PostgresRows(lazy_pq_execute(handle, sql))
     if let error = result.error(handle) { throw error }
   }
 
@@ -85,12 +80,12 @@ final class PostgresConnection {
   /// - Throws: the first error; the statements after it were not executed.
   @discardableResult
   func execute(_ commands: [Command]) throws -> [PostgresRows] {
-    guard PQenterPipelineMode(handle) == 1 else { throw failure }
+    guard lazy_pq_begin_pipeline(handle) else { throw failure }
     var fresh: [Int: String] = [:]
     for (index, command) in commands.enumerated() {
       if let name = try send(command) { fresh[index] = name }
     }
-    guard PQpipelineSync(handle) == 1 else { throw failure }
+    guard lazy_pq_synchronize(handle) else { throw failure }
     var found: [PostgresRows] = []
     var first: PostgresError?
     for (index, command) in commands.enumerated() {
@@ -104,9 +99,9 @@ final class PostgresConnection {
       found.append(rows)
     }
     // The result of the synchronisation point.
-    let end = PostgresRows(PQgetResult(handle))
-    if first == nil, PQstatus(handle) != CONNECTION_OK || !end.isSynchronization { first = failure }
-    _ = PQexitPipelineMode(handle)
+    let end = PostgresRows(lazy_pq_next(handle))
+    if first == nil, !lazy_pq_is_connected(handle) || !end.isSynchronization { first = failure }
+    _ = lazy_pq_end_pipeline(handle)
     if let first { throw first }
     return found
   }
@@ -117,28 +112,28 @@ final class PostgresConnection {
   @discardableResult
   func execute(_ command: Command) throws -> PostgresRows { try execute([command])[0] }
 
-  private var failure: PostgresError { PostgresError(String(cString: PQerrorMessage(handle))) }
+  private var failure: PostgresError { PostgresError(String(cString: lazy_pq_message(handle))) }
 
   /// - Returns: the name of the statement, if it is not prepared yet.
   private func send(_ command: Command) throws -> String? {
     let name = prepared[command.sql]
     let used = name ?? "s\(prepared.count)-\(command.sql.hashValue)"
-    if name == nil, PQsendPrepare(handle, used, command.sql, 0, nil) != 1 { throw failure }
+    if name == nil, !lazy_pq_send_prepare(handle, used, command.sql) { throw failure }
     let bytes = command.values.map(\.bytes)
     let sent = Self.withPointers(to: bytes) { pointers in
-      PQsendQueryPrepared(
+      lazy_pq_send(
         handle, used, Int32(bytes.count), pointers, bytes.map { Int32($0.count) },
-        [Int32](repeating: 1, count: bytes.count), 1)
+        [Int32](repeating: 1, count: bytes.count))
     }
-    guard sent == 1 else { throw failure }
+    guard sent else { throw failure }
     return name == nil ? used : nil
   }
 
   /// The result of the next statement of a pipeline.
   private func next() -> PostgresRows {
-    let rows = PostgresRows(PQgetResult(handle))
+    let rows = PostgresRows(lazy_pq_next(handle))
     // The separator between two statements.
-    PQclear(PQgetResult(handle))
+    lazy_pq_clear(lazy_pq_next(handle))
     return rows
   }
 
@@ -167,11 +162,11 @@ final class PostgresConnection {
   /// - Returns: the contents of the notifications.
   /// - Throws: when the connection has ended.
   func notifications() throws -> [String] {
-    guard PQconsumeInput(handle) == 1 else { throw failure }
+    guard lazy_pq_consume(handle) else { throw failure }
     var found: [String] = []
-    while let notification = PQnotifies(handle) {
-      found.append(String(cString: notification.pointee.extra))
-      PQfreemem(notification)
+    while let notification = lazy_pq_next_notification(handle) {
+      found.append(String(cString: lazy_pq_notification_content(notification)))
+      lazy_pq_notification_free(notification)
     }
     return found
   }
@@ -183,35 +178,36 @@ final class PostgresRows {
 
   init(_ result: OpaquePointer?) { self.result = result }
 
-  deinit { PQclear(result) }
+  deinit { lazy_pq_clear(result) }
 
-  var count: Int { Int(PQntuples(result)) }
+  var count: Int { Int(lazy_pq_count(result)) }
 
   /// The number of rows that the statement changed.
-  var changed: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
+  var changed: Int { Int(String(cString: lazy_pq_changed(result))) ?? 0 }
 
-  var isSynchronization: Bool { PQresultStatus(result) == PGRES_PIPELINE_SYNC }
+  var isSynchronization: Bool { lazy_pq_status(result) == lazy_pq_pipeline_sync }
 
   /// The error of the statement; `nil` if it succeeded.
   func error(_ handle: OpaquePointer) -> PostgresError? {
-    switch PQresultStatus(result) {
-    case PGRES_COMMAND_OK, PGRES_TUPLES_OK: nil
-    case _ where result == nil: PostgresError(String(cString: PQerrorMessage(handle)))
+    switch lazy_pq_status(result) {
+    case lazy_pq_command_ok, lazy_pq_tuples_ok: nil
+    case _ where result == nil: PostgresError(String(cString: lazy_pq_message(handle)))
     default:
       PostgresError(
-        state: PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) },
-        PQresultErrorField(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) }
-          ?? String(cString: PQresultErrorMessage(result)))
+        state: lazy_pq_error_field(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) },
+        lazy_pq_error_field(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) }
+          ?? String(cString: lazy_pq_error_message(result)))
     }
   }
 
   private func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
-    guard PQgetisnull(result, Int32(row), Int32(column)) == 0 else { return nil }
+    guard !isNull(row, column) else { return nil }
     return UnsafeRawBufferPointer(
-      start: PQgetvalue(result, Int32(row), Int32(column)), count: Int(PQgetlength(result, Int32(row), Int32(column))))
+      start: lazy_pq_value(result, Int32(row), Int32(column)),
+      count: Int(lazy_pq_length(result, Int32(row), Int32(column))))
   }
 
-  func isNull(_ row: Int, _ column: Int) -> Bool { PQgetisnull(result, Int32(row), Int32(column)) == 1 }
+  func isNull(_ row: Int, _ column: Int) -> Bool { lazy_pq_is_null(result, Int32(row), Int32(column)) }
 
   /// An integer of 2, 4 or 8 bytes; 0 for NULL.
   func int(_ row: Int, _ column: Int) -> Int64 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
-import CPostgres
+import CPlatform
 import Foundation
 import Messages
 import PushDelivery

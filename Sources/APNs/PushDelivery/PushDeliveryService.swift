@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FleetTokenDerivation
 import Foundation
 package import GRDB
 package import MessageBus
 package import Messages
-import OwnedTasks
-import ShownText
+import Stores
 package import Timekeeping
 
 /// The service of the push server: device tokens, stored notifications and the delivery log.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FleetTokenDerivation
 import Foundation
 import MessageBus
 import Messages
-import OwnedTasks
+import Stores
 import Timekeeping
 
 // What one transaction of a replica reads and decides.

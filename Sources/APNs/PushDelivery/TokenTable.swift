@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FleetTokenDerivation
 import Foundation
 package import Messages
-import OwnedTasks
+import Stores
 import Synchronization
+import Timekeeping
 
 /// The device tokens as the running transaction changes them. The others are those on disk.
 struct TokenTable: Sendable {

@@ -121,7 +121,7 @@ package protocol BusConnection: Sendable {
 
 // A nonisolated function with typed throws that only propagates an error leaves its caller on the callee's executor
 // (Swift 6.3.1, at -Onone and -O): an actor's `catch` then runs on the bus's thread. Catching and rethrowing restores
-// the caller's executor. `MessageBusTests` verifies this.
+// the caller's executor. `Tests/BusTests/MessageBus` verifies this.
 extension BusConnection {
   /// Sends a `request` with a new id, without waiting for a disconnected destination.
   ///

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Foundation
-package import HTTPRules
 
 // Tasks of background sessions: messages between an author's process and the host's Transfers.
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
-import CLazyCairo
-import CLazyTurboJPEG
+import CLazy
 import Layout
 
 /// Why a picture has no pixels, or a file of pixels cannot be read. Definite.

@@ -76,22 +76,6 @@ package struct Stroke: Hashable, Sendable {
   package var dashPhase = 0.0
 }
 
-/// A glyph of a face of the bundled font.
-package struct GlyphKey: Hashable, Sendable {
-  package var face: String
-  package var weight: Int
-  package var glyph: UInt32
-}
-
-/// A glyph with its place.
-package struct PlacedGlyph: Hashable, Sendable {
-  package var key: GlyphKey
-  /// The origin on the baseline, in points.
-  package var origin: Point
-  /// Points for each unit of the outline.
-  package var scale: Double
-}
-
 /// One operation of a display list.
 package indirect enum Drawing: Hashable, Sendable {
   case fill(Path, Paint, isEvenOdd: Bool)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
-import CLazyCairo
+import CLazy
 import Foundation
-import Layout
+package import Layout
 
 extension Picture {
   /// The picture as pixels, drawn by Cairo, and what is not drawn besides what is not drawn in any format.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
-import CLazyCairo
+import CLazy
 import Foundation
 
 /// A picture as pixels.

@@ -2,7 +2,7 @@
 
 import Archive
 import Foundation
-import Layout
+package import Layout
 
 extension Picture {
   /// The picture as an SVG document without scripts, in a fixed order and with at most two decimals: the same picture has

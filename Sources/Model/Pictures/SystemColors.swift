@@ -2,6 +2,7 @@
 
 import Archive
 import Foundation
+import Layout
 
 /// The colours of the system by their names.
 struct SystemColors {

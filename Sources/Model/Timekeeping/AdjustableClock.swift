@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Foundation
-package import OwnedTasks
 import Synchronization
 
 /// The clock of a device. It runs from an origin at a rate, and can be held, continued, set, advanced and reset.

@@ -3,7 +3,6 @@
 import Archive
 import Foundation
 import JournalAnalysis
-import ReportPages
 
 /// Formats a report as one HTML page that loads nothing.
 package enum CampaignPage {

@@ -3,7 +3,6 @@
 import Archive
 package import JournalAnalysis
 package import Messages
-package import ReportPages
 
 /// The report of one campaign, or of several that were merged. `--report FILE.json` writes it. Fields may be added, but
 /// are never removed.

@@ -2,7 +2,6 @@
 
 import Archive
 import JournalAnalysis
-import ReportPages
 
 /// Formats a report for the terminal.
 package enum CampaignText {

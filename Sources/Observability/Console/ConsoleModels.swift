@@ -4,7 +4,6 @@ import Foundation
 import Journal
 import JournalAnalysis
 import Messages
-import ShownText
 
 // What the tool supplies to the page: the answers of the live cluster, as JSON. Times are seconds since 1970.
 

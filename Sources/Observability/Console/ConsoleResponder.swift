@@ -10,7 +10,6 @@ import JournalAnalysis
 import Logging
 import Messages
 import NIOCore
-import ShownText
 
 /// The connection of a request, in addition to what Hummingbird needs.
 struct ConsoleContext: InitializableFromSource {

@@ -6,9 +6,9 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
-import OwnedTasks
 import ServiceLifecycle
 import Synchronization
+import Timekeeping
 
 /// The web server of the console.
 package struct ConsoleServer: Sendable {

@@ -3,7 +3,7 @@
 import Foundation
 import Glibc
 package import Logging
-import ShownText
+import Messages
 
 /// Log lines on standard error: time (UTC), level, process, message, metadata as `key=value`, sorted. Control characters
 /// are escaped: the texts of a line may come from outside.

@@ -2,13 +2,12 @@
 
 import Archive
 import Cluster
-import FleetTokenDerivation
 import Foundation
 import Glibc
 import Logging
 import MessageBus
 import Messages
-import OwnedTasks
+import Stores
 import Timekeeping
 
 /// The service of a fleet: lets the devices' day pass, requests tokens, registers them with the backend, and receives

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cluster
+import DeviceRules
 import Foundation
 import HeapModule
-import LiveActivities
 import Messages
 
 /// Decides the states of Live Activities, in the sense of a backend: start, update, end, staleness, dismissal, the eight

@@ -5,11 +5,10 @@ import AsyncHTTPClient
 import Cluster
 import Foundation
 import Glibc
-import HTTPRules
 import Messages
 import NIOCore
 import NIOHTTP1
-import ResponseChecks
+import Stores
 
 /// Gives tokens to the user's backend: a request for each by a template, or lines of a file.
 final class Registrar: Sendable {

@@ -5,7 +5,6 @@ import Foundation
 import Layout
 import Logging
 import Messages
-import Pictures
 import Timekeeping
 
 /// Lays out archived entries, to find the sizes of the closures in their views. The fonts are read at the first use.

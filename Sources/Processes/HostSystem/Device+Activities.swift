@@ -5,10 +5,8 @@ import Cluster
 import Device
 import DeviceRules
 import Foundation
-import LiveActivities
 import MessageBus
 import Messages
-import OwnedTasks
 import Stores
 import Timekeeping
 

@@ -7,7 +7,6 @@ import DeviceRules
 import Foundation
 import MessageBus
 import Messages
-import OwnedTasks
 import Timekeeping
 
 // Gallery and screen: requests of the user.

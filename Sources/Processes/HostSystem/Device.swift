@@ -9,7 +9,6 @@ import Foundation
 package import GRDB
 package import MessageBus
 import Messages
-import OwnedTasks
 package import Stores
 import Synchronization
 package import Timekeeping

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ChildProcesses
 package import Cluster
-import CookieFiles
 import DefaultsLog
 import FaultPoints
 import Foundation
@@ -10,7 +8,7 @@ import Glibc
 import Logging
 package import MessageBus
 import Messages
-import OwnedTasks
+import Timekeeping
 import ZeroMQ
 
 /// The process API of one container: spawns, signals and reaps on the host's request, and reports how each child ended.

@@ -13,7 +13,7 @@ import Glibc
 ///   PlugIns/WeatherWidget.appex/
 /// ```
 package struct BundleFolder: Sendable {
-  /// The environment variable with the path of the executable in its bundle. `CBundle` reads it.
+  /// The environment variable with the path of the executable in its bundle. `CAuthorProcess` reads it.
   static let variable = "WIDGETLAB_BUNDLE"
 
   private let configuration: ClusterConfiguration

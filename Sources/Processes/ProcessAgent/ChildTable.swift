@@ -2,7 +2,7 @@
 
 import Archive
 import CPlatform
-import ChildProcesses
+import Cluster
 import Foundation
 import Glibc
 import Messages

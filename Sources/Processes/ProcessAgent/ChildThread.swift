@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CPlatform
-import ChildProcesses
+import Cluster
 import FaultPoints
 import Foundation
 import Glibc

@@ -8,7 +8,6 @@ import Glibc
 package import Logging
 package import Messages
 import PrometheusMetrics
-import ShownText
 
 /// The command of a standing process: it runs until SIGTERM or SIGINT.
 ///

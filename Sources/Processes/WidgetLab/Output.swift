@@ -3,11 +3,10 @@
 import ArgumentParser
 import ChaosCampaign
 import Cluster
-import FleetReports
 import Foundation
 import Glibc
 import JournalAnalysis
-import ShownText
+import Messages
 
 /// Receives the lines of a command instead of the terminal. Any thread.
 protocol OutputSink: Sendable {

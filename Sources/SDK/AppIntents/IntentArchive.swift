@@ -5,8 +5,8 @@ package import AuthorRuntime
 import Dispatch
 import MessageBus
 package import Messages
-import OwnedTasks
 import Synchronization
+import Timekeeping
 import URLSessionAPI
 
 extension AppIntent {

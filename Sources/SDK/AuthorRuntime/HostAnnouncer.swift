@@ -5,8 +5,8 @@ import CPlatform
 import Foundation
 import MessageBus
 package import Messages
-import OwnedTasks
 import Synchronization
+import Timekeeping
 
 /// Announces to the host that the author's code is ready: once after launch, and again each time the host returns.
 actor HostAnnouncer {

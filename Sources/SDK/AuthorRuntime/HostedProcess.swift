@@ -8,8 +8,8 @@ import Glibc
 import Localization
 package import MessageBus
 package import Messages
-import OwnedTasks
 import Synchronization
+import Timekeeping
 import ZeroMQ
 
 /// A process instance of an author's process on a device: its address, its folders, and its connection to the host

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
-import ChartRules
 public import Foundation
 public import SwiftUI
 

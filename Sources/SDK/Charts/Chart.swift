@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Archive
-import ChartRules
 @_exported public import Foundation
 public import SwiftUI
 // The modules that `import Charts` makes visible to an author's file.

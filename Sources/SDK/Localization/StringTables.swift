@@ -125,7 +125,7 @@ struct StringTable: Sendable {
   }
 }
 
-/// `NSLocalizedString` and `Bundle.localizedString(forKey:value:table:)`. `CBundle` calls it in the place of
+/// `NSLocalizedString` and `Bundle.localizedString(forKey:value:table:)`. `CAuthorProcess` calls it in the place of
 /// CoreFoundation's function. Source of the rules: Foundation, `localizedString(forKey:value:table:)`.
 ///
 /// - Returns: the text of the table in the device's language, else the value, or the key for an empty value.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuthorRuntime
-import CurlURLLoading
 public import Dispatch
 @_exported public import Foundation
 import Messages
 import Synchronization
+import URLSessionAPI
 
 /// Observes the device's network, which `widgetlab network` sets. Source: `Network.NWPathMonitor`.
 ///

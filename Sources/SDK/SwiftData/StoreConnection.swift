@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuthorRuntime
-import CLazySQLite
+import CLazy
 import Foundation
 import Glibc
 

@@ -13,18 +13,18 @@
   names: named(_$values), named(_modelValues), named(schemaMetadata), named(init), named(_uniqueConstraints))
 @attached(memberAttribute)
 @attached(extension, conformances: PersistentModel)
-public macro Model() = #externalMacro(module: "SwiftDataMacros", type: "ModelMacro")
+public macro Model() = #externalMacro(module: "AuthorMacros", type: "ModelMacro")
 
 /// Gives a property the accessors of a model. `Model()` adds it to each property.
 @attached(accessor, names: named(init), named(get), named(set))
 @attached(peer, names: prefixed(_))
-public macro _PersistedProperty() = #externalMacro(module: "SwiftDataMacros", type: "PersistedPropertyMacro")
+public macro _PersistedProperty() = #externalMacro(module: "AuthorMacros", type: "PersistedPropertyMacro")
 
 /// Source: `SwiftData.Attribute(_:originalName:hashModifier:)`.
 @attached(peer)
 public macro Attribute(
   _ options: Schema.Attribute.Option..., originalName: String? = nil, hashModifier: String? = nil
-) = #externalMacro(module: "SwiftDataMacros", type: "MarkerMacro")
+) = #externalMacro(module: "AuthorMacros", type: "MarkerMacro")
 
 /// Source: `SwiftData.Relationship(_:deleteRule:minimumModelCount:maximumModelCount:originalName:inverse:hashModifier:)`.
 @attached(peer)
@@ -32,25 +32,25 @@ public macro Relationship(
   _ options: Schema.Relationship.Option..., deleteRule: Schema.Relationship.DeleteRule = .nullify,
   minimumModelCount: Int? = 0, maximumModelCount: Int? = 0, originalName: String? = nil, inverse: AnyKeyPath? = nil,
   hashModifier: String? = nil
-) = #externalMacro(module: "SwiftDataMacros", type: "MarkerMacro")
+) = #externalMacro(module: "AuthorMacros", type: "MarkerMacro")
 
 /// The property is not stored. Source: `SwiftData.Transient()`.
 @attached(peer)
-public macro Transient() = #externalMacro(module: "SwiftDataMacros", type: "MarkerMacro")
+public macro Transient() = #externalMacro(module: "AuthorMacros", type: "MarkerMacro")
 
 /// In a model: no two models have equal values of these properties. Source: `SwiftData.Unique(_:)`.
 @freestanding(declaration)
 public macro Unique<T: PersistentModel>(_ constraints: [PartialKeyPath<T>]...) =
-  #externalMacro(module: "SwiftDataMacros", type: "MarkerMacro")
+  #externalMacro(module: "AuthorMacros", type: "MarkerMacro")
 
 /// Has no effect: all models of a type are read. Source: `SwiftData.Index(_:)`.
 @freestanding(declaration)
 public macro Index<T: PersistentModel>(_ indices: [PartialKeyPath<T>]...) =
-  #externalMacro(module: "SwiftDataMacros", type: "MarkerMacro")
+  #externalMacro(module: "AuthorMacros", type: "MarkerMacro")
 
 /// Gives an actor its own context. Source: `SwiftData.ModelActor(disableGenerateInit:)`.
 @attached(
   member, conformances: ModelActor, names: named(modelExecutor), named(modelContainer), named(init))
 @attached(extension, conformances: ModelActor)
 public macro ModelActor(disableGenerateInit: Bool = false) =
-  #externalMacro(module: "SwiftDataMacros", type: "ModelActorMacro")
+  #externalMacro(module: "AuthorMacros", type: "ModelActorMacro")

@@ -9,7 +9,7 @@ public import Foundation
 public macro Preview(
   _ name: String? = nil, traits: PreviewTrait<Preview.ViewTraits>...,
   @ViewBuilder body: @escaping @MainActor () -> any View
-) = #externalMacro(module: "PreviewsMacros", type: "PreviewMacro")
+) = #externalMacro(module: "AuthorMacros", type: "PreviewMacro")
 
 /// Source: `DeveloperToolsSupport.Preview`.
 public struct Preview: Sendable {

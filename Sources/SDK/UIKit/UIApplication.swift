@@ -4,7 +4,6 @@ import AppIntents
 import Archive
 import AuthorRuntime
 @_exported public import CoreGraphicsAPI
-import CurlURLLoading
 @_exported public import Foundation
 import MessageBus
 import Messages

@@ -2,7 +2,6 @@
 
 package import AuthorRuntime
 package import Foundation
-package import HTTPRules
 package import Messages
 import Synchronization
 

@@ -4,10 +4,9 @@ package import AuthorRuntime
 public import Foundation
 // Translations and user defaults come with URLSession: an author's compiler flags import this module into every file.
 @_exported public import FoundationAdditions
-package import HTTPRules
 @_exported public import Localization
 import MessageBus
-import Messages
+package import Messages
 import Synchronization
 @_exported public import UserDefaultsAPI
 

@@ -2,7 +2,6 @@
 
 import AuthorRuntime
 public import Foundation
-import HTTPRules
 import Messages
 import Synchronization
 

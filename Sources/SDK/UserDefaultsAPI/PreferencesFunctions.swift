@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CUserDefaults
+import CAuthorProcess
 public import Foundation
 
-// The functions of CUserDefaults, which Foundation's UserDefaults calls.
+// The functions of `user_defaults.h`, which Foundation's UserDefaults calls.
 
 @_cdecl("user_defaults_copy") func copyDefault(
   _ key: UnsafeRawPointer, _ domain: UnsafeRawPointer?

@@ -3,7 +3,6 @@
 import AppIntents
 import Archive
 package import AuthorRuntime
-import CurlURLLoading
 @_exported public import Foundation
 import MessageBus
 import Messages

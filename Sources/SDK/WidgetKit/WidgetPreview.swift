@@ -11,21 +11,21 @@ public import SwiftUI
 public macro Preview<Previewed: Widget>(
   _ name: String? = nil, as family: WidgetFamily, widget: @escaping @MainActor () -> Previewed,
   @PreviewTimelineBuilder timeline: @escaping @MainActor () async -> [any TimelineEntry]
-) = #externalMacro(module: "PreviewsMacros", type: "PreviewMacro")
+) = #externalMacro(module: "AuthorMacros", type: "PreviewMacro")
 
 /// A preview of a widget with the entries of a provider.
 @freestanding(declaration)
 public macro Preview<Previewed: Widget, Provider: TimelineProvider>(
   _ name: String? = nil, as family: WidgetFamily, widget: @escaping @MainActor () -> Previewed,
   timelineProvider: @escaping @MainActor () async -> Provider
-) = #externalMacro(module: "PreviewsMacros", type: "PreviewMacro")
+) = #externalMacro(module: "AuthorMacros", type: "PreviewMacro")
 
 /// A preview of a configured widget.
 @freestanding(declaration)
 public macro Preview<Previewed: Widget, Provider: AppIntentTimelineProvider>(
   _ name: String? = nil, as family: WidgetFamily, using intent: Provider.Intent,
   widget: @escaping @MainActor () -> Previewed, timelineProvider: @escaping @MainActor () async -> Provider
-) = #externalMacro(module: "PreviewsMacros", type: "PreviewMacro")
+) = #externalMacro(module: "AuthorMacros", type: "PreviewMacro")
 
 /// Builds a preview's entries. Source: `WidgetKit.PreviewTimelineBuilder`.
 @resultBuilder public struct PreviewTimelineBuilder {
@@ -48,7 +48,7 @@ public macro Preview<Previewed: Widget, Attributes: ActivityAttributes>(
   _ name: String? = nil, as viewKind: ActivityPreviewViewKind, using attributes: Attributes,
   widget: @escaping @MainActor () -> Previewed,
   @PreviewActivityBuilder<Attributes> contentStates: @escaping @MainActor () async -> [Attributes.ContentState]
-) = #externalMacro(module: "PreviewsMacros", type: "PreviewMacro")
+) = #externalMacro(module: "AuthorMacros", type: "PreviewMacro")
 
 /// A presentation of a Live Activity. Source: `WidgetKit.ActivityPreviewViewKind`.
 public enum ActivityPreviewViewKind: Hashable, Sendable {

@@ -10,11 +10,11 @@ import DeviceRules
 import Foundation
 import HostSystem
 import MessageBusBroker
-import OwnedTasks
 import PlantedFaults
 import ProcessAgent
 import PushServer
 import StandingProcesses
+import Timekeeping
 
 func refuse(_ text: String) -> Never {
   FileHandle.standardError.write(Data("\(text)\n".utf8))

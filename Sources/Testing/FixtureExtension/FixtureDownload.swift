@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CPlatform
 import Foundation
 import Synchronization
 import WidgetKit
@@ -31,7 +32,12 @@ final class FixtureDownload: NSObject, URLSessionDownloadDelegate, Sendable {
 
   /// The digest of the downloaded file; `nil` before the download.
   var digestOfResult: String? {
-    (try? Data(contentsOf: result)).map { SHA256.hexadecimal(of: Array($0)) }
+    let file = open(result.path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var digest = [UInt8](repeating: 0, count: 32)
+    guard digest_sha256_of_file(file, .max, &digest) == 0 else { return nil }
+    return digest.map { String(format: "%02x", $0) }.joined()
   }
 
   private let count = ProcessInfo.processInfo.environment["TRIAL_FILES"].flatMap { Int($0) }
@@ -62,8 +68,8 @@ final class FixtureDownload: NSObject, URLSessionDownloadDelegate, Sendable {
     do {
       try? FileManager.default.removeItem(at: result)
       try FileManager.default.moveItem(at: location, to: result)
-      let bytes = Array(try Data(contentsOf: result))
-      Point.fileMoved.reached("\(SHA256.hexadecimal(of: bytes)) \(bytes.count)")
+      let size = try Data(contentsOf: result).count
+      Point.fileMoved.reached("\(digestOfResult ?? "no file") \(size)")
     } catch {
       print("the file could not be moved: \(error)")
     }

@@ -6,7 +6,7 @@ import WidgetKit
 
 /// A widget extension for tests. It downloads `TRIAL_URL` once, and reports each point, at which it can be held; or it
 /// requests `TRIAL_INLINE_URL` for each timeline and snapshot.
-@main struct FixtureWidget: Widget {
+struct FixtureWidget: Widget {
   nonisolated static let kind = "Trial"
 
   /// The first line of the author's code. It prints the time in microseconds since 1970.

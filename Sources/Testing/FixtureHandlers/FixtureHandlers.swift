@@ -22,9 +22,21 @@ enum Form: String {
   }()
 }
 
-/// An extension or an app for tests, with each form of handler for background events.
+/// An extension or an app for tests, with each form of handler for background events. `TRIAL_FIXTURE` selects another
+/// fixture.
 @main enum FixtureHandlers {
   @MainActor static func main() {
+    switch ProcessInfo.processInfo.environment["TRIAL_FIXTURE"] {
+    case "traps": FixtureTraps.main()
+    case "mistakes": FixtureMistakes.main()
+    case "script": FixtureScript.main()
+    case "lifecycle": FixtureLifecycle.main()
+    case nil: begin()
+    case let name?: fatalError("TRIAL_FIXTURE: there is no fixture '\(name)'")
+    }
+  }
+
+  @MainActor private static func begin() {
     switch Form.current {
     case .app: FixtureApp.main()
     case .opened: OpenedApp.main()

@@ -108,13 +108,16 @@ struct ModuleProvider: IntentTimelineProvider {
   }
 }
 
-/// `TRIAL_ONLY=Plain` selects widgets that use none of the modules.
+/// `TRIAL_FIXTURE` selects another fixture; `TRIAL_ONLY=Plain` selects widgets that use none of the modules.
 @main enum FixtureModules {
-  @MainActor static func main() {
-    if ProcessInfo.processInfo.environment["TRIAL_ONLY"] == "Plain" {
-      PlainWidgets.main()
-    } else {
-      ModuleWidgets.main()
+  @MainActor static func main() throws {
+    let environment = ProcessInfo.processInfo.environment
+    switch environment["TRIAL_FIXTURE"] {
+    case "models": ReadingWidget.main()
+    case "store": try FixtureStore.main()
+    case nil where environment["TRIAL_ONLY"] == "Plain": PlainWidgets.main()
+    case nil: ModuleWidgets.main()
+    case let name?: fatalError("TRIAL_FIXTURE: there is no fixture '\(name)'")
     }
   }
 }

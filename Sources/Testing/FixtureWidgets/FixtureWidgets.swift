@@ -263,11 +263,22 @@ struct ModifiedWidgets: WidgetBundle {
   }
 }
 
-/// `TRIAL_WIDGETS` selects the widgets of the extension; `TRIAL_APP` selects the containing app.
+/// `TRIAL_FIXTURE` selects another fixture; `TRIAL_WIDGETS` selects the widgets of the extension; `TRIAL_APP` the
+/// containing app.
 @main enum FixtureWidgets {
   static let environment = ProcessInfo.processInfo.environment
 
   @MainActor static func main() {
+    switch environment["TRIAL_FIXTURE"] {
+    case "views": FixtureViews.main()
+    case "activities": FixtureActivities.main()
+    case "pushes": FixturePushes.main()
+    case nil: begin()
+    case let name?: fatalError("TRIAL_FIXTURE: there is no fixture '\(name)'")
+    }
+  }
+
+  @MainActor private static func begin() {
     if environment["TRIAL_APP"] != nil { return WidgetsApp.main() }
     switch environment["TRIAL_WIDGETS"] {
     case "touched": TouchedWidgets.main()

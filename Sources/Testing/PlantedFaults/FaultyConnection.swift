@@ -7,7 +7,7 @@ import Glibc
 package import Journal
 package import MessageBus
 package import Messages
-package import OwnedTasks
+package import Timekeeping
 
 /// A connection to the bus that makes the mistake of a fault with some messages, and passes on all others.
 package struct FaultyConnection: BusConnection {

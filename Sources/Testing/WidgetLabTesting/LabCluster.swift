@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ChildProcesses
 package import Cluster
 import Foundation
 import Glibc

@@ -189,7 +189,7 @@ import WidgetLabTesting
       try await fixture.cluster.eventually("the code of both processes is reported") {
         let found = try await fixture.cluster.diagnoses().filter { $0.code == "code-left-out" }
         #expect(found.allSatisfy { $0.times == 1 && $0.severity == "note" }, "once for each build")
-        #expect(found.allSatisfy { $0.subject == "Sources/Testing/FixtureMistakes/LeftOut.swift" })
+        #expect(found.allSatisfy { $0.subject == "Sources/Testing/FixtureHandlers/Mistakes/LeftOut.swift" })
         #expect(found.allSatisfy { $0.what == "line 5: #if os(iOS)" })
         return Set(found.map(\.process)) == [fixture.wrong.owner.short, fixture.right.owner.short]
       }

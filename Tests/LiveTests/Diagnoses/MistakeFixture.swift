@@ -62,8 +62,9 @@ struct MistakeFixture: Sendable {
     let bundle = "com.example.\(form.capitalized)"
     return """
         - bundle: \(bundle)\(isApp ? "" : ".Widget")
-          executable: FixtureMistakes
+          executable: FixtureHandlers
           environment:
+            TRIAL_FIXTURE: mistakes
             TRIAL_MISTAKE: \(mistake) \(form)
             TRIAL_URL: \(url)
             TRIAL_GROUP: group.\(bundle)\(isApp ? "\n      TRIAL_APP: yes" : "")

@@ -15,7 +15,7 @@ import WidgetLabTesting
   func `a picture has the images and colours of the catalog, the bundle and the group folder`() async throws {
     let assets = try AssetFixture()
     try await GalleryFixture.run(
-      "assets", executable: "FixtureViews", product: [assets.resources], groups: ["group.com.example.Gallery"]
+      "assets", fixture: "views", product: [assets.resources], groups: ["group.com.example.Gallery"]
     ) { fixture in
       let group = fixture.cluster.instance.device("phone").group("group.com.example.Gallery")
       try FileManager.default.createDirectory(atPath: group, withIntermediateDirectories: true)
@@ -65,7 +65,7 @@ import WidgetLabTesting
     let frame: [UInt8] = [0xFF, 0xC0, 0, 11, 8, 0, 10, 0, 20, 1, 1, 0x11, 0]
     let comments = Array(repeatElement(comment, count: 7).joined())
     let jpeg = Data([0xFF, 0xD8] + comments + frame + [0xFF, 0xDA, 0, 2, 7, 0xFF, 0xD9])
-    try await GalleryFixture.run("long image", executable: "FixtureViews", groups: ["group.com.example.Gallery"]) {
+    try await GalleryFixture.run("long image", fixture: "views", groups: ["group.com.example.Gallery"]) {
       fixture in
       let group = fixture.cluster.instance.device("phone").group("group.com.example.Gallery")
       try FileManager.default.createDirectory(atPath: group, withIntermediateDirectories: true)
@@ -85,7 +85,7 @@ import WidgetLabTesting
   @Test(.rule("PICTURE-75", "VIEW-03"))
   func `an image of a catalog over the area limit is refused, and diagnose reports it`() async throws {
     let assets = try AssetFixture()
-    try await GalleryFixture.run("huge", executable: "FixtureViews", product: [assets.resources]) { fixture in
+    try await GalleryFixture.run("huge", fixture: "views", product: [assets.resources]) { fixture in
       try await fixture.add("Huge")
       try await fixture.cluster.eventually("the reload has failed") {
         try await fixture.screen().first?.note?.contains("imageArea") == true
@@ -97,7 +97,7 @@ import WidgetLabTesting
 
   @Test(.rule("BUNDLE-07")) func `resources that do not exist are refused before anything starts`() async throws {
     let refusal = await #expect(throws: (any Error).self) {
-      try await GalleryFixture.run("missing", executable: "FixtureViews", product: ["resources: [no.xcassets]"]) { _ in
+      try await GalleryFixture.run("missing", fixture: "views", product: ["resources: [no.xcassets]"]) { _ in
       }
     }
     #expect("\(try #require(refusal))".contains("no.xcassets does not exist"))

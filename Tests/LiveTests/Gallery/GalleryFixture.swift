@@ -27,6 +27,7 @@ struct GalleryFixture: Sendable {
   ///   - device: the device's properties besides its name, as YAML.
   ///   - settings: lines of the settings; by default nothing is placed automatically.
   ///   - executable: the extension's executable.
+  ///   - fixture: the fixture in this executable; `nil`: the first.
   ///   - product: lines of the extension.
   ///   - app: lines of the app.
   ///   - second: lines of a second extension of the app; none when empty.
@@ -34,11 +35,11 @@ struct GalleryFixture: Sendable {
   ///   - isLaunched: whether the app is opened and left before the body runs.
   static func run(
     _ name: String, device: String = "model: iPhone 16, version: \"18.0\"",
-    settings: [String] = ["placesEachKind: false"], executable: String = "FixtureWidgets", product: [String] = [],
-    app: [String] = ["executable: containing-app"], second: [String] = [], groups: [String] = [],
-    isLaunched: Bool = true,
-    _ body: @Sendable (GalleryFixture) async throws -> Void
+    settings: [String] = ["placesEachKind: false"], executable: String = "FixtureWidgets", fixture: String? = nil,
+    product: [String] = [], app: [String] = ["executable: containing-app"], second: [String] = [],
+    groups: [String] = [], isLaunched: Bool = true, _ body: @Sendable (GalleryFixture) async throws -> Void
   ) async throws {
+    let product = product + (fixture.map { ["environment: {TRIAL_FIXTURE: \($0)}"] } ?? [])
     let other = second.isEmpty ? [] : ["  - bundle: \(Self.second)"] + second.map { "    \($0)" }
     let configuration = """
       device: { name: phone, \(device) }

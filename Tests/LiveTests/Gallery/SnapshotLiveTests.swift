@@ -10,7 +10,7 @@ import WidgetLabTesting
 @Suite(.live, .timeLimit(.live)) struct `Snapshots in files` {
   @Test(.rule("PICTURE-60", "PICTURE-61", "PICTURE-62", "PICTURE-63", "PICTURE-64"))
   func `widgets are drawn in each combination, and compared with the files of an earlier run`() async throws {
-    try await GalleryFixture.run("snapshots", executable: "FixtureViews") { fixture in
+    try await GalleryFixture.run("snapshots", fixture: "views") { fixture in
       try await fixture.cluster.run("clock", "hold")
       let folder = FileManager.default.temporaryDirectory.appending(path: "snapshots-\(UUID().uuidString)")
       let (pictures, failures) = (folder.appending(path: "pictures").path, folder.appending(path: "failures").path)
@@ -70,11 +70,9 @@ import WidgetLabTesting
 
   /// Compares pictures with the files of a folder below `Tests`.
   private func compare(_ options: [String], name: String, folder: String) async throws {
-    let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let references = tests.appending(path: folder).path
+    let references = Repository.root.appending(path: "Tests/\(folder)").path
     let device = "model: iPhone 16, version: \"18.0\", timeZone: GMT"
-    try await GalleryFixture.run(name, device: device, executable: "FixtureViews") { fixture in
+    try await GalleryFixture.run(name, device: device, fixture: "views") { fixture in
       try await fixture.cluster.run("clock", "hold")
       try await fixture.cluster.run("clock", "set", "2026-03-01T06:00:00Z")
       let failures = FileManager.default.temporaryDirectory.appending(path: "references-\(UUID().uuidString)").path

@@ -13,7 +13,7 @@ import WidgetLabTesting
   func `the screen prints views as indented text for the family and colour scheme, and redraws without a reload`()
     async throws
   {
-    try await GalleryFixture.run("views", executable: "FixtureViews") { fixture in
+    try await GalleryFixture.run("views", fixture: "views") { fixture in
       try await fixture.add("Caffeine", "--family", "systemSmall")
       try await fixture.add("Caffeine", "--family", "systemMedium")
       let small = try await fixture.entry(of: 1)
@@ -34,7 +34,7 @@ import WidgetLabTesting
 
   @Test(.rule("PICTURE-01", "PICTURE-06", "PICTURE-20", "LAYOUT-21", "LAYOUT-22"))
   func `the screen is drawn as a picture, and what is not drawn is named`() async throws {
-    try await GalleryFixture.run("picture", executable: "FixtureViews") { fixture in
+    try await GalleryFixture.run("picture", fixture: "views") { fixture in
       try await fixture.cluster.run("clock", "hold")
       for (number, family) in ["systemSmall", "systemMedium"].enumerated() {
         try await fixture.add("Caffeine", "--family", family)
@@ -92,7 +92,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("VIEW-08")) func `an unsupported view is replaced by a message, and diagnose reports it`() async throws {
-    try await GalleryFixture.run("unsupported", executable: "FixtureViews") { fixture in
+    try await GalleryFixture.run("unsupported", fixture: "views") { fixture in
       try await fixture.add("Scrolling")
       let seen = try await fixture.entry(of: 1)
       #expect(seen.views.contains { $0.contains("ScrollView: widgets cannot show it") })
@@ -103,7 +103,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("VIEW-09")) func `live texts update with the device's clock without a new timeline`() async throws {
-    try await GalleryFixture.run("living", executable: "FixtureViews") { fixture in
+    try await GalleryFixture.run("living", fixture: "views") { fixture in
       try await fixture.add("Living")
       _ = try await fixture.entry(of: 1)
       try await fixture.cluster.run("clock", "hold")
@@ -116,7 +116,7 @@ import WidgetLabTesting
 
   @Test(.rule("GALLERY-38", "GALLERY-41"))
   func `an intent is performed only once, even when its process crashes in perform`() async throws {
-    try await GalleryFixture.run("crash in perform", executable: "FixtureViews") { fixture in
+    try await GalleryFixture.run("crash in perform", fixture: "views") { fixture in
       try await fixture.add("Living")
       _ = try await fixture.entry(of: 1)
       let answer = try await fixture.cluster.attempt(["tap", "1", "--button", "2"])
@@ -128,7 +128,7 @@ import WidgetLabTesting
 
   @Test(.rule("VIEW-06"))
   func `a tap on a toggle reaches the extension, and the new state returns with its next timeline`() async throws {
-    try await GalleryFixture.run("toggle", executable: "FixtureViews") { fixture in
+    try await GalleryFixture.run("toggle", fixture: "views") { fixture in
       try await fixture.add("Living")
       for state in ["true", "false"] {
         let before = try await fixture.entry(of: 1).views

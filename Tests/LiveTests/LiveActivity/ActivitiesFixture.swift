@@ -35,13 +35,13 @@ struct ActivitiesFixture: Sendable {
         device: {name: \(LiveFixture.device), version: "26.0", model: \(model)}
         apps:
           - bundle: \(bundle)
-            executable: FixtureActivities
+            executable: FixtureWidgets
             entitlements: {\(isEntitled ? "aps-environment: development" : "")}
-            environment: {TRIAL_APP: "yes"\(requests ? ", TRIAL_REQUESTS: \"yes\"" : "")}
+            environment: {TRIAL_FIXTURE: activities, TRIAL_APP: "yes"\(requests ? ", TRIAL_REQUESTS: \"yes\"" : "")}
         extensions:
           - bundle: \(bundle).Widget
-            executable: FixtureActivities
-            environment: {TRIAL_NAME: rides\(diesOnce ? ", TRIAL_DIES: \(file)" : "")}
+            executable: FixtureWidgets
+            environment: {TRIAL_FIXTURE: activities, TRIAL_NAME: rides\(diesOnce ? ", TRIAL_DIES: \(file)" : "")}
         pushServer: {priority5Interval: 0, backgroundInterval: 0}
         settings:
         \((["suspendAfter: \(suspendAfter)", "callDeadline: 60"] + settings).map { "  \($0)" }.joined(separator: "\n"))

@@ -88,7 +88,7 @@ struct FeaturePair: Sendable, CustomStringConvertible {
       device: {\(mapping("device", ["name: \(LiveFixture.device)"]))}
       appGroups: [\(LiveFixture.group)]
       apps:
-        - {\(mapping("app", ["bundle: com.example.Trial", "executable: FixturePushes"]))}
+        - {\(mapping("app", ["bundle: com.example.Trial", "executable: FixtureWidgets"]))}
       extensions:
         - {\(mapping("extension", ["bundle: com.example.Trial.Widget", "executable: FixtureExtension", download]))}\(extensions)
       provider: {executable: provider-server}
@@ -100,7 +100,8 @@ struct FeaturePair: Sendable, CustomStringConvertible {
   }
 
   private static let usual = [
-    "app.entitlements": "{aps-environment: development}", "app.environment": "{TRIAL_APP: 'yes'}",
+    "app.entitlements": "{aps-environment: development}",
+    "app.environment": "{TRIAL_FIXTURE: pushes, TRIAL_APP: 'yes'}",
     "settings.suspendAfter": "0.5", "settings.completionDeadline": "300", "settings.callDeadline": "60",
     "settings.advancePatience": "1", "settings.developerMode": "true",
   ]

@@ -39,7 +39,10 @@ extension Feature {
     Feature(
       name: "Live Activities",
       extensions: [
-        "bundle: com.example.Trial.Rides, executable: FixtureActivities, entitlements: {aps-environment: development}"
+        """
+        bundle: com.example.Trial.Rides, executable: FixtureWidgets, environment: {TRIAL_FIXTURE: activities}, \
+        entitlements: {aps-environment: development}
+        """
       ],
       before: [#"activity start RideAttributes --attributes {"rider":"Ada"} --state {"minutes":5}"#],
       after: [#"activity update 1 --state {"minutes":4}"#], last: ["activity end 1"]),

@@ -2,7 +2,6 @@
 
 import ChaosCampaign
 import Foundation
-import PostgresTesting
 import Testing
 import WidgetLabTesting
 

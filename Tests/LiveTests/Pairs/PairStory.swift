@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cluster
+import FidelityRules
 import Foundation
 import Messages
 import Testing
@@ -195,8 +196,7 @@ struct PairStory {
 
   /// `scripts/judge` reads the journal and the databases without the code of WidgetLab.
   private func judgeIndependently() async throws {
-    let root = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
-    let script = root.appendingPathComponent("scripts/judge").path
+    let script = Repository.root.appending(path: "scripts/judge").path
     let output = cluster.folder + "/judge.out"
     let child = try await LabChild.start(script, [cluster.folder], output: output, errors: output + ".err")
     let status = await child.ending()

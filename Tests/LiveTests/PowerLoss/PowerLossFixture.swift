@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cluster
+import FidelityRules
 import Foundation
 import Messages
 import WidgetLabTesting
@@ -27,9 +28,10 @@ struct PowerLossFixture {
         environment:
           CAFFEINE_FIGURES_URL: ${provider.url}\(held)
       - bundle: \(PushesFixture.bundle)
-        executable: FixturePushes
+        executable: FixtureWidgets
         entitlements: {aps-environment: development}
         environment:
+          TRIAL_FIXTURE: pushes
           TRIAL_APP: "yes"
     extensions:
       - bundle: com.example.Trial.Widget
@@ -40,9 +42,10 @@ struct PowerLossFixture {
           TRIAL_URLS: ${provider.url}\(figures)
           TRIAL_COUNT: \(count)
       - bundle: \(PushesFixture.bundle).Widget
-        executable: FixturePushes
+        executable: FixtureWidgets
         entitlements: {aps-environment: development}
         environment:
+          TRIAL_FIXTURE: pushes
           TRIAL_NAME: pushes
     provider:
       executable: provider-server
@@ -130,11 +133,9 @@ struct PowerLossFixture {
       requests: Array(repeating: request, count: count))
     let path = "\(cluster.folder)/plan-\(UUID().uuidString)"
     try JSONEncoder().encode([plan]).write(to: URL(fileURLWithPath: path + ".json"))
-    let script =
-      URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/").dropFirst()
-      + "/scripts/push.d/provider.py"
+    let script = Repository.root.appending(path: "scripts/push.d/provider.py").path
     let child = try await LabChild.start(
-      "/usr/bin/python3", [String(script), "h2", path + ".json"], output: path + ".out", errors: path + ".err")
+      "/usr/bin/python3", [script, "h2", path + ".json"], output: path + ".out", errors: path + ".err")
     guard await child.ending() == 0 else {
       throw LabError("provider.py: \((try? String(contentsOfFile: path + ".err", encoding: .utf8)) ?? "")")
     }

@@ -92,8 +92,8 @@ import WidgetLabTesting
     let products = ["Wrong", "Right"].map { name in
       """
         - bundle: com.example.\(name).Widget
-          executable: FixturePushes
-          environment: {TRIAL_MISTAKE: \(name)}\(name == "Right" ? "\n    entitlements: {aps-environment: development}" : "")
+          executable: FixtureWidgets
+          environment: {TRIAL_FIXTURE: pushes, TRIAL_MISTAKE: \(name)}\(name == "Right" ? "\n    entitlements: {aps-environment: development}" : "")
       """
     }
     let configuration = """

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cluster
+import FidelityRules
 import Foundation
 import Glibc
 import Messages
@@ -228,7 +229,6 @@ struct FleetFixture: Sendable {
   }
 
   static func script(_ name: String) -> String {
-    (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
-      .appending(path: "scripts/push.d/\(name)").path
+    Repository.root.appending(path: "scripts/push.d/\(name)").path
   }
 }

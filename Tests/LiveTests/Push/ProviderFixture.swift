@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cluster
+import FidelityRules
 import Foundation
 import MessageBus
 import Messages
@@ -113,13 +114,10 @@ struct ProviderFixture {
   }
 
   func begin<P: Encodable>(_ name: String, _ arguments: [String], plan: P) async throws -> Script {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
     let path = "\(folder)/plan-\(UUID().uuidString)"
     try JSONEncoder().encode(plan).write(to: URL(fileURLWithPath: path + ".json"))
     let child = try await LabChild.start(
-      "/usr/bin/python3", [root.path + "/scripts/push.d/" + name] + arguments + [path + ".json"],
+      "/usr/bin/python3", [Repository.root.path + "/scripts/push.d/" + name] + arguments + [path + ".json"],
       output: path + ".out", errors: path + ".err")
     return Script(child: child, output: path + ".out", errors: path + ".err")
   }

@@ -30,16 +30,15 @@ struct PushesFixture: Sendable {
         version: "26.0"
       apps:
         - bundle: \(bundle)
-          executable: FixturePushes
+          executable: FixtureWidgets
           entitlements: {aps-environment: development}
-          environment:
-            TRIAL_APP: "yes"
+          environment: {TRIAL_FIXTURE: pushes, TRIAL_APP: "yes"}
       extensions:
         - bundle: \(bundle).Widget
-          executable: FixturePushes
+          executable: FixtureWidgets
           entitlements: {aps-environment: development}
           environment:
-      \((["TRIAL_NAME: pushes"] + environment).map { "      \($0)" }.joined(separator: "\n"))
+      \((["TRIAL_FIXTURE: pushes", "TRIAL_NAME: pushes"] + environment).map { "      \($0)" }.joined(separator: "\n"))
       pushServer: {priority5Interval: 0, backgroundInterval: 0}
       settings:
       \((["suspendAfter: \(suspendAfter)", "callDeadline: 60"] + settings).map { "  \($0)" }.joined(separator: "\n"))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FidelityRules
 import Foundation
 import Messages
-import PostgresTesting
 import Testing
 import WidgetLabTesting
 
@@ -81,8 +81,7 @@ import WidgetLabTesting
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? LabRemains.retire(folder) }
     let executables = try LabCluster.findExecutables()
-    let script = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
-      .appending(path: "scripts/test-replicas.d/campaign.py").path
+    let script = Repository.root.appending(path: "scripts/test-replicas.d/campaign.py").path
     let child = try await LabChild.start(
       "/usr/bin/python3",
       ["-B", script, "--executables", executables, "--kills", "5", "--restarts", "2", "--pauses", "2", "--cuts", "0"],

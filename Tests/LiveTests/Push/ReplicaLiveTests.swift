@@ -4,7 +4,6 @@ import Cluster
 import Foundation
 import MessageBus
 import Messages
-import PostgresTesting
 import Synchronization
 import Testing
 import WidgetLabTesting

@@ -24,7 +24,7 @@ struct TimelinesFixture: Sendable {
   ) async throws {
     let environment =
       [only.map { "TRIAL_ONLY: \($0)" }, misbehaves.map { "TRIAL_MISBEHAVES: \($0)" }]
-      .compactMap(\.self) + ["TRIAL_NAME: timelines"]
+      .compactMap(\.self) + ["TRIAL_FIXTURE: timelines", "TRIAL_NAME: timelines"]
     let configuration = """
       device:
         name: \(LiveFixture.device)
@@ -34,7 +34,7 @@ struct TimelinesFixture: Sendable {
           executable: containing-app
       extensions:
         - bundle: com.example.Timelines.Widget
-          executable: FixtureTimelines
+          executable: FixtureExtension
           environment:
       \(environment.map { "      \($0)" }.joined(separator: "\n"))
       settings:

@@ -2,7 +2,6 @@
 
 import ChaosCampaign
 import JournalAnalysis
-import ReportPages
 
 /// Written reports, for tests.
 enum RecordedCampaign {

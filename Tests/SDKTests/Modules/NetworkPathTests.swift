@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CurlURLLoading
 import Dispatch
 import FidelityRules
 import Foundation
 import Messages
 import Testing
+import URLSessionAPI
 
 @testable import AuthorRuntime
 @testable import NetworkAPI

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import ChaosCampaign
-import ChildProcesses
 import Cluster
 import Foundation
 import Glibc

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import FidelityRules
 import Foundation
 import Journal
 import JournalAnalysis
@@ -108,9 +109,7 @@ import Testing
   }
 
   @Test func `the laws page in Documentation matches the table of laws`() throws {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-    let page = try String(contentsOf: root.appendingPathComponent("Documentation/laws.md"), encoding: .utf8)
+    let page = try String(contentsOf: Repository.root.appending(path: "Documentation/laws.md"), encoding: .utf8)
     let advice: Comment = "generate it again: widgetlab check --list --markdown > Documentation/laws.md"
     #expect(page == LawsPage.text, advice)
   }

@@ -88,9 +88,7 @@ import Testing
   }
 
   @Test func `the diagnoses page in Documentation matches the diagnostic table`() throws {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-    let page = try String(contentsOf: root.appendingPathComponent("Documentation/diagnoses.md"), encoding: .utf8)
+    let page = try String(contentsOf: Repository.root.appending(path: "Documentation/diagnoses.md"), encoding: .utf8)
     let advice: Comment = "generate it again: widgetlab diagnose --list --markdown > Documentation/diagnoses.md"
     #expect(page == DiagnosesPage.text, advice)
   }

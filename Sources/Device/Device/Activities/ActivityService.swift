@@ -4,10 +4,8 @@ package import Archive
 package import DeviceRules
 import Foundation
 import GRDB
-package import LiveActivities
 package import MessageBus
 package import Messages
-import OwnedTasks
 package import Stores
 package import Timekeeping
 

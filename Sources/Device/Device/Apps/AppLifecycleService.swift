@@ -4,7 +4,6 @@ package import DeviceRules
 import Foundation
 package import MessageBus
 package import Messages
-import OwnedTasks
 package import Timekeeping
 
 /// The containers of the products, which an update moves. The calls are short.

@@ -3,7 +3,6 @@
 package import DeviceRules
 package import MessageBus
 package import Messages
-import OwnedTasks
 package import Stores
 package import Timekeeping
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Messages
-import OwnedTasks
 package import Timekeeping
 
 /// The app intents that touched widgets perform, and the controls that show their new state until the timeline that

@@ -5,7 +5,6 @@ package import DeviceRules
 import GRDB
 package import MessageBus
 package import Messages
-import OwnedTasks
 package import Stores
 package import Timekeeping
 

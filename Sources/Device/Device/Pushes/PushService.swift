@@ -7,7 +7,6 @@ package import Foundation
 import GRDB
 package import MessageBus
 package import Messages
-import OwnedTasks
 package import Stores
 package import Timekeeping
 

@@ -6,8 +6,6 @@ import FaultPoints
 import Foundation
 import MessageBus
 import Messages
-import OwnedTasks
-import ShownText
 import Stores
 import Timekeeping
 

@@ -7,8 +7,6 @@ package import Foundation
 import GRDB
 package import MessageBus
 package import Messages
-import OwnedTasks
-import ShownText
 package import Stores
 package import Timekeeping
 

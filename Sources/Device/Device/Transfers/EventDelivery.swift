@@ -6,7 +6,6 @@ import Foundation
 import Glibc
 import MessageBus
 import Messages
-import OwnedTasks
 import Stores
 import Timekeeping
 

@@ -4,7 +4,6 @@ import AsyncHTTPClient
 import Crypto
 import DeviceRules
 import Foundation
-import HTTPRules
 import Messages
 import NIOHTTP1
 import NIOSSL

@@ -2,10 +2,9 @@
 
 import Archive
 import AsyncHTTPClient
-import CookieFiles
+import DefaultsLog
 import DeviceRules
 import Foundation
-import HTTPRules
 import Messages
 import NIOCore
 import NIOHTTP1

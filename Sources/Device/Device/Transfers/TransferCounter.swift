@@ -3,7 +3,6 @@
 import DeviceRules
 import MessageBus
 import Messages
-import OwnedTasks
 import Synchronization
 import Timekeeping
 

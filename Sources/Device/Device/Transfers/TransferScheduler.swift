@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CookieFiles
+import DefaultsLog
 import DeviceRules
 import FaultPoints
 import Foundation
 import Glibc
 import MessageBus
 import Messages
-import OwnedTasks
 import Stores
 import Synchronization
 import Timekeeping

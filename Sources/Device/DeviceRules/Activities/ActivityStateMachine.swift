@@ -2,9 +2,7 @@
 
 import Archive
 package import Foundation
-package import LiveActivities
 package import Messages
-import ShownText
 
 /// The state machine of the device's Live Activities. A plain value without clock or I/O.
 ///

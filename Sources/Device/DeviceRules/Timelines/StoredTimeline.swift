@@ -4,7 +4,6 @@ package import Archive
 import Crypto
 package import Foundation
 package import Messages
-import ShownText
 
 /// Why a provider's reply is rejected, or a reload fails.
 package struct TimelineFault: Error, Codable, Equatable {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
-import ChartRules
 import Foundation
 
 /// The shapes of the marks of a chart in its plot.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
-import ChartRules
 
 /// `Chart`: it takes the proposal, and draws its marks in the plot that the axes and the legend leave. With
 /// `chartPlotStyle` the plot has the size of its modifiers, and the axes and the legend are around it.

@@ -3,7 +3,6 @@
 import Archive
 import Foundation
 import Messages
-import ShownText
 
 /// The notes about pushes and device tokens.
 enum PushNotes {

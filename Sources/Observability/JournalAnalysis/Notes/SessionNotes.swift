@@ -2,7 +2,6 @@
 
 import Foundation
 import Messages
-import ShownText
 
 /// The notes about background sessions and their transfers.
 enum SessionNotes {

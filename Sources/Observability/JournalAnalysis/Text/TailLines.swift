@@ -2,7 +2,6 @@
 
 import Foundation
 package import Messages
-import ShownText
 
 /// Formats envelopes as lines of `tail`, with times relative to the first and the previous line.
 package struct TailLines {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ShownText
+import Messages
 
 /// The terminal colours of texts.
 package enum TerminalColor: String, CaseIterable {

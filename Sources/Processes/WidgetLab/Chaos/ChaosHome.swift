@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ChaosCampaign
-import ChildProcesses
 import Cluster
 import Foundation
 import Glibc

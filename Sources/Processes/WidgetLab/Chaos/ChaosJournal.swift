@@ -7,7 +7,6 @@ import Glibc
 import Journal
 import JournalAnalysis
 import Messages
-import ReportPages
 
 /// Reads the journal of a campaign's cluster while it runs, and passes each envelope to the laws and to the observer.
 actor ChaosJournal {

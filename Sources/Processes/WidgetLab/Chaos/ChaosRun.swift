@@ -8,8 +8,8 @@ import Glibc
 import JournalAnalysis
 import MessageBus
 import Messages
-import OwnedTasks
 import Synchronization
+import Timekeeping
 
 /// One campaign in a running cluster: performs steps, measures recoveries, and waits until all is quiet.
 actor ChaosRun {

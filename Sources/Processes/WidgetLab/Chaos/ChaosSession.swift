@@ -8,8 +8,8 @@ import Foundation
 import JournalAnalysis
 import MessageBus
 import Messages
-import OwnedTasks
 import Synchronization
+import Timekeeping
 
 /// What `chaos run` does: campaigns of one or several seeds, and for each that breaks a law a failure file with as few
 /// faults as possible.

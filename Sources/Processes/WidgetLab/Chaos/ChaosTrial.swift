@@ -10,7 +10,6 @@ import Journal
 import JournalAnalysis
 import MessageBus
 import Messages
-import ReportPages
 
 /// One campaign in its own cluster, from the start of the cluster to the verdicts.
 struct ChaosTrial {

@@ -7,8 +7,8 @@ import Foundation
 import Glibc
 import JournalAnalysis
 import Messages
-import OwnedTasks
 import Synchronization
+import Timekeeping
 
 /// The running cluster, as the console asks and changes it.
 final class LiveCluster: ConsoleOperator {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import ChaosCampaign
 import Cluster
-import FleetReports
 import Foundation
 import JournalAnalysis
 import MessageBus
 import Messages
-import ReportPages
 
 /// `widgetlab fleet`.
 struct FleetCommand: AsyncParsableCommand {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import ChildProcesses
+import ChaosCampaign
 import Cluster
-import FleetReports
 import Foundation
 import Glibc
 import MessageBus

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import AuthorProjects
-import ChildProcesses
 import Cluster
 import Foundation
 import Messages

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AuthorProjects
-import ChildProcesses
+import Cluster
 import Foundation
 import Glibc
-import ShownText
+import Messages
 import Synchronization
 
 /// The command `swift` of this machine.

@@ -4,7 +4,7 @@ import CPlatform
 import Dispatch
 import Foundation
 import Glibc
-import ShownText
+import Messages
 import Synchronization
 
 /// The log of a supervised process. This process writes it, so that its length is bounded, and knows its end when the

@@ -2,7 +2,7 @@
 
 import CPlatform
 import ChaosCampaign
-import ChildProcesses
+import Cluster
 import Foundation
 import Glibc
 import Messages

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Archive
-import AssetCatalogs
 public import Foundation
 import UIKit
 

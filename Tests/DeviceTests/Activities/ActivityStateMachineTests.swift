@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Device
+import FidelityRules
+import Foundation
+import Messages
+import Testing
+
+@testable import DeviceRules
+
+/// The decisions about Live Activities, without processes.
+@Suite struct `The state machine of Live Activities` {
+  private static let app = "com.example.Rides"
+  private static let start = Date(timeIntervalSince1970: 1_772_344_800)
+
+  private static func after(_ minutes: Double) -> Date { start.addingTimeInterval(minutes * 60) }
+
+  private static func machine(_ limits: ActivityLimits = ActivityLimits()) -> ActivityStateMachine {
+    var machine = ActivityStateMachine(
+      apps: [
+        InstalledApp(address: .app("iphone", app), extensions: [.widgetExtension("iphone", "\(app).Widget")])
+      ], limits: limits)
+    machine.declare("\(app).Widget", [ActivityDeclaration(attributesType: "Ride")])
+    return machine
+  }
+
+  private static func request(_ id: String = "a", state: String = #"{"m":5}"#, stale: Date? = nil) -> RequestActivity {
+    RequestActivity(
+      id: id, attributesType: "Ride", attributes: #"{"rider":"Ada"}"#,
+      content: ActivityContentRecord(state: state, staleDate: stale), usesToken: true)
+  }
+
+  private static func push(
+    _ event: String, _ use: PushTokenUse = .liveActivity(1), _ fields: String = #""content-state":{"m":4}"#,
+    timestamp: Int = 1, priority: Int = 10, id: UUID = UUID()
+  ) -> PushedNotification {
+    PushedNotification(
+      uniqueID: id, apnsID: "", subject: PushSubject(device: "iphone", bundle: app, use: use), type: .liveactivity,
+      priority: priority, collapseID: nil,
+      payload: #"{"aps":{"event":"\#(event)","timestamp":\#(timestamp),\#(fields)}}"#, acceptedAt: start,
+      expiration: nil, isFromStorage: false)
+  }
+
+  private static func code(_ body: () throws -> Void) -> BusError.Code? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return (error as? BusError)?.code
+    }
+  }
+
+  @Test(.rule("ACTIVITY-01")) func `a request with the id of an activity that exists changes nothing`() throws {
+    var machine = Self.machine()
+    for _ in 1...2 { try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start) }
+    #expect(machine.state.activities.count == 1 && machine.moved.map(\.change) == [.started])
+    #expect(machine.withToken.map(\.number) == [1] && machine.startable == [Self.app: ["Ride"]])
+  }
+
+  @Test(.rule("ACTIVITY-03")) func `attributes and content have 4096 bytes at most`() throws {
+    for (count, code) in [(4_081, nil), (4_082, BusError.Code.activityTooLarge)] {
+      // {"rider":"Ada"} has 15 bytes, and the quotes and braces of the state 8.
+      let state = #"{"m":"\#(String(repeating: "x", count: count - 8))"}"#
+      var machine = Self.machine()
+      #expect(
+        Self.code { try machine.request(Self.request(state: state), app: Self.app, because: .app, now: Self.start) }
+          == code)
+    }
+    var machine = Self.machine()
+    for state in ["[1]", "5", "no"] {
+      #expect(
+        Self.code { try machine.request(Self.request(state: state), app: Self.app, because: .app, now: Self.start) }
+          == .badActivityContent)
+    }
+  }
+
+  @Test(.rule("ACTIVITY-04")) func `an app has as many activities as the limit, ended ones included`() throws {
+    var machine = Self.machine(ActivityLimits(atATime: 1))
+    try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start)
+    try machine.change("a", .end(nil, .standard), of: Self.app, because: .app, now: Self.start)
+    #expect(
+      Self.code { try machine.request(Self.request("b"), app: Self.app, because: .app, now: Self.start) }
+        == .tooManyActivities)
+    machine.advance(to: Self.after(240))
+    try machine.request(Self.request("b"), app: Self.app, because: .app, now: Self.after(240))
+    #expect(machine.state.activities.map(\.number) == [2])
+  }
+
+  @Test(.rule("ACTIVITY-05", "ACTIVITY-07"))
+  func `an activity becomes stale, ends after eight hours and leaves four hours later, also when time jumps`() throws {
+    for steps in [[10.0, 480, 720], [10_000]] {
+      var machine = Self.machine()
+      try machine.request(Self.request(stale: Self.after(10)), app: Self.app, because: .app, now: Self.start)
+      #expect(machine.next == Self.after(10))
+      for step in steps { machine.advance(to: Self.after(step)) }
+      let stale: [ActivityMoved.Change] = steps.count == 1 ? [] : [.stale]
+      #expect(machine.moved.map(\.change) == [.started] + stale + [.ended, .dismissed])
+      let ended = machine.moved.first { $0.change == .ended }?.activity
+      #expect(ended?.endedAt == Self.after(480) && ended?.dismissAt == Self.after(720))
+      #expect(machine.next == nil)
+    }
+  }
+
+  @Test(.rule("ACTIVITY-06", "ACTIVITY-14"))
+  func `a dismissal date is at most four hours after the end, and one in the past dismisses at once`() throws {
+    let cases: [(ChangeActivity.Dismissal, Double?)] = [
+      (.standard, 240), (.immediate, nil), (.after(Self.after(60)), 60), (.after(Self.after(600)), 240),
+      (.after(Self.after(-5)), nil),
+    ]
+    for (dismissal, minutes) in cases {
+      var machine = Self.machine()
+      try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start)
+      try machine.change("1", .end(nil, dismissal), of: nil, because: .user, now: Self.start)
+      #expect(machine.state.activities.first?.life.dismissAt == minutes.map(Self.after), "\(dismissal)")
+    }
+  }
+
+  @Test func `the same notification again changes nothing, and costs nothing`() throws {
+    var machine = Self.machine(ActivityLimits(priority10PerHour: 2))
+    try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start)
+    let push = Self.push("update")
+    #expect(machine.receive(push, now: Self.start).step == .handled)
+    let state = machine.state
+    #expect(machine.receive(push, now: Self.start).step == .handled)
+    #expect(machine.state == state)
+    let start = Self.push(
+      "start", .liveActivityStarts("Ride"), #""attributes-type":"Ride","attributes":{},"content-state":{}"#)
+    for _ in 1...2 { #expect(machine.receive(start, now: Self.start).started == Self.app) }
+    #expect(machine.state.activities.count == 2)
+  }
+
+  @Test func `a start that is repeated after it was forgotten changes no other activity`() throws {
+    var machine = Self.machine()
+    let content = #""attributes-type":"Ride","attributes":{},"content-state":{}"#
+    let start = Self.push("start", .liveActivityStarts("Ride"), content)
+    #expect(machine.receive(start, now: Self.start).step == .handled)
+    machine.state.starts = []
+    try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start)
+    let other = machine.state.activities.last
+    #expect(machine.receive(start, now: Self.start).step == .handled)
+    #expect(machine.state.activities.last == other)
+  }
+
+  @Test(.rule("ACTIVITY-13", "ACTIVITY-14")) func `a notification that does not fit is discarded with its reason`()
+    throws
+  {
+    var machine = Self.machine()
+    try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start)
+    let starts = PushTokenUse.liveActivityStarts("Ride")
+    let cases: [(PushedNotification, String)] = [
+      (Self.push("start"), "only the events update and end"), (Self.push("pause"), "only the events update and end"),
+      (Self.push("update", .liveActivity(1), #""x":1"#), "content-state is missing"),
+      (Self.push("update", .liveActivity(9)), "has ended"), (Self.push("update", starts), "only the event start"),
+      (Self.push("start", starts), "attributes-type is missing"),
+      (Self.push("start", starts, #""attributes-type":"Other""#), "attributes-type is Other"),
+      (Self.push("start", starts, #""attributes-type":"Ride","attributes":{}"#), "content-state is missing"),
+    ]
+    for (push, reason) in cases {
+      let result = machine.receive(push, now: Self.start)
+      #expect(result.step == .discarded && result.detail.contains(reason), "\(result)")
+    }
+    #expect(machine.moved.map(\.change) == [.started])
+  }
+
+  @Test(.rule("ACTIVITY-11")) func `a forbidden app loses its activities, and starts none until it is allowed`() throws
+  {
+    var machine = Self.machine()
+    try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start)
+    machine.allow(Self.app, false, now: Self.start)
+    #expect(machine.state.activities.isEmpty && machine.startable.isEmpty)
+    #expect(!machine.activities(of: Self.app).areEnabled)
+    #expect(
+      Self.code { try machine.request(Self.request("b"), app: Self.app, because: .app, now: Self.start) }
+        == .activitiesDenied)
+    machine.allow(Self.app, true, now: Self.start)
+    try machine.request(Self.request("b"), app: Self.app, because: .app, now: Self.start)
+    let plain = ActivityStateMachine(
+      apps: [InstalledApp(address: .app("iphone", Self.app), extensions: [], supportsActivities: false)])
+    #expect(!plain.activities(of: Self.app).areEnabled)
+  }
+
+  @Test func `each content and staleness has a version, which is archived once`() throws {
+    var machine = Self.machine()
+    try machine.request(Self.request(stale: Self.after(1)), app: Self.app, because: .app, now: Self.start)
+    machine.archived(1, version: 1, note: nil, text: ["5"])
+    machine.advance(to: Self.after(1))
+    #expect(machine.activity(1)?.version == 2 && machine.activity(1)?.archived == 1)
+    machine.archived(1, version: 2, note: "no", text: [])
+    #expect(machine.moved.last?.change == .notArchived && machine.moved.last?.text == ["no"])
+    try machine.change(
+      "a", .update(ActivityContentRecord(state: "{}")), of: Self.app, because: .app, now: Self.after(2))
+    #expect(machine.activity(1)?.version == 3 && machine.activity(1)?.record.phase == .active)
+    #expect(machine.widgetExtension(of: Self.app, showing: "Ride") == "\(Self.app).Widget")
+  }
+}
