@@ -47,16 +47,16 @@ import Testing
     let fixture = try await SDKFixture.serving { ShapeAndGuide().descriptions }
     let reply = try await fixture.ask("ShapeAndGuide")
     let view = try #require(reply.entries.first?.view)
-    var guide: [String: ArchivedValue] { view.modifiers.last { $0.name == .layout(.alignmentGuide) }?.arguments ?? [:] }
-    #expect(guide == ["guide": "leading", "axis": "horizontal", "closure": "1"])
-    #expect(view.arguments["path"] == .list([.list(["line", 155, 155])]))
+    var guide: ArchivedArguments { view.modifiers.last { $0.name == .layout(.alignmentGuide) }?.arguments ?? [:] }
+    #expect(guide == [.guide: "leading", .axis: "horizontal", .closure: "1"])
+    #expect(view.arguments[.path] == .list([.list(["line", 155, 155])]))
     let call = CallClosures(
       number: try #require(reply.closures),
       entries: [CallClosures.Entry(index: 0, closures: [sizes(["1": 20, "2": 30])])])
     let next = try await fixture.host.connection.request(call, to: SDKFixture.widget)
     let again = try #require(next.entries.first?.view)
-    #expect(again.modifiers.last { $0.name == .layout(.alignmentGuide) }?.arguments["value"] == 11)
-    #expect(again.arguments["path"] == .list([.list(["line", 30, 40])]))
+    #expect(again.modifiers.last { $0.name == .layout(.alignmentGuide) }?.arguments[.value] == 11)
+    #expect(again.arguments[.path] == .list([.list(["line", 30, 40])]))
   }
 
   @Test(.rule("LAYOUT-25"))
@@ -66,13 +66,13 @@ import Testing
     let fixture = try await SDKFixture.serving { OwnGuides().descriptions }
     let reply = try await fixture.ask("OwnGuides")
     let stack = try #require(reply.entries.first?.view)
-    #expect(stack.arguments["alignment"] == "(Third, Low)")
+    #expect(stack.arguments[.alignment] == "(Third, Low)")
     // The guide that the first view sets, and then a default of each axis for both views.
     let guides = stack.children.map { $0.modifiers.filter { $0.name == .layout(.alignmentGuide) }.map(\.arguments) }
     #expect(guides.map(\.count) == [4, 2])
-    let usual: [[String: ArchivedValue]] = [
-      ["guide": "Third", "axis": "horizontal", "isDefault": true, "closure": "5"],
-      ["guide": "Low", "axis": "vertical", "isDefault": true, "closure": "6"],
+    let usual: [ArchivedArguments] = [
+      [.guide: "Third", .axis: "horizontal", .isDefault: true, .closure: "5"],
+      [.guide: "Low", .axis: "vertical", .isDefault: true, .closure: "6"],
     ]
     #expect(guides[1] == usual, "\(guides[1])")
     #expect(!stack.indented(ScreenAppearance(now: .now)).contains("isDefault"))
@@ -83,7 +83,7 @@ import Testing
       ])
     let next = try await fixture.host.connection.request(call, to: SDKFixture.widget)
     let values = try #require(next.entries.first?.view).children.map { view in
-      view.modifiers.filter { $0.name == .layout(.alignmentGuide) }.map { $0.arguments["value"] }
+      view.modifiers.filter { $0.name == .layout(.alignmentGuide) }.map { $0.arguments[.value] }
     }
     // The outer of two guides sees the inner one: 8 + 1. The height is 40.
     #expect(values == [[8, 9, 10, 39], [30, 39]])

@@ -23,7 +23,7 @@ import Testing
     let value = try await fixture.ask("Lamp", family: .control)
     #expect(value.entries.count == 1 && value.policy == .never)
     let view = try #require(value.entries.first?.view)
-    #expect(view.name == .control(.toggle) && view.arguments["isOn"] == true && view.lines == ["Lamp", "lit"])
+    #expect(view.name == .control(.toggle) && view.arguments[.isOn] == true && view.lines == ["Lamp", "lit"])
     #expect(view.modifiers.map(\.name.rawValue) == ["tint"])
     for purpose in [RequestTimeline.Purpose.snapshot, .placeholder] {
       #expect(try await fixture.ask("Lamp", purpose, family: .control).entries.map(\.view.lines) == [["Lamp", "dark"]])
@@ -46,11 +46,11 @@ import Testing
   @Test(.rule("CONTROL-03")) func `the intent of a control's toggle sets the opposite of its value`() async throws {
     let fixture = try await SDKFixture.serving { Lamps().body.descriptions }
     let view = try #require(try await fixture.ask("Lamp", family: .control).entries.first?.view)
-    guard case .record(let intent)? = view.arguments["intent"], case .record(let values)? = intent["parameters"] else {
+    guard case .record(let intent)? = view.arguments[.intent], case .record(let values)? = intent[.parameters] else {
       Issue.record("no intent: \(view)")
       return
     }
-    #expect(values["value"] == false)
+    #expect(values.values["value"] == false)
   }
 
   @Test(.rule("CONTROL-02")) func `a value that throws fails the request with the author's error`() async throws {

@@ -73,12 +73,12 @@ import Testing
     let archive = try view.archived(in: EnvironmentValues())
     let names = ["widgetURL", "widgetAccentable", "widgetCurvesContent", "widgetLabel", "widgetLabel"]
     #expect(archive.modifiers.map(\.name.rawValue) == names)
-    #expect(archive.modifiers[0].arguments == ["url": "app://coffee"])
-    #expect(archive.modifiers[1].arguments == ["accentable": true])
-    #expect(archive.modifiers[2].arguments == ["curvesContent": false])
+    #expect(archive.modifiers[0].arguments == [.url: "app://coffee"])
+    #expect(archive.modifiers[1].arguments == [.accentable: true])
+    #expect(archive.modifiers[2].arguments == [.curvesContent: false])
     #expect(archive.modifiers.flatMap(\.views).flatMap(\.lines) == ["label", "built"])
     let image = try Image(systemName: "cup").widgetAccentedRenderingMode(.desaturated).archived(in: EnvironmentValues())
-    #expect(image.modifiers.last == .init(.effect(.widgetAccentedRenderingMode), ["mode": "desaturated"]))
+    #expect(image.modifiers.last == .init(.effect(.widgetAccentedRenderingMode), [.mode: "desaturated"]))
   }
 
   @Test @MainActor func `AccessoryWidgetBackground is empty outside the accessory families`() throws {

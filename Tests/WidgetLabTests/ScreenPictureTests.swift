@@ -11,7 +11,7 @@ import Testing
 @testable import WidgetLab
 
 @Suite(.timeLimit(.minutes(1))) struct `The picture of a screen` {
-  private static let text = ViewArchive(.leaf(.text), ["text": "12 minutes"])
+  private static let text = ViewArchive(.leaf(.text), [.text: "12 minutes"])
 
   private func activity(_ number: Int, _ place: ShowScreen.LiveActivity.Place) -> ShowScreen.LiveActivity {
     let parts: [ActivityViews.Part] = [.lockScreen, .compactLeading, .compactTrailing, .minimal]

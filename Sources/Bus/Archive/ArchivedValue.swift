@@ -9,7 +9,7 @@ package enum ArchivedValue: Hashable, Sendable {
   case string(String)
   case date(Date)
   case list([ArchivedValue])
-  case record([String: ArchivedValue])
+  case record(ArchivedArguments)
 }
 
 extension ArchivedValue: ExpressibleByStringLiteral, ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral,
@@ -55,7 +55,7 @@ extension ArchivedValue: Codable {
     } else if let list = try? value.decode([ArchivedValue].self) {
       self = .list(list)
     } else {
-      self = .record(try value.decode([String: ArchivedValue].self))
+      self = .record(ArchivedArguments(values: try value.decode([String: ArchivedValue].self)))
     }
   }
 
@@ -71,7 +71,7 @@ extension ArchivedValue: Codable {
     case .number(let value): try encode(value, to: encoder)
     case .string(let value): try encode(value, to: encoder)
     case .list(let value): try encode(value, to: encoder)
-    case .record(let value): try encode(value, to: encoder)
+    case .record(let value): try encode(value.values, to: encoder)
     }
   }
 

@@ -10,17 +10,17 @@ package enum LiveText: Hashable, Sendable {
   case timer(from: Date, to: Date, paused: Date?, countsDown: Bool, showsHours: Bool)
 
   /// The live text in a text's arguments, if there is one.
-  package init?(_ arguments: [String: ArchivedValue]) {
-    if case .date(let date) = arguments["date"], let style = arguments["style"]?.string {
+  package init?(_ arguments: ArchivedArguments) {
+    if case .date(let date) = arguments[.date], let style = arguments[.style]?.string {
       self = .date(date, style: style)
-    } else if case .list(let bounds) = arguments["interval"], let (from, to) = Self.dates(bounds) {
+    } else if case .list(let bounds) = arguments[.interval], let (from, to) = Self.dates(bounds) {
       self = .interval(from, to)
-    } else if case .list(let bounds) = arguments["timerInterval"], let (from, to) = Self.dates(bounds) {
+    } else if case .list(let bounds) = arguments[.timerInterval], let (from, to) = Self.dates(bounds) {
       var paused: Date?
-      if case .date(let date) = arguments["pauseTime"] { paused = date }
+      if case .date(let date) = arguments[.pauseTime] { paused = date }
       self = .timer(
-        from: from, to: to, paused: paused, countsDown: arguments["countsDown"] != .bool(false),
-        showsHours: arguments["showsHours"] != .bool(false))
+        from: from, to: to, paused: paused, countsDown: arguments[.countsDown] != .bool(false),
+        showsHours: arguments[.showsHours] != .bool(false))
     } else {
       return nil
     }

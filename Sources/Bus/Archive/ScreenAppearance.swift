@@ -67,11 +67,11 @@ extension ViewArchive {
       case .accessibility(let name) where isRedacted && name.isReadOut: continue
       case .silent(.unredacted): (isRedacted, hidesPrivate) = (false, false)
       case .silent(.redacted):
-        let reasons = modifier.arguments["reason"]?.string ?? ""
+        let reasons = modifier.arguments[.reason]?.string ?? ""
         isRedacted = isRedacted || reasons.contains("placeholder")
         hidesPrivate = hidesPrivate || reasons.contains("privacy")
       case .silent(.privacySensitive):
-        isRedacted = isRedacted || (hidesPrivate && modifier.arguments["sensitive"] != .bool(false))
+        isRedacted = isRedacted || (hidesPrivate && modifier.arguments[.sensitive] != .bool(false))
       case .style, .shape, .layout, .layer, .effect, .color, .chart, .accessibility, .silent, .undrawn, .unknown: break
       }
       modifier.views = modifier.views.map {
@@ -81,7 +81,7 @@ extension ViewArchive {
     }
     var children = children
     if isWhole, name == .control(.toggle),
-      let state = children.first(where: { $0.arguments["isOn"] == arguments["isOn"] })
+      let state = children.first(where: { $0.arguments[.isOn] == arguments[.isOn] })
     {
       children = state.children
     }
@@ -95,25 +95,25 @@ extension ViewArchive {
   /// Applies the appearance to the view's own text.
   private mutating func show(_ appearance: ScreenAppearance, isRedacted: Bool) {
     if name == .leaf(.text), let live = LiveText(arguments) {
-      arguments = ["text": .string(live.text(appearance))]
-      if live.isTimer, !isRedacted { arguments["isTimer"] = true }
+      arguments = [.text: .string(live.text(appearance))]
+      if live.isTimer, !isRedacted { arguments[.isTimer] = true }
     }
     if name == .control(.progressView), let fraction = Self.progress(arguments, at: appearance.now) {
-      arguments["value"] = .number(fraction)
+      arguments[.value] = .number(fraction)
     }
     guard isRedacted else { return }
-    if let text = arguments["text"]?.string {
-      arguments["text"] = .string(String(repeating: "▒", count: min(max(text.count, 1), 24)))
+    if let text = arguments[.text]?.string {
+      arguments[.text] = .string(String(repeating: "▒", count: min(max(text.count, 1), 24)))
       return
     }
     switch name {
     case .leaf(.image):
       // Only its size is left.
-      arguments = arguments.filter { ["pixelWidth", "pixelHeight", "scale", "symbol"].contains($0.key) }
-      arguments["text"] = "▒▒"
+      arguments = arguments.only(.pixelWidth, .pixelHeight, .scale, .symbol)
+      arguments[.text] = "▒▒"
     case .chart(.chart):
       // Its marks are what is hidden.
-      (arguments, children) = (["text": "▒▒"], [])
+      (arguments, children) = ([.text: "▒▒"], [])
     case .leaf(.text), .leaf(.emptyView), .leaf(.spacer), .leaf(.divider), .leaf(.unsupportedView), .shape, .fill,
       .container, .control, .chart(.chartPlotContent), .chart(.axisMarks), .chart(.axisMark), .mark, .unknown:
       break
@@ -122,13 +122,13 @@ extension ViewArchive {
 
   /// The progress within an interval at a time: from 0 to 1, or from 1 to 0 where it counts down. `nil` for a progress
   /// view without an interval.
-  private static func progress(_ arguments: [String: ArchivedValue], at now: Date) -> Double? {
-    guard case .list(let bounds) = arguments["timerInterval"], bounds.count == 2, case .date(let start) = bounds[0],
+  private static func progress(_ arguments: ArchivedArguments, at now: Date) -> Double? {
+    guard case .list(let bounds) = arguments[.timerInterval], bounds.count == 2, case .date(let start) = bounds[0],
       case .date(let end) = bounds[1]
     else { return nil }
     let length = end.timeIntervalSince(start)
     let passed = length > 0 ? min(max(now.timeIntervalSince(start) / length, 0), 1) : 1
-    return arguments["countsDown"] == .bool(false) ? passed : 1 - passed
+    return arguments[.countsDown] == .bool(false) ? passed : 1 - passed
   }
 }
 
@@ -144,7 +144,7 @@ extension ViewArchive {
   package var unsupportedViews: [String] {
     var names: [String] = []
     walk { view in
-      guard view.name == .leaf(.unsupportedView), let name = view.arguments["view"]?.string else { return }
+      guard view.name == .leaf(.unsupportedView), let name = view.arguments[.view]?.string else { return }
       if !names.contains(name) { names.append(name) }
     }
     return names
@@ -168,6 +168,6 @@ extension ViewArchive {
 
 extension ViewArchive.Modifier {
   fileprivate var isWidgetBackground: Bool {
-    name == .layout(.containerBackground) && arguments["placement"] == "widget"
+    name == .layout(.containerBackground) && arguments[.placement] == "widget"
   }
 }

@@ -11,11 +11,11 @@ package struct ViewArchive: Codable, Hashable, Sendable {
   /// One modifier, such as `font` or `padding`.
   package struct Modifier: Codable, Hashable, Sendable {
     package var name: ModifierName
-    package var arguments: [String: ArchivedValue]
+    package var arguments: ArchivedArguments
     /// The views of the modifier, such as an overlay's.
     package var views: [ViewArchive]
 
-    package init(_ name: ModifierName, _ arguments: [String: ArchivedValue] = [:], views: [ViewArchive] = []) {
+    package init(_ name: ModifierName, _ arguments: ArchivedArguments = [:], views: [ViewArchive] = []) {
       self.name = name
       self.arguments = arguments
       self.views = views
@@ -30,25 +30,26 @@ package struct ViewArchive: Codable, Hashable, Sendable {
     package init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: Key.self)
       name = ModifierName(rawValue: try container.decode(String.self, forKey: .name))
-      arguments = try container.decodeIfPresent([String: ArchivedValue].self, forKey: .arguments) ?? [:]
+      arguments = ArchivedArguments(
+        values: try container.decodeIfPresent([String: ArchivedValue].self, forKey: .arguments) ?? [:])
       views = try container.decodeIfPresent([ViewArchive].self, forKey: .views) ?? []
     }
 
     package func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: Key.self)
       try container.encode(name.rawValue, forKey: .name)
-      if !arguments.isEmpty { try container.encode(arguments, forKey: .arguments) }
+      if !arguments.isEmpty { try container.encode(arguments.values, forKey: .arguments) }
       if !views.isEmpty { try container.encode(views, forKey: .views) }
     }
   }
 
   package var name: ViewName
-  package var arguments: [String: ArchivedValue]
+  package var arguments: ArchivedArguments
   package var children: [ViewArchive]
   package var modifiers: [Modifier]
 
   package init(
-    _ name: ViewName, _ arguments: [String: ArchivedValue] = [:], children: [ViewArchive] = [],
+    _ name: ViewName, _ arguments: ArchivedArguments = [:], children: [ViewArchive] = [],
     modifiers: [Modifier] = []
   ) {
     self.name = name
@@ -64,7 +65,7 @@ package struct ViewArchive: Codable, Hashable, Sendable {
     ViewArchive(.container(.group), children: children)
   }
   /// A text.
-  package static func text(_ text: String) -> ViewArchive { ViewArchive(.leaf(.text), ["text": .string(text)]) }
+  package static func text(_ text: String) -> ViewArchive { ViewArchive(.leaf(.text), [.text: .string(text)]) }
 
   /// The texts of the view, in reading order; overlays after the view that they cover, backgrounds before it. A live
   /// text is given as its date.
@@ -78,12 +79,12 @@ package struct ViewArchive: Codable, Hashable, Sendable {
   }
 
   private var ownLines: [String] {
-    if let text = arguments["text"]?.string { return [text] + children.flatMap(\.lines) }
+    if let text = arguments[.text]?.string { return [text] + children.flatMap(\.lines) }
     switch name {
     case .leaf(.text):
       return [children.isEmpty ? LiveText(arguments)?.description ?? "" : children.flatMap(\.lines).joined()]
     case .container(.viewThatFits): return children.first?.lines ?? []
-    case .control(.toggle): return children.first { $0.arguments["isOn"] == arguments["isOn"] }?.lines ?? []
+    case .control(.toggle): return children.first { $0.arguments[.isOn] == arguments[.isOn] }?.lines ?? []
     case .leaf, .shape, .fill, .container, .control, .chart, .mark, .unknown: return children.flatMap(\.lines)
     }
   }
@@ -106,7 +107,8 @@ package struct ViewArchive: Codable, Hashable, Sendable {
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     name = ViewName(rawValue: try container.decode(String.self, forKey: .name))
-    arguments = try container.decodeIfPresent([String: ArchivedValue].self, forKey: .arguments) ?? [:]
+    arguments = ArchivedArguments(
+      values: try container.decodeIfPresent([String: ArchivedValue].self, forKey: .arguments) ?? [:])
     children = try container.decodeIfPresent([ViewArchive].self, forKey: .children) ?? []
     modifiers = try container.decodeIfPresent([Modifier].self, forKey: .modifiers) ?? []
   }
@@ -114,7 +116,7 @@ package struct ViewArchive: Codable, Hashable, Sendable {
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(name.rawValue, forKey: .name)
-    if !arguments.isEmpty { try container.encode(arguments, forKey: .arguments) }
+    if !arguments.isEmpty { try container.encode(arguments.values, forKey: .arguments) }
     if !children.isEmpty { try container.encode(children, forKey: .children) }
     if !modifiers.isEmpty { try container.encode(modifiers, forKey: .modifiers) }
   }
@@ -157,22 +159,21 @@ extension ViewArchive {
 
   /// Without the default places of guides, which no author wrote at the view.
   private var writtenModifiers: [Modifier] {
-    modifiers.filter { $0.name != .layout(.alignmentGuide) || $0.arguments["isDefault"] != true }
+    modifiers.filter { $0.name != .layout(.alignmentGuide) || $0.arguments[.isDefault] != true }
   }
 
   private var head: String {
     let title = name.rawValue
     switch name {
     case .leaf(.text), .leaf(.image):
-      if let text = arguments["text"]?.string {
+      if let text = arguments[.text]?.string {
         return text.allSatisfy { $0 == "▒" } && !text.isEmpty ? "\(title) \(text)" : "\(title) \(text.quoted)"
       }
-      return title + arguments.filter { !["image", "scale", "symbol"].contains($0.key) }.words
-    case .leaf(.unsupportedView): return "🚫 \(arguments["view"]?.string ?? "a view"): widgets cannot show it"
+      return title + arguments.without(.image, .scale, .symbol).words
+    case .leaf(.unsupportedView): return "🚫 \(arguments[.view]?.string ?? "a view"): widgets cannot show it"
     case .control(.button), .control(.toggle):
-      var own = arguments
-      let intent = own.removeValue(forKey: "intent")
-      return title + own.words + (intent.map { " intent " + $0.intentWords } ?? "")
+      let intent = arguments[.intent].map { " intent " + $0.intentWords } ?? ""
+      return title + arguments.without(.intent).words + intent
     case .leaf(.emptyView), .leaf(.spacer), .leaf(.divider), .shape, .fill, .container, .control(.label),
       .control(.labeledContent), .control(.link), .control(.toggleState), .control(.gauge), .control(.progressView),
       .chart, .mark, .unknown:
@@ -184,40 +185,27 @@ extension ViewArchive {
 extension ViewArchive.Modifier {
   fileprivate func text(_ view: String?) -> String {
     var own = arguments
-    if name == .layout(.containerBackground) { own["placement"] = nil }
+    if name == .layout(.containerBackground) { own[.placement] = nil }
     let parts = own.parts + (view.map { [$0] } ?? [])
     return "." + name.rawValue + (parts.isEmpty ? "" : "(\(parts.joined(separator: ", ")))")
   }
 }
 
-extension [String: ArchivedValue] {
-  /// The labels in the order in which Swift writes the arguments; others follow alphabetically.
-  private static var order: [String] {
-    [
-      "systemName", "name", "alignment", "spacing", "edges", "value", "total", "in", "style", "lineWidth", "width",
-      "height", "minWidth", "idealWidth", "maxWidth", "minHeight", "idealHeight", "maxHeight", "color", "radius", "x",
-      "y", "from", "to",
-    ]
-  }
-
-  /// Labels that are omitted because the value is clear without them.
-  private static var silent: Set<String> {
-    [
-      "style", "font", "weight", "color", "points", "length", "lines", "opacity", "edges", "degrees", "reason", "size",
-      "mode", "factor", "amount", "ratio", "contentMode", "scale", "url", "design", "guide", "id", "transition",
-      "animation", "flag", "accentable", "scheme", "radius", "insets", "name", "text", "disabled", "label",
-    ]
-  }
+extension ArchivedArguments {
+  private static let order = ArgumentLabel.inOrder.map(\.rawValue)
+  private static let silent = Set(ArgumentLabel.silent.map(\.rawValue))
 
   fileprivate var words: String { parts.isEmpty ? "" : "(\(parts.joined(separator: ", ")))" }
 
   fileprivate var parts: [String] {
-    let labels = keys.filter { $0 != "alignment" || self[$0] != "center" }.sorted { first, second in
+    var own = self
+    if own[.alignment] == "center" { own[.alignment] = nil }
+    let labels = own.values.keys.sorted { first, second in
       let places = [first, second].map { Self.order.firstIndex(of: $0) ?? Self.order.count }
       return places[0] == places[1] ? first < second : places[0] < places[1]
     }
     return labels.compactMap { label in
-      self[label].map { Self.silent.contains(label) ? $0.words : "\(label): \($0.words)" }
+      values[label].map { Self.silent.contains(label) ? $0.words : "\(label): \($0.words)" }
     }
   }
 }
@@ -232,40 +220,40 @@ extension ArchivedValue {
     case .list(let values):
       "[" + values.prefix(8).map(\.words).joined(separator: ", ") + (values.count > 8 ? ", … \(values.count)" : "")
         + "]"
-    case .record(let parts): parts["asset"]?.string ?? colorWords(parts) ?? plottedWords(parts) ?? parts.recordWords
+    case .record(let parts): parts[.asset]?.string ?? colorWords(parts) ?? plottedWords(parts) ?? parts.recordWords
     }
   }
 
-  private func colorWords(_ parts: [String: ArchivedValue]) -> String? {
-    if let color = parts["color"], let opacity = parts["opacity"]?.number, parts.count == 2 {
+  private func colorWords(_ parts: ArchivedArguments) -> String? {
+    if let color = parts[.color], let opacity = parts[.opacity]?.number, parts.count == 2 {
       return "\(color.words) \((opacity * 100).words) %"
     }
-    guard let red = parts["red"]?.number, let green = parts["green"]?.number, let blue = parts["blue"]?.number else {
+    guard let red = parts[.red]?.number, let green = parts[.green]?.number, let blue = parts[.blue]?.number else {
       return nil
     }
     let hex = [red, green, blue].map { String(format: "%02X", Int(saturating: (min(max($0, 0), 1) * 255).rounded())) }
       .joined()
-    let opacity = parts["opacity"]?.number ?? 1
+    let opacity = parts[.opacity]?.number ?? 1
     return "#\(hex)" + (opacity == 1 ? "" : " \((opacity * 100).words) %")
   }
 
   /// A value of a chart with its label, such as `Cups = 3`; the unit of a date as its interval.
-  private func plottedWords(_ parts: [String: ArchivedValue]) -> String? {
-    guard let label = parts["label"], let value = parts["value"] else { return nil }
-    let interval = ["from", "until"].compactMap { parts[$0]?.words }
+  private func plottedWords(_ parts: ArchivedArguments) -> String? {
+    guard let label = parts[.label], let value = parts[.value] else { return nil }
+    let interval = [ArgumentLabel.from, .until].compactMap { parts[$0]?.words }
     return "\(label.words) = \(interval.count == 2 ? interval.joined(separator: " to ") : value.words)"
   }
 
   /// An intent as its type, without the module, and its parameter values.
   fileprivate var intentWords: String {
     guard case .record(let parts) = self else { return words }
-    let type = parts["type"]?.string.map { $0.split(separator: ".").last.map(String.init) ?? $0 } ?? "?"
-    guard case .record(let values) = parts["parameters"] else { return type }
+    let type = parts[.type]?.string.map { $0.split(separator: ".").last.map(String.init) ?? $0 } ?? "?"
+    guard case .record(let values) = parts[.parameters] else { return type }
     return type + values.words
   }
 }
 
-extension [String: ArchivedValue] {
+extension ArchivedArguments {
   fileprivate var recordWords: String { parts.joined(separator: " ") }
 }
 
@@ -292,7 +280,7 @@ extension ViewArchive {
     var digests: [String] = []
     var known: Set<String> = []
     walk { view in
-      guard view.name == .leaf(.image), let digest = view.arguments["image"]?.string, known.insert(digest).inserted
+      guard view.name == .leaf(.image), let digest = view.arguments[.image]?.string, known.insert(digest).inserted
       else { return }
       digests.append(digest)
     }
@@ -304,11 +292,11 @@ extension ViewArchive {
     var problems: [String] = []
     walk { view in
       var found: [String] = []
-      if view.name == .leaf(.image), let problem = view.arguments["problem"]?.string {
-        found.append("\(view.arguments["name"]?.string.map { "the image \"\($0)\"" } ?? "an image"): \(problem)")
+      if view.name == .leaf(.image), let problem = view.arguments[.problem]?.string {
+        found.append("\(view.arguments[.name]?.string.map { "the image \"\($0)\"" } ?? "an image"): \(problem)")
       }
       for arguments in [view.arguments] + view.modifiers.map(\.arguments) {
-        for value in arguments.sorted(by: { $0.key < $1.key }).map(\.value) { found += value.colorProblems }
+        for value in arguments.sorted.map(\.value) { found += value.colorProblems }
       }
       for problem in found where !problems.contains(problem) { problems.append(problem) }
     }
@@ -322,10 +310,10 @@ extension ArchivedValue {
     switch self {
     case .list(let values): return values.flatMap(\.colorProblems)
     case .record(let parts):
-      if let name = parts["asset"]?.string {
-        return parts["problem"]?.string.map { ["the colour \"\(name)\": \($0)"] } ?? []
+      if let name = parts[.asset]?.string {
+        return parts[.problem]?.string.map { ["the colour \"\(name)\": \($0)"] } ?? []
       }
-      return parts.sorted { $0.key < $1.key }.flatMap(\.value.colorProblems)
+      return parts.sorted.flatMap(\.value.colorProblems)
     default: return []
     }
   }
@@ -348,8 +336,8 @@ extension ViewArchive {
       switch modifier.name {
       case .style(let name) where name.isColor: continue
       case .effect(.widgetAccentable):
-        if modifier.arguments["accentable"] != .bool(false) { isAccentable = true }
-      case .effect(.widgetAccentedRenderingMode): mode = modifier.arguments["mode"]?.string
+        if modifier.arguments[.accentable] != .bool(false) { isAccentable = true }
+      case .effect(.widgetAccentedRenderingMode): mode = modifier.arguments[.mode]?.string
       case .style, .shape, .layout, .layer, .effect, .color, .chart, .accessibility, .silent, .undrawn, .unknown: break
       }
       modifier.views = modifier.views.map { $0.accented(isAccentable: isAccentable) }
@@ -357,7 +345,7 @@ extension ViewArchive {
     }
     view.children = children.map { $0.accented(isAccentable: isAccentable) }
     if children.isEmpty, !name.isBlank {
-      view.modifiers.append(Modifier(.effect(.drawn), ["style": .string(drawing(mode, isAccentable))]))
+      view.modifiers.append(Modifier(.effect(.drawn), [.style: .string(drawing(mode, isAccentable))]))
     }
     return view
   }

@@ -5,19 +5,19 @@ import Archive
 extension LayoutNode {
   /// A part of a control: a shape in one style.
   fileprivate final func part(
-    _ shape: ShapeView, _ rect: Rect, _ paint: ArchivedValue, _ arguments: [String: ArchivedValue] = [:],
+    _ shape: ShapeView, _ rect: Rect, _ paint: ArchivedValue, _ arguments: ArchivedArguments = [:],
     trimmed: (from: Double, to: Double)? = nil, turned degrees: Double = 0, stroke: Double? = nil
   ) -> PlacedView {
     var view = PlacedView(kind: .view(.shape(shape)), arguments: arguments, frame: rect, style: style)
     if let trimmed {
-      view.operations.append(.init(.shape(.trim), ["from": .number(trimmed.from), "to": .number(trimmed.to)]))
+      view.operations.append(.init(.shape(.trim), [.from: .number(trimmed.from), .to: .number(trimmed.to)]))
     }
-    if degrees != 0 { view.operations.append(.init(.shape(.rotation), ["degrees": .number(degrees)])) }
+    if degrees != 0 { view.operations.append(.init(.shape(.rotation), [.degrees: .number(degrees)])) }
     if let stroke {
       view.operations.append(
-        .init(.shape(.stroke), ["style": paint, "lineWidth": .number(stroke), "lineCap": "round"]))
+        .init(.shape(.stroke), [.style: paint, .lineWidth: .number(stroke), .lineCap: "round"]))
     } else {
-      view.operations.append(.init(.shape(.fill), ["style": paint]))
+      view.operations.append(.init(.shape(.fill), [.style: paint]))
     }
     return view
   }
@@ -31,13 +31,13 @@ extension LayoutNode {
   /// The tint along a meter: a gradient has its colours from the least value to the greatest.
   ///
   /// - Parameters:
-  ///   - name: of the gradient in the archive.
+  ///   - name: the label of the gradient.
   ///   - geometry: its other arguments.
-  fileprivate final func meterPaint(_ name: String, _ geometry: [String: ArchivedValue]) -> ArchivedValue {
+  fileprivate final func meterPaint(_ name: ArgumentLabel, _ geometry: ArchivedArguments) -> ArchivedValue {
     var colors = meterTint
-    if case .record(let parts) = colors, let list = parts["gradient"] { colors = list }
+    if case .record(let parts) = colors, let list = parts[.gradient] { colors = list }
     guard case .list = colors else { return meterTint }
-    return .record(geometry.merging([name: colors]) { $1 })
+    return .record(geometry.merging([name: colors]))
   }
 }
 
@@ -70,7 +70,7 @@ final class BarNode: LayoutNode {
     guard rect.size.width.isFinite else { return [] }
     let (width, height) = (rect.size.width, bar.height)
     let ends: [ArchivedValue] = context.isRightToLeft ? ["trailing", "leading"] : ["leading", "trailing"]
-    let paint = meterPaint("linearGradient", ["from": ends[0], "to": ends[1]])
+    let paint = meterPaint(.linearGradient, [.from: ends[0], .to: ends[1]])
     guard let value = bar.value else {
       // A still sign, since nothing moves in a widget.
       let segment = [(from: width / 3, to: width * 2 / 3)]
@@ -94,7 +94,7 @@ final class BarNode: LayoutNode {
   /// Capsules between places on the bar, as a path in the frame of the whole bar.
   private func outline(
     _ parts: [(from: Double, to: Double)], _ width: Double, _ height: Double
-  ) -> [String: ArchivedValue] {
+  ) -> ArchivedArguments {
     let rects = parts.map { part -> ArchivedValue in
       let start = context.isRightToLeft ? width - part.to : part.from
       let radius = ArchivedValue.number(min(height, part.to - part.from) / 2)
@@ -102,7 +102,7 @@ final class BarNode: LayoutNode {
         "roundedRect", .number(start), 0, .number(part.to - part.from), .number(height), radius, radius, "circular",
       ])
     }
-    return ["path": .list(rects)]
+    return [.path: .list(rects)]
   }
 }
 
@@ -175,12 +175,12 @@ final class RingNode: LayoutNode {
     let cap = line / 2 / max(.pi * rect.size.width, 0.01)
     let first = start - (ring.isOpen ? 0 : cap * 360)
     let paint = meterPaint(
-      "angularGradient", ["center": "center", "from": .number(first), "to": .number(first + share * 360)])
+      .angularGradient, [.center: "center", .from: .number(first), .to: .number(first + share * 360)])
     func arc(_ from: Double, _ to: Double, _ paint: ArchivedValue) -> PlacedView {
       part(.circle, rect, paint, trimmed: (from * share, to * share), turned: start, stroke: line)
     }
     guard ring.hasMarker else {
-      let track = arc(0, 1, .record(["color": paint, "opacity": 0.25]))
+      let track = arc(0, 1, .record([.color: paint, .opacity: 0.25]))
       return [track] + (ring.value > 0 ? [arc(0, ring.value, paint)] : [])
     }
     // Half of a line between the marker and the ends of the lines.
@@ -204,13 +204,13 @@ final class SwitchNode: LayoutNode {
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let rect = Rect(origin: origin, size: size(proposal))
-    let off = ArchivedValue.record(["color": "fill", "opacity": 0.8])
-    let arguments: [String: ArchivedValue] = isOn ? ["isFilledControl": true] : [:]
+    let off = ArchivedValue.record([.color: "fill", .opacity: 0.8])
+    let arguments: ArchivedArguments = isOn ? [.isFilledControl: true] : [:]
     let track = part(.capsule, rect, isOn ? style.tint ?? "green" : off, arguments)
     let knob = Rect(x: isOn ? rect.maxX - 29 : rect.minX + 2, y: rect.minY + 2, width: 27, height: 27)
     var shadow = PlacedView(
       kind: .effect(.shadow),
-      arguments: ["radius": 3, "y": 2, "color": .record(["color": "black", "opacity": 0.2])], frame: knob, style: style)
+      arguments: [.radius: 3, .y: 2, .color: .record([.color: "black", .opacity: 0.2])], frame: knob, style: style)
     shadow.children = [part(.circle, knob, "white")]
     return [track, shadow]
   }
@@ -233,9 +233,9 @@ final class SpinnerNode: LayoutNode {
     let spoke = Rect(x: rect.midX - side * 0.05, y: rect.minY, width: side * 0.1, height: side * 0.28)
     return (0..<8).map { index in
       var turn = PlacedView(
-        kind: .effect(.rotationEffect), arguments: ["degrees": .number(Double(index) * 45)], frame: rect, style: style)
+        kind: .effect(.rotationEffect), arguments: [.degrees: .number(Double(index) * 45)], frame: rect, style: style)
       let opacity = 1 - Double(index) * 0.1
-      let color = ArchivedValue.record(["color": style.tint ?? "secondary", "opacity": .number(opacity)])
+      let color = ArchivedValue.record([.color: style.tint ?? "secondary", .opacity: .number(opacity)])
       turn.children = [part(.capsule, spoke, color)]
       return turn
     }

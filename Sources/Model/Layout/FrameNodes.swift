@@ -249,7 +249,7 @@ final class AlignedNode: WrappingNode {
   private let value: Double?
   /// Whether the place is that of a view that sets none.
   private let isDefault: Bool
-  private let arguments: [String: ArchivedValue]
+  private let arguments: ArchivedArguments
 
   init(
     _ modifier: ViewArchive.Modifier, _ content: LayoutNode, _ guide: AlignmentGuide, _ axis: Axis, value: Double?,
@@ -259,7 +259,7 @@ final class AlignedNode: WrappingNode {
     self.axis = axis
     self.value = value
     arguments = modifier.arguments
-    isDefault = modifier.arguments["isDefault"] == true
+    isDefault = modifier.arguments[.isDefault] == true
     super.init(LayoutModifier.alignmentGuide.rawValue, content, style)
     if !isDefault { context.hasOwnGuides = true }
   }
@@ -276,7 +276,7 @@ final class AlignedNode: WrappingNode {
   }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
-    context.check(arguments, "in", content.size(proposal), name)
+    context.check(arguments, .in, content.size(proposal), name)
     if value == nil { context.note(.modifierNotLaidOut, "." + name) }
     return super.place(at: origin, proposal)
   }
@@ -286,10 +286,10 @@ final class AlignedNode: WrappingNode {
 final class ZStackNode: ViewNode {
   private let alignment: Alignment
   private let children: [LayoutNode]
-  private let arguments: [String: ArchivedValue]
+  private let arguments: ArchivedArguments
 
   init(
-    _ view: ViewName, _ alignment: Alignment, _ children: [LayoutNode], arguments: [String: ArchivedValue] = [:],
+    _ view: ViewName, _ alignment: Alignment, _ children: [LayoutNode], arguments: ArchivedArguments = [:],
     _ style: ViewStyle, _ context: LayoutContext
   ) {
     self.alignment = alignment
@@ -360,11 +360,11 @@ final class DecoratedNode: WrappingNode {
   private let layer: LayerModifier
   private let layers: [LayoutNode]
   private let alignment: Alignment
-  private let arguments: [String: ArchivedValue]
+  private let arguments: ArchivedArguments
 
   init(
     _ layer: LayerModifier, _ content: LayoutNode, _ layers: [LayoutNode], _ alignment: Alignment,
-    arguments: [String: ArchivedValue] = [:], _ style: ViewStyle
+    arguments: ArchivedArguments = [:], _ style: ViewStyle
   ) {
     self.layer = layer
     self.layers = layers
@@ -396,7 +396,7 @@ final class DecoratedNode: WrappingNode {
 /// A modifier that changes how the view is drawn and not its size, such as `opacity`.
 final class EffectNode: WrappingNode {
   private let kind: PlacedView.Kind
-  private let arguments: [String: ArchivedValue]
+  private let arguments: ArchivedArguments
 
   init(_ kind: PlacedView.Kind, _ modifier: ViewArchive.Modifier, _ content: LayoutNode, _ style: ViewStyle) {
     self.kind = kind
@@ -414,7 +414,7 @@ final class EffectNode: WrappingNode {
 /// A view that contains one view and has its size, such as `Link` and `Button`.
 final class ContainerNode: WrappingNode {
   private let container: ViewName
-  private let arguments: [String: ArchivedValue]
+  private let arguments: ArchivedArguments
 
   init(_ view: ViewArchive, _ content: LayoutNode, _ style: ViewStyle) {
     container = view.name

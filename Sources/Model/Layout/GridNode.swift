@@ -315,7 +315,7 @@ final class GridCellNode: WrappingNode {
 
 extension Arguments {
   /// The unit point with this label, such as `topLeading` or `(0.3, 0.7)`. Source: `SwiftUI.UnitPoint`.
-  func unitPoint(_ label: String) -> Point? {
+  func unitPoint(_ label: ArgumentLabel) -> Point? {
     guard let name = string(label) else { return nil }
     if name.hasPrefix("(") {
       let numbers = name.split { "(), ".contains($0) }.compactMap { Double($0) }
@@ -333,13 +333,13 @@ extension LayoutBuilder {
     let arguments = Arguments(of: view, context)
     return GridNode(
       nodes(of: view.children, style, axis: nil, depth: depth), arguments.alignment,
-      distances: (arguments.number("horizontalSpacing"), arguments.number("verticalSpacing")), style, context)
+      distances: (arguments.number(.horizontalSpacing), arguments.number(.verticalSpacing)), style, context)
   }
 
   /// The cells of a `GridRow`, which is a group outside of a grid.
   func gridRow(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
     var alignment: AlignmentGuide?
-    if view.arguments["alignment"] != nil { alignment = Arguments(of: view, context).alignment.vertical }
+    if view.arguments[.alignment] != nil { alignment = Arguments(of: view, context).alignment.vertical }
     let row = GridRowIdentity(alignment: alignment)
     return nodes(of: view.children, style, axis: nil, depth: depth)
       .map { GridCellNode(view.name.rawValue, $0, GridTraits(row: row), style) }
@@ -347,7 +347,7 @@ extension LayoutBuilder {
 
   /// The columns of a cell; `nil`, with a notice, for a count that a grid does not have.
   func gridColumns(_ arguments: Arguments) -> GridTraits? {
-    guard let count = arguments.length("count") else { return nil }
+    guard let count = arguments.length(.count) else { return nil }
     guard (1...Double(GridNode.mostColumns)).contains(count) else {
       context.note(.modifierNotLaidOut, ".gridCellColumns with the count \(Int(saturating: count))")
       return nil
@@ -357,7 +357,7 @@ extension LayoutBuilder {
 
   /// The place of a view in its cell; `nil`, with a notice, for one that is not read.
   func gridAnchor(_ arguments: Arguments) -> GridTraits? {
-    guard let anchor = arguments.unitPoint("anchor") else {
+    guard let anchor = arguments.unitPoint(.anchor) else {
       context.note(.invalidNumber, ".gridCellAnchor")
       return nil
     }
@@ -434,15 +434,15 @@ struct LazyGridTrack {
       let least = accepted(numbers[0], 10)
       return (least, max(least, accepted(numbers[1], .infinity)))
     }
-    if let fixed = parts["fixed"] {
+    if let fixed = parts[.fixed] {
       length = .fixed(accepted(fixed, 0))
-    } else if let range = parts["flexible"].map(limits) {
+    } else if let range = parts[.flexible].map(limits) {
       length = .flexible(range.0, range.1)
-    } else if let range = parts["adaptive"].map(limits) {
+    } else if let range = parts[.adaptive].map(limits) {
       length = .adaptive(range.0, range.1)
     }
-    if parts["spacing"] != nil { spacing = accepted(parts["spacing"], Spacing.standard) }
-    if let name = parts["alignment"]?.string {
+    if parts[.spacing] != nil { spacing = accepted(parts[.spacing], Spacing.standard) }
+    if let name = parts[.alignment]?.string {
       if let own = Alignment(named: name) {
         alignment = own
       } else {
@@ -604,11 +604,11 @@ extension LayoutBuilder {
   func lazyGrid(_ view: ViewArchive, along axis: Axis, _ style: ViewStyle, depth: Int) -> LayoutNode {
     let arguments = Arguments(of: view, context)
     var tracks: [LazyGridTrack] = []
-    if case .list(let values) = view.arguments[axis == .vertical ? "columns" : "rows"] {
+    if case .list(let values) = view.arguments[axis == .vertical ? .columns : .rows] {
       tracks = values.prefix(LazyGridNode.mostLanes).map { LazyGridTrack($0, view.name.rawValue, context) }
     }
     return LazyGridNode(
-      view.name, along: axis, tracks, arguments.alignment[axis.other], distance: arguments.number("spacing"),
+      view.name, along: axis, tracks, arguments.alignment[axis.other], distance: arguments.number(.spacing),
       nodes(of: view.children, style, axis: nil, depth: depth), style, context)
   }
 }

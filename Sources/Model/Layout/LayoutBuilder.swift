@@ -91,30 +91,30 @@ struct LayoutBuilder {
       return arguments.insets.map { PaddingNode(node, $0, style) } ?? node
     // The margins of the system; the author's apply to views that scroll.
     case .contentMargins:
-      return modifier.arguments["top"] == nil ? node : PaddingNode(node, arguments.edges, style)
+      return modifier.arguments[.top] == nil ? node : PaddingNode(node, arguments.edges, style)
     case .frame: return framed(node, arguments, style)
     case .fixedSize:
       let axes: [Axis?] = [
-        arguments.isFalse("horizontal") ? nil : .horizontal, arguments.isFalse("vertical") ? nil : .vertical,
+        arguments.isFalse(.horizontal) ? nil : .horizontal, arguments.isFalse(.vertical) ? nil : .vertical,
       ]
       return FixedSizeNode(node, Set(axes.compactMap { $0 }), style)
     case .aspectRatio, .scaledToFit, .scaledToFill:
-      var ratio = arguments.number("ratio")
+      var ratio = arguments.number(.ratio)
       if let own = ratio, own <= 0 { ratio = nil }
-      let fills = name == .scaledToFill || modifier.arguments["contentMode"] == "fill"
+      let fills = name == .scaledToFill || modifier.arguments[.contentMode] == "fill"
       return AspectRatioNode(node, ratio: ratio, fills: fills, style)
-    case .layoutPriority: return OrderNode(node, priority: arguments.number("value") ?? 0, style)
-    case .zIndex: return OrderNode(node, zIndex: arguments.number("value") ?? 0, style)
+    case .layoutPriority: return OrderNode(node, priority: arguments.number(.value) ?? 0, style)
+    case .zIndex: return OrderNode(node, zIndex: arguments.number(.value) ?? 0, style)
     case .gridCellColumns: return cell(gridColumns(arguments))
     case .gridCellAnchor: return cell(gridAnchor(arguments))
     case .gridCellUnsizedAxes: return cell(GridTraits(unsizedAxes: arguments.axes))
     case .gridColumnAlignment: return cell(GridTraits(columnAlignment: arguments.alignment.horizontal))
     case .offset, .position:
-      let place = Point(x: arguments.number("x") ?? 0, y: arguments.number("y") ?? 0)
+      let place = Point(x: arguments.number(.x) ?? 0, y: arguments.number(.y) ?? 0)
       return MovedNode(node, to: place, isAbsolute: name == .position, style)
     case .alignmentGuide: return aligned(node, modifier, arguments, style)
     case .containerBackground:
-      if modifier.arguments["placement"] == "widget" {
+      if modifier.arguments[.placement] == "widget" {
         context.background += layers(of: modifier, arguments.alignment, style, depth: depth)
       }
       return node
@@ -124,18 +124,19 @@ struct LayoutBuilder {
   private func aligned(
     _ node: LayoutNode, _ modifier: ViewArchive.Modifier, _ arguments: Arguments, _ style: ViewStyle
   ) -> LayoutNode {
-    let guide = AlignmentGuide(named: arguments.string("guide") ?? "")
-    let axis: Axis = arguments.string("axis") == "vertical" ? .vertical : .horizontal
-    return AlignedNode(modifier, node, guide, axis, value: arguments.number("value"), style)
+    let guide = AlignmentGuide(named: arguments.string(.guide) ?? "")
+    let axis: Axis = arguments.string(.axis) == "vertical" ? .vertical : .horizontal
+    return AlignedNode(modifier, node, guide, axis, value: arguments.number(.value), style)
   }
 
   private func framed(_ node: LayoutNode, _ arguments: Arguments, _ style: ViewStyle) -> LayoutNode {
-    let (width, height) = (arguments.length("width"), arguments.length("height"))
+    let (width, height) = (arguments.length(.width), arguments.length(.height))
     if width != nil || height != nil {
       return FrameNode(node, width: width, height: height, arguments.alignment, style)
     }
     return FlexibleFrameNode(
-      node, width: arguments.limits("Width"), height: arguments.limits("Height"), arguments.alignment, style)
+      node, width: arguments.limits(least: .minWidth, ideal: .idealWidth, most: .maxWidth),
+      height: arguments.limits(least: .minHeight, ideal: .idealHeight, most: .maxHeight), arguments.alignment, style)
   }
 
   private func layered(
@@ -151,13 +152,13 @@ struct LayoutBuilder {
   private func layers(
     of modifier: ViewArchive.Modifier, _ alignment: Alignment, _ style: ViewStyle, depth: Int
   ) -> [LayoutNode] {
-    guard let fill = modifier.arguments["style"] else {
+    guard let fill = modifier.arguments[.style] else {
       return joined(
         nodes(of: modifier.views, style, axis: nil, depth: depth), .layers(alignment), style
       ).map { [$0] } ?? []
     }
     var shape = modifier.views.first ?? ViewArchive(.shape(.rectangle))
-    shape.modifiers.append(ViewArchive.Modifier(.shape(.fill), ["style": fill]))
+    shape.modifiers.append(ViewArchive.Modifier(.shape(.fill), [.style: fill]))
     return nodes(of: shape, style, axis: nil, depth: depth)
   }
 }
@@ -174,10 +175,10 @@ extension LayoutBuilder {
     case .leaf(.text): return [text(view, style)]
     case .leaf(.image): return [ImageNode(view, operations: operations, style, context)]
     case .leaf(.spacer):
-      return [SpacerNode(least: Arguments(of: view, context).number("minLength"), along: axis, style, context)]
+      return [SpacerNode(least: Arguments(of: view, context).number(.minLength), along: axis, style, context)]
     case .leaf(.divider): return [DividerNode(across: axis ?? .vertical, style, context)]
     case .leaf(.unsupportedView):
-      context.note(.viewNotLaidOut, view.arguments["view"]?.string ?? view.name.rawValue)
+      context.note(.viewNotLaidOut, view.arguments[.view]?.string ?? view.name.rawValue)
       return []
     case .shape, .fill: return [FillingNode(view, operations: operations, style, context)]
     case .container(let name): return content(of: view, name, style, axis: axis, depth: depth)
@@ -236,7 +237,7 @@ extension LayoutBuilder {
   private func stack(_ view: ViewArchive, _ axis: Axis, _ style: ViewStyle, _ depth: Int) -> LayoutNode {
     let arguments = Arguments(of: view, context)
     return StackNode(
-      view.name, along: axis, arguments.guide(across: axis.other), distance: arguments.number("spacing"),
+      view.name, along: axis, arguments.guide(across: axis.other), distance: arguments.number(.spacing),
       nodes(of: view.children, style, axis: axis, depth: depth), arguments: view.arguments, style, context)
   }
 
@@ -255,7 +256,7 @@ extension LayoutBuilder {
       left = max(0, left - count)
     }
     for run in runs { if let custom = run.style.resolvedFont.custom { context.note(.fontNotAvailable, custom) } }
-    return TextNode(view.arguments.filter { $0.key != "text" }, runs, style, context)
+    return TextNode(view.arguments.without(.text), runs, style, context)
   }
 
   /// The runs of a text; those of a sum of texts have their own styles.
@@ -265,7 +266,7 @@ extension LayoutBuilder {
       runs.append(TextRun(text: "", style: style, image: view.arguments))
       return
     }
-    var words = view.arguments["text"]?.string ?? LiveText(view.arguments)?.description ?? ""
+    var words = view.arguments[.text]?.string ?? LiveText(view.arguments)?.description ?? ""
     if style.textCase == "uppercase" { words = words.uppercased() }
     if style.textCase == "lowercase" { words = words.lowercased() }
     if !words.isEmpty { runs.append(TextRun(text: words, style: style)) }
@@ -291,7 +292,7 @@ extension LayoutBuilder {
   func labels(of view: ViewArchive, _ names: [String]) -> [String: [ViewArchive]] {
     var found: [String: [ViewArchive]] = [:]
     var given: [String?] = []
-    if case .list(let list) = view.arguments["labels"], list.count == view.children.count {
+    if case .list(let list) = view.arguments[.labels], list.count == view.children.count {
       given = list.map(\.string)
     }
     for (index, child) in view.children.enumerated() {
@@ -341,7 +342,7 @@ extension LayoutBuilder {
     case "borderless": look = .borderless
     default: return contained(view, view.children, style, depth: depth)
     }
-    if view.arguments["role"] == "destructive" { look.tint = "red" }
+    if view.arguments[.role] == "destructive" { look.tint = "red" }
     return button(view, view.children, look, style, depth: depth)
   }
 
@@ -364,7 +365,7 @@ extension LayoutBuilder {
     if border == "circle" { content = SquareNode(PaddingNode(label, Insets(metrics.insets.top), style), style) }
     let shape = FillingNode(
       metrics.shape(border, isFilled: look.isFilled),
-      operations: [ViewArchive.Modifier(.shape(.fill), ["style": look.fill(style)])], style, context)
+      operations: [ViewArchive.Modifier(.shape(.fill), [.style: look.fill(style)])], style, context)
     return [ContainerNode(view, DecoratedNode(.background, content, [shape], .center, style), style)]
   }
 
@@ -374,11 +375,11 @@ extension LayoutBuilder {
   func toggle(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
     var children = view.children
     if let state = children.first(where: {
-      $0.name == .control(.toggleState) && $0.arguments["isOn"] == view.arguments["isOn"]
+      $0.name == .control(.toggleState) && $0.arguments[.isOn] == view.arguments[.isOn]
     }) {
       children = state.children
     }
-    let isOn = view.arguments["isOn"] == true
+    let isOn = view.arguments[.isOn] == true
     switch style.controlStyles[.toggleStyle] ?? "automatic" {
     case "automatic", "switch":
       if style.controlStyles[.labelsHidden] != nil { children = [] }
@@ -413,8 +414,8 @@ struct ButtonLook {
   func fill(_ style: ViewStyle) -> ArchivedValue {
     guard isVisible else { return "clear" }
     if isFilled { return tint ?? "tint" }
-    guard let own = tint ?? style.tint else { return .record(["color": "fill", "opacity": 0.6]) }
-    return .record(["color": own, "opacity": 0.15])
+    guard let own = tint ?? style.tint else { return .record([.color: "fill", .opacity: 0.6]) }
+    return .record([.color: own, .opacity: 0.15])
   }
 }
 
@@ -441,13 +442,13 @@ struct ButtonMetrics {
   ///
   /// - Parameter border: the name of a `ButtonBorderShape`, with the radius after a space.
   func shape(_ border: String, isFilled: Bool) -> ViewArchive {
-    var arguments: [String: ArchivedValue] = isFilled ? ["isFilledControl": true] : [:]
+    var arguments: ArchivedArguments = isFilled ? [.isFilledControl: true] : [:]
     let words = border.split(separator: " ").map(String.init)
     switch words.first {
     case "capsule": return ViewArchive(.shape(.capsule), arguments)
     case "circle": return ViewArchive(.shape(.circle), arguments)
     default:
-      arguments["cornerRadius"] = .number(words.count > 1 ? Double(words[1]) ?? radius : radius)
+      arguments[.cornerRadius] = .number(words.count > 1 ? Double(words[1]) ?? radius : radius)
       return ViewArchive(.shape(.roundedRectangle), arguments)
     }
   }
@@ -558,8 +559,8 @@ extension LayoutBuilder {
   func progress(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
     let arguments = Arguments(of: view, context)
     var value: Double?
-    if let given = arguments.number("value") {
-      let total = arguments.number("total") ?? 1
+    if let given = arguments.number(.value) {
+      let total = arguments.number(.total) ?? 1
       value = total > 0 ? (given / total).clamped(0, 1) : 0
     }
     var name = style.controlStyles[.progressViewStyle] ?? "automatic"
@@ -612,10 +613,10 @@ private struct GaugeValue {
 
   init(_ view: ViewArchive, _ arguments: Arguments) {
     var (lower, upper) = (0.0, 1.0)
-    if case .list(let bounds) = view.arguments["in"], bounds.count == 2 {
+    if case .list(let bounds) = view.arguments[.in], bounds.count == 2 {
       (lower, upper) = (bounds[0].finite ?? 0, bounds[1].finite ?? 1)
     }
-    guard let value = arguments.number("value"), upper > lower else { return }
+    guard let value = arguments.number(.value), upper > lower else { return }
     let found = (value - lower) / (upper - lower)
     fraction = found.isFinite ? found.clamped(0, 1) : 0
   }
@@ -632,7 +633,7 @@ extension ViewStyle {
   /// The style of a label within a ring: one line that becomes smaller, unless the author set a font.
   fileprivate func inRing(size: Double) -> ViewStyle {
     var style = self
-    if font == nil { style.font = .record(["fixedSize": .number(size)]) }
+    if font == nil { style.font = .record([.fixedSize: .number(size)]) }
     style.lines.limit = 1
     style.lines.minimumScale = min(style.lines.minimumScale, 0.3)
     style.lines.alignment = "center"

@@ -40,13 +40,13 @@ final class LayoutContext {
   ///   - arguments: with the identifier of the closure.
   ///   - label: that of the size in the arguments; without a size, the closure was not called yet.
   ///   - name: of the view or modifier.
-  func check(_ arguments: [String: ArchivedValue], _ label: String, _ size: Size, _ name: String) {
+  func check(_ arguments: ArchivedArguments, _ label: ArgumentLabel, _ size: Size, _ name: String) {
     func text(_ width: Double, _ height: Double) -> String { "\(width.shortText) × \(height.shortText)" }
-    var called: [String: ArchivedValue] = [:]
+    var called: ArchivedArguments = [:]
     if case .record(let size) = arguments[label] { called = size }
-    let (width, height) = (called["width"]?.finite, called["height"]?.finite)
+    let (width, height) = (called[.width]?.finite, called[.height]?.finite)
     if let width, let height, abs(width - size.width) <= 0.5, abs(height - size.height) <= 0.5 { return }
-    if let closure = arguments["closure"]?.string, size.width.isFinite, size.height.isFinite {
+    if let closure = arguments[.closure]?.string, size.width.isFinite, size.height.isFinite {
       closures[closure] = size
     }
     guard let width, let height else { return }
@@ -139,7 +139,7 @@ class LayoutNode {
 
   /// A placed view without content.
   final func placed(
-    _ kind: PlacedView.Kind, _ arguments: [String: ArchivedValue], at origin: Point, _ size: Size
+    _ kind: PlacedView.Kind, _ arguments: ArchivedArguments, at origin: Point, _ size: Size
   ) -> PlacedView {
     PlacedView(kind: kind, arguments: arguments, frame: Rect(origin: origin, size: size), style: style)
   }
@@ -155,7 +155,7 @@ class ViewNode: LayoutNode {
   }
 
   /// The placed view without content.
-  final func placed(_ arguments: [String: ArchivedValue], at origin: Point, _ size: Size) -> PlacedView {
+  final func placed(_ arguments: ArchivedArguments, at origin: Point, _ size: Size) -> PlacedView {
     placed(.view(view), arguments, at: origin, size)
   }
 }

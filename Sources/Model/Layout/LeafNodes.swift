@@ -54,7 +54,7 @@ final class FillingNode: ViewNode {
   /// The length of an axis without a proposal, in points. Source: `ProposedViewSize.replacingUnspecifiedDimensions(by:)`.
   static let standard = 10.0
 
-  private let arguments: [String: ArchivedValue]
+  private let arguments: ArchivedArguments
   private let operations: [ViewArchive.Modifier]
 
   init(
@@ -74,7 +74,7 @@ final class FillingNode: ViewNode {
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
-    if view == .shape(.path) { context.check(arguments, "in", size, arguments["type"]?.string ?? name) }
+    if view == .shape(.path) { context.check(arguments, .in, size, arguments[.type]?.string ?? name) }
     var shape = placed(arguments, at: origin, size)
     shape.operations = operations
     return [shape]
@@ -84,7 +84,7 @@ final class FillingNode: ViewNode {
 /// `GeometryReader`: it takes the proposal, and has its content at the top leading corner.
 final class GeometryReaderNode: ViewNode {
   private let content: LayoutNode
-  private let arguments: [String: ArchivedValue]
+  private let arguments: ArchivedArguments
 
   init(_ view: ViewArchive, _ content: LayoutNode, _ style: ViewStyle) {
     self.content = content
@@ -98,7 +98,7 @@ final class GeometryReaderNode: ViewNode {
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
-    context.check(arguments, "size", size, name)
+    context.check(arguments, .size, size, name)
     var view = placed([:], at: origin, size)
     view.children = content.place(at: origin, Proposal(size))
     return [view]
@@ -143,7 +143,7 @@ final class FittingNode: ViewNode {
 
 /// `Image`. One that is not resizable has its own size.
 final class ImageNode: ViewNode {
-  private let arguments: [String: ArchivedValue]
+  private let arguments: ArchivedArguments
   private let isResizable: Bool
   private let operations: [ViewArchive.Modifier]
   private let metrics: LineMetrics
@@ -155,23 +155,23 @@ final class ImageNode: ViewNode {
     metrics = context.measure.metrics(of: style.resolvedFont)
     super.init(.leaf(.image), style, context)
     if ownSize == nil {
-      context.note(.unknownImageSize, "Image \"\(arguments["name"]?.string ?? "")\"")
+      context.note(.unknownImageSize, "Image \"\(arguments[.name]?.string ?? "")\"")
     }
   }
 
-  private var isSymbol: Bool { arguments["systemName"] != nil || arguments["symbol"] != nil }
+  private var isSymbol: Bool { arguments[.systemName] != nil || arguments[.symbol] != nil }
 
   /// The size without a proposal: an image with pixels has its scale, a symbol is a square. An image that cannot be used
   /// has no size, as one that a phone does not find.
   private var ownSize: Size? {
-    if let width = arguments["pixelWidth"]?.finite, let height = arguments["pixelHeight"]?.finite {
-      let scale = arguments["scale"]?.finite.flatMap { $0 > 0 ? $0 : nil } ?? 1
+    if let width = arguments[.pixelWidth]?.finite, let height = arguments[.pixelHeight]?.finite {
+      let scale = arguments[.scale]?.finite.flatMap { $0 > 0 ? $0 : nil } ?? 1
       return Size(width: max(0, width) / scale, height: max(0, height) / scale)
     }
-    if arguments["problem"] != nil { return .zero }
-    if let variant = SymbolVariant(arguments["symbol"], style) { return variant.size }
+    if arguments[.problem] != nil { return .zero }
+    if let variant = SymbolVariant(arguments[.symbol], style) { return variant.size }
     // A redacted image has no other arguments left: it is shown as a symbol is.
-    guard isSymbol || arguments["text"] != nil else { return nil }
+    guard isSymbol || arguments[.text] != nil else { return nil }
     let side = Self.symbolSide(metrics, style.imageScale)
     return Size(width: side, height: side)
   }
@@ -221,7 +221,7 @@ package struct SymbolVariant: Hashable, Sendable {
     let font = style.resolvedFont
     let wanted = ["small": "S", "large": "L"][style.imageScale] ?? "M"
     let scales = [wanted] + ["M", "L", "S"].filter { $0 != wanted }
-    let known = parts.compactMap { id, width in
+    let known = parts.values.compactMap { id, width in
       SymbolTemplate.Variant(id: id).flatMap { variant in width.finite.map { (variant, $0.clamped(0, 1000)) } }
     }
     func distance(_ variant: SymbolTemplate.Variant) -> (Int, Int, Int) {
@@ -241,7 +241,7 @@ package struct SymbolVariant: Hashable, Sendable {
 /// `Canvas`: it takes the proposal, and what it draws has its size.
 final class CanvasNode: ViewNode {
   private let layers: [LayoutNode]
-  private let arguments: [String: ArchivedValue]
+  private let arguments: ArchivedArguments
 
   init(_ view: ViewArchive, _ layers: [LayoutNode], _ style: ViewStyle, _ context: LayoutContext) {
     self.layers = layers
@@ -253,7 +253,7 @@ final class CanvasNode: ViewNode {
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
-    context.check(arguments, "size", size, name)
+    context.check(arguments, .size, size, name)
     var view = placed([:], at: origin, size)
     view.children = layers.flatMap { $0.place(at: origin, Proposal(size)) }
     return [view]
@@ -270,9 +270,9 @@ final class CanvasItemNode: ViewNode {
 
   init(_ content: LayoutNode, _ arguments: Arguments, _ style: ViewStyle) {
     self.content = content
-    point = Point(x: arguments.number("x") ?? 0, y: arguments.number("y") ?? 0)
-    anchor = Point(x: arguments.number("anchorX") ?? 0, y: arguments.number("anchorY") ?? 0)
-    inner = Proposal(width: arguments.length("width"), height: arguments.length("height"))
+    point = Point(x: arguments.number(.x) ?? 0, y: arguments.number(.y) ?? 0)
+    anchor = Point(x: arguments.number(.anchorX) ?? 0, y: arguments.number(.anchorY) ?? 0)
+    inner = Proposal(width: arguments.length(.width), height: arguments.length(.height))
     super.init(.container(.canvasItem), style, content.context)
   }
 

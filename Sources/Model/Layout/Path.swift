@@ -109,9 +109,9 @@ extension Path {
   /// - Parameter container: the radius of the corners of the widget.
   package init?(_ view: PlacedView, container: (rect: Rect, radius: Double)) {
     guard case .view(.shape(let name)) = view.kind else { return nil }
-    let inset = view.arguments["inset"]?.number ?? 0
+    let inset = view.arguments[.inset]?.number ?? 0
     let rect = view.frame.inset(Insets(inset))
-    let isContinuous = view.arguments["style"] != "circular"
+    let isContinuous = view.arguments[.style] != "circular"
     let side = min(rect.size.width, rect.size.height)
     switch name {
     case .rectangle: self.init(rect)
@@ -123,17 +123,17 @@ extension Path {
       self.init(roundedRect: rect, radii: Array(repeating: side / 2, count: 4), isContinuous: false)
     case .roundedRectangle:
       let radius: Double
-      if case .record(let size) = view.arguments["cornerRadius"] {
-        radius = min(size["width"]?.number ?? 0, size["height"]?.number ?? 0)
+      if case .record(let size) = view.arguments[.cornerRadius] {
+        radius = min(size[.width]?.number ?? 0, size[.height]?.number ?? 0)
       } else {
-        radius = view.arguments["cornerRadius"]?.number ?? 0
+        radius = view.arguments[.cornerRadius]?.number ?? 0
       }
       self.init(
         roundedRect: rect, radii: Array(repeating: max(0, radius - inset), count: 4), isContinuous: isContinuous)
     case .unevenRoundedRectangle:
       var radii = [0.0, 0, 0, 0]
-      if case .record(let record) = view.arguments["cornerRadii"] {
-        radii = ["topLeading", "topTrailing", "bottomTrailing", "bottomLeading"].map {
+      if case .record(let record) = view.arguments[.cornerRadii] {
+        radii = [ArgumentLabel.topLeading, .topTrailing, .bottomTrailing, .bottomLeading].map {
           max(0, (record[$0]?.number ?? 0) - inset)
         }
       }
@@ -148,7 +148,7 @@ extension Path {
         roundedRect: rect, radii: Array(repeating: max(0, container.radius - max(0, distance)), count: 4),
         isContinuous: true)
     case .path:
-      guard case .list(let elements) = view.arguments["path"] else { return nil }
+      guard case .list(let elements) = view.arguments[.path] else { return nil }
       self.init(archived: elements)
       self = mapped { Point(x: $0.x + view.frame.minX, y: $0.y + view.frame.minY) }
     }
@@ -216,12 +216,12 @@ extension Path {
     var dash: [Double]
     var phase: Double
 
-    init(_ parts: [String: ArchivedValue]) {
-      width = max(0, parts["lineWidth"]?.number ?? 1)
-      cap = parts["lineCap"]?.string ?? "butt"
-      join = parts["lineJoin"]?.string ?? "miter"
-      if case .list(let lengths) = parts["dash"] { dash = lengths.map { max(0, $0.number ?? 0) } } else { dash = [] }
-      phase = parts["dashPhase"]?.number ?? 0
+    init(_ parts: ArchivedArguments) {
+      width = max(0, parts[.lineWidth]?.number ?? 1)
+      cap = parts[.lineCap]?.string ?? "butt"
+      join = parts[.lineJoin]?.string ?? "miter"
+      if case .list(let lengths) = parts[.dash] { dash = lengths.map { max(0, $0.number ?? 0) } } else { dash = [] }
+      phase = parts[.dashPhase]?.number ?? 0
     }
   }
 

@@ -14,7 +14,7 @@ package struct PlacedView: Equatable, Sendable {
   }
 
   package var kind: Kind
-  package var arguments: [String: ArchivedValue]
+  package var arguments: ArchivedArguments
   /// In points, in the coordinates of the whole layout.
   package var frame: Rect
   /// What the view inherits.
@@ -81,7 +81,7 @@ package struct PlacedText: Equatable, Sendable {
     package var font: FontDescription
     package var style: ViewStyle
     /// The arguments of an image within the text.
-    package var image: [String: ArchivedValue]?
+    package var image: ArchivedArguments?
     /// From the left edge of the line, in points.
     package var x: Double
     /// In points.
@@ -216,7 +216,7 @@ extension ViewArchive {
       view.modifiers = []
       return view
     }
-    let limit = Modifier(.style(.lineLimit), ["lines": 1])
-    return ViewArchive(.container(.hStack), ["spacing": 4], children: views, modifiers: [limit])
+    let limit = Modifier(.style(.lineLimit), [.lines: 1])
+    return ViewArchive(.container(.hStack), [.spacing: 4], children: views, modifiers: [limit])
   }
 }

@@ -22,13 +22,13 @@ final class StackNode: ViewNode {
   private let axis: Axis
   private let alignment: AlignmentGuide
   private let children: [Child]
-  private let arguments: [String: ArchivedValue]
+  private let arguments: ArchivedArguments
   private var last: (proposal: Proposal, arrangement: Arrangement)?
 
   /// - Parameter distance: between the children, in points; `nil`: what they prefer.
   init(
     _ view: ViewName, along axis: Axis, _ alignment: AlignmentGuide, distance: Double?, _ nodes: [LayoutNode],
-    arguments: [String: ArchivedValue] = [:], _ style: ViewStyle, _ context: LayoutContext
+    arguments: ArchivedArguments = [:], _ style: ViewStyle, _ context: LayoutContext
   ) {
     self.axis = axis
     self.alignment = alignment

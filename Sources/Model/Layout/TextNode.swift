@@ -5,12 +5,12 @@ import Archive
 /// `Text`: its lines for a proposal, truncated or smaller where they do not fit.
 final class TextNode: ViewNode {
   private let runs: [TextRun]
-  private let arguments: [String: ArchivedValue]
+  private let arguments: ArchivedArguments
   private lazy var text = BrokenText(runs, context.measure.rules, isRightToLeft: context.isRightToLeft)
   private lazy var pieces = TextPieces(text, scale: 1, context.measure)
   private var last: (proposal: Proposal, text: FittedText)?
 
-  init(_ arguments: [String: ArchivedValue], _ runs: [TextRun], _ style: ViewStyle, _ context: LayoutContext) {
+  init(_ arguments: ArchivedArguments, _ runs: [TextRun], _ style: ViewStyle, _ context: LayoutContext) {
     self.runs = runs
     self.arguments = arguments
     super.init(.leaf(.text), style, context)
@@ -20,7 +20,7 @@ final class TextNode: ViewNode {
     let text = fitted(proposal)
     var width = text.width
     // A text that counts seconds has room for longer ones.
-    if arguments["isTimer"] == true, let proposed = proposal.width, proposed.isFinite { width = max(width, proposed) }
+    if arguments[.isTimer] == true, let proposed = proposal.width, proposed.isFinite { width = max(width, proposed) }
     return Size(
       width: width.roundedUp(toPixelsOf: context.scale), height: text.height.roundedUp(toPixelsOf: context.scale))
   }

@@ -235,7 +235,7 @@ struct TextRun {
   var text: String
   var style: ViewStyle
   /// The arguments of an image within the text.
-  var image: [String: ArchivedValue]?
+  var image: ArchivedArguments?
 }
 
 /// A text in segments: words with the spaces after them, single ideographs, images, and parts of very long words. It does

@@ -65,71 +65,71 @@ package struct ViewStyle: Hashable, Sendable {
 
   /// The font of texts and symbols. A view without a font has the body style. Source: `SwiftUI.Font`.
   package var resolvedFont: FontDescription {
-    var parts: [String: ArchivedValue] = [:]
-    if case .record(let record) = font { parts = record } else if let font { parts["style"] = font }
-    let style = parts["style"]?.string ?? "body"
+    var parts: ArchivedArguments = [:]
+    if case .record(let record) = font { parts = record } else if let font { parts[.style] = font }
+    let style = parts[.style]?.string ?? "body"
     var result: FontDescription
-    if let size = parts["fixedSize"]?.number ?? parts["size"]?.number {
-      let scaling = parts["custom"] == nil || parts["fixedSize"] != nil ? nil : parts["relativeTo"]?.string ?? "body"
+    if let size = parts[.fixedSize]?.number ?? parts[.size]?.number {
+      let scaling = parts[.custom] == nil || parts[.fixedSize] != nil ? nil : parts[.relativeTo]?.string ?? "body"
       result = FontDescription(size: scaling.map { TypeSizes.scaled(size, as: $0, at: textSize) } ?? size)
     } else {
       result = FontDescription(
         size: TypeSizes.size(of: style, at: textSize) ?? 17, weight: TypeSizes.weight(of: style))
     }
     if !result.size.isFinite || result.size <= 0 { result.size = 17 }
-    if parts["bold"] == true || isBold { result.weight = TypeSizes.boldWeight(of: style) }
-    if let own = (weight ?? parts["weight"]?.string).flatMap(FontDescription.Weight.init) { result.weight = own }
-    result.design = design ?? parts["design"]?.string ?? "default"
-    result.width = width ?? parts["width"]?.number ?? 0
-    result.isItalic = isItalic || parts["italic"] == true
-    if isMonospaced || parts["monospaced"] == true { result.design = "monospaced" }
-    result.hasMonospacedDigits = hasMonospacedDigits || parts["monospacedDigit"] == true
+    if parts[.bold] == true || isBold { result.weight = TypeSizes.boldWeight(of: style) }
+    if let own = (weight ?? parts[.weight]?.string).flatMap(FontDescription.Weight.init) { result.weight = own }
+    result.design = design ?? parts[.design]?.string ?? "default"
+    result.width = width ?? parts[.width]?.number ?? 0
+    result.isItalic = isItalic || parts[.italic] == true
+    if isMonospaced || parts[.monospaced] == true { result.design = "monospaced" }
+    result.hasMonospacedDigits = hasMonospacedDigits || parts[.monospacedDigit] == true
     result.tracking = tracking
-    result.custom = parts["custom"]?.string
+    result.custom = parts[.custom]?.string
     return result
   }
 
   /// Applies a modifier that sets what the views within inherit.
-  mutating func apply(_ name: StyleModifier, _ arguments: [String: ArchivedValue]) {
-    let isActive = arguments["isActive"] != false
+  mutating func apply(_ name: StyleModifier, _ arguments: ArchivedArguments) {
+    let isActive = arguments[.isActive] != false
     switch name {
-    case .foregroundColor: foreground = arguments["color"].map { [$0] } ?? []
+    case .foregroundColor: foreground = arguments[.color].map { [$0] } ?? []
     case .foregroundStyle:
-      foreground = ["style", "secondary", "tertiary"].compactMap { arguments[$0] }.map(level)
-    case .tint: tint = arguments["style"]
-    case .accentColor: tint = arguments["color"]
-    case .backgroundStyle: background = arguments["style"]
-    case .colorScheme: colorScheme = arguments["scheme"]?.string.flatMap(ColorSchemeName.init) ?? colorScheme
+      foreground = [ArgumentLabel.style, .secondary, .tertiary].compactMap { arguments[$0] }.map(level)
+    case .tint: tint = arguments[.style]
+    case .accentColor: tint = arguments[.color]
+    case .backgroundStyle: background = arguments[.style]
+    case .colorScheme: colorScheme = arguments[.scheme]?.string.flatMap(ColorSchemeName.init) ?? colorScheme
     case .dynamicTypeSize: setTextSize(arguments)
-    case .imageScale: imageScale = arguments["scale"]?.string ?? imageScale
-    case .symbolRenderingMode: symbolRenderingMode = arguments["mode"]?.string
-    case .symbolVariant: symbolVariants = (arguments["variant"]?.string).map { [$0] + symbolVariants } ?? []
+    case .imageScale: imageScale = arguments[.scale]?.string ?? imageScale
+    case .symbolRenderingMode: symbolRenderingMode = arguments[.mode]?.string
+    case .symbolVariant: symbolVariants = (arguments[.variant]?.string).map { [$0] + symbolVariants } ?? []
     case .labelStyle, .buttonStyle, .toggleStyle, .gaugeStyle, .progressViewStyle:
-      controlStyles[name] = arguments["style"]?.string
-    case .controlSize: controlStyles[name] = arguments["size"]?.string
-    case .buttonBorderShape: controlStyles[name] = arguments["shape"]?.string
+      controlStyles[name] = arguments[.style]?.string
+    case .controlSize: controlStyles[name] = arguments[.size]?.string
+    case .buttonBorderShape: controlStyles[name] = arguments[.shape]?.string
     case .labelsHidden: controlStyles[name] = "true"
-    case .font: font = arguments["font"]
-    case .fontWeight: weight = arguments["weight"]?.string
-    case .fontDesign: design = arguments["design"]?.string
-    case .fontWidth: width = arguments["width"]?.number
+    case .font: font = arguments[.font]
+    case .fontWeight: weight = arguments[.weight]?.string
+    case .fontDesign: design = arguments[.design]?.string
+    case .fontWidth: width = arguments[.width]?.number
     case .bold: isBold = isActive
     case .italic: isItalic = isActive
     case .monospaced: isMonospaced = isActive
     case .monospacedDigit: hasMonospacedDigits = true
-    case .tracking, .kerning: tracking = arguments["points"]?.finite ?? 0
-    case .baselineOffset: baselineOffset = arguments["points"]?.finite ?? 0
-    case .underline: underline = isActive ? arguments["color"] ?? .record([:]) : nil
-    case .strikethrough: strikethrough = isActive ? arguments["color"] ?? .record([:]) : nil
-    case .textCase: textCase = arguments["case"]?.string
+    case .tracking, .kerning: tracking = arguments[.points]?.finite ?? 0
+    case .baselineOffset: baselineOffset = arguments[.points]?.finite ?? 0
+    case .underline: underline = isActive ? arguments[.color] ?? .record([:]) : nil
+    case .strikethrough: strikethrough = isActive ? arguments[.color] ?? .record([:]) : nil
+    case .textCase: textCase = arguments[.case]?.string
     case .lineLimit:
-      lines.limit = arguments["lines"]?.count.map { max($0, 1) }
-      let reserved = arguments["reservesSpace"] == true ? lines.limit : arguments["from"]?.count
+      lines.limit = arguments[.lines]?.count.map { max($0, 1) }
+      let reserved = arguments[.reservesSpace] == true ? lines.limit : arguments[.from]?.count
       lines.reserved = min(max(reserved ?? 1, 1), 1000)
-    case .lineSpacing: lines.spacing = max(0, arguments["points"]?.finite ?? 0)
-    case .multilineTextAlignment: lines.alignment = arguments["alignment"]?.string ?? lines.alignment
-    case .truncationMode: lines.truncation = arguments["mode"]?.string ?? lines.truncation
-    case .minimumScaleFactor: lines.minimumScale = (arguments["factor"]?.finite ?? 1).clamped(0.01, 1)
+    case .lineSpacing: lines.spacing = max(0, arguments[.points]?.finite ?? 0)
+    case .multilineTextAlignment: lines.alignment = arguments[.alignment]?.string ?? lines.alignment
+    case .truncationMode: lines.truncation = arguments[.mode]?.string ?? lines.truncation
+    case .minimumScaleFactor: lines.minimumScale = (arguments[.factor]?.finite ?? 1).clamped(0.01, 1)
     }
   }
 
@@ -140,16 +140,16 @@ package struct ViewStyle: Hashable, Sendable {
       return style
     }
     if foreground.indices.contains(rank) { return foreground[rank] }
-    return .record(["style": first, "rank": style])
+    return .record([.style: first, .rank: style])
   }
 
   /// One size, or a range as Swift describes it.
-  private mutating func setTextSize(_ arguments: [String: ArchivedValue]) {
-    if let size = arguments["size"]?.string.flatMap(TextSizeName.init) {
+  private mutating func setTextSize(_ arguments: ArchivedArguments) {
+    if let size = arguments[.size]?.string.flatMap(TextSizeName.init) {
       textSize = size
       return
     }
-    guard let range = arguments["range"]?.string else { return }
+    guard let range = arguments[.range]?.string else { return }
     let sizes = TextSizeName.allCases
     let bounds = range.split { !$0.isLetter && !$0.isNumber }.compactMap { TextSizeName(rawValue: String($0)) }
       .compactMap { sizes.firstIndex(of: $0) }

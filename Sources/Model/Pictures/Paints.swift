@@ -68,52 +68,54 @@ struct Paints {
   }
 
   private mutating func record(
-    _ parts: [String: ArchivedValue], _ style: ViewStyle, in rect: Rect, _ depth: Int
+    _ parts: ArchivedArguments, _ style: ViewStyle, in rect: Rect, _ depth: Int
   ) -> Paint {
-    if let red = parts["red"]?.number, let green = parts["green"]?.number, let blue = parts["blue"]?.number {
-      let isLinear = parts["space"] == "sRGBLinear"
+    if let red = parts[.red]?.number, let green = parts[.green]?.number, let blue = parts[.blue]?.number {
+      let isLinear = parts[.space] == "sRGBLinear"
       func component(_ value: Double) -> Double {
         let value = value.isFinite ? min(max(value, 0), 1) : 0
         if !isLinear { return value }
         return value <= 0.0031308 ? value * 12.92 : 1.055 * pow(value, 1 / 2.4) - 0.055
       }
-      let opacity = parts["opacity"]?.number ?? 1
+      let opacity = parts[.opacity]?.number ?? 1
       return .color(
         RGBA(component(red), component(green), component(blue), opacity: opacity.isFinite ? min(max(opacity, 0), 1) : 1)
       )
     }
-    if let inner = parts["color"] {
-      for name in ["blendMode", "shadow"] where parts[name] != nil { _ = missing("\(name) of a style", style) }
-      return paint(inner, style, in: rect, depth: depth + 1).faded(parts["opacity"]?.number ?? 1)
+    if let inner = parts[.color] {
+      for label in [ArgumentLabel.blendMode, .shadow] where parts[label] != nil {
+        _ = missing("\(label.rawValue) of a style", style)
+      }
+      return paint(inner, style, in: rect, depth: depth + 1).faded(parts[.opacity]?.number ?? 1)
     }
-    if let inner = parts["style"], let rank = parts["rank"]?.string {
+    if let inner = parts[.style], let rank = parts[.rank]?.string {
       return paint(inner, style, in: rect, depth: depth + 1).faded(SystemColors.opacities[rank] ?? 1)
     }
-    if case .list(let colors) = parts["mix"], colors.count == 2 {
-      return mixed(colors, by: parts["by"]?.number ?? 0.5, style, in: rect, depth)
+    if case .list(let colors) = parts[.mix], colors.count == 2 {
+      return mixed(colors, by: parts[.by]?.number ?? 0.5, style, in: rect, depth)
     }
-    if let gradient = parts["gradient"] {
+    if let gradient = parts[.gradient] {
       if case .list = gradient { return paint(gradient, style, in: rect, depth: depth + 1) }
       return gradientOfColor(paint(gradient, style, in: rect, depth: depth + 1), in: rect)
     }
-    if case .list(let list) = parts["linearGradient"] {
+    if case .list(let list) = parts[.linearGradient] {
       return .linear(
-        stops(list, style), from: point(parts["from"], in: rect) ?? top(rect),
-        to: point(parts["to"], in: rect) ?? bottom(rect))
+        stops(list, style), from: point(parts[.from], in: rect) ?? top(rect),
+        to: point(parts[.to], in: rect) ?? bottom(rect))
     }
-    if case .list(let list) = parts["radialGradient"] {
+    if case .list(let list) = parts[.radialGradient] {
       return .radial(
-        stops(list, style), centre: point(parts["center"], in: rect) ?? Point(x: rect.midX, y: rect.midY),
-        from: parts["from"]?.number ?? 0, to: parts["to"]?.number ?? 0)
+        stops(list, style), centre: point(parts[.center], in: rect) ?? Point(x: rect.midX, y: rect.midY),
+        from: parts[.from]?.number ?? 0, to: parts[.to]?.number ?? 0)
     }
-    if case .list(let list) = parts["ellipticalGradient"] { return elliptical(stops(list, style), parts, in: rect) }
-    if case .list(let list) = parts["angularGradient"] { return angular(stops(list, style), parts, in: rect) }
-    if let asset = parts["asset"]?.string {
+    if case .list(let list) = parts[.ellipticalGradient] { return elliptical(stops(list, style), parts, in: rect) }
+    if case .list(let list) = parts[.angularGradient] { return angular(stops(list, style), parts, in: rect) }
+    if let asset = parts[.asset]?.string {
       if let own = variant(of: parts, style) { return paint(own, style, in: rect, depth: depth + 1) }
-      let reason = parts["problem"]?.string.map { " (\($0))" } ?? ""
+      let reason = parts[.problem]?.string.map { " (\($0))" } ?? ""
       return missing("the colour \"\(asset)\" of the asset catalog\(reason)", style)
     }
-    return missing(parts.keys.sorted().joined(separator: ", "), style)
+    return missing(parts.values.keys.sorted().joined(separator: ", "), style)
   }
 
   private mutating func mixed(
@@ -129,11 +131,11 @@ struct Paints {
   }
 
   /// The colour of an asset catalog for the scheme and the contrast. The archive has only those that differ.
-  private func variant(of parts: [String: ArchivedValue], _ style: ViewStyle) -> ArchivedValue? {
-    let scheme = (style.colorScheme == .dark ? parts["dark"] : nil) ?? parts["light"]
+  private func variant(of parts: ArchivedArguments, _ style: ViewStyle) -> ArchivedValue? {
+    let scheme = (style.colorScheme == .dark ? parts[.dark] : nil) ?? parts[.light]
     guard hasIncreasedContrast else { return scheme }
-    if style.colorScheme == .dark { return parts["darkContrast"] ?? scheme }
-    return parts["lightContrast"] ?? scheme
+    if style.colorScheme == .dark { return parts[.darkContrast] ?? scheme }
+    return parts[.lightContrast] ?? scheme
   }
 
   /// `Color.gradient`: a little lighter at the top. Ours: Apple publishes no numbers.
@@ -151,8 +153,8 @@ struct Paints {
     let rect = Rect(x: 0, y: 0, width: 1, height: 1)
     return list.enumerated().map { index, value in
       var (color, location) = (value, Double(index) / Double(max(list.count - 1, 1)))
-      if case .record(let parts) = value, let own = parts["location"]?.number {
-        (color, location) = (parts["color"] ?? value, own.isFinite ? min(max(own, 0), 1) : 0)
+      if case .record(let parts) = value, let own = parts[.location]?.number {
+        (color, location) = (parts[.color] ?? value, own.isFinite ? min(max(own, 0), 1) : 0)
       }
       guard case .color(let found) = paint(color, style, in: rect, depth: 1) else {
         return Paint.Stop(color: RGBA(0.5, 0.5, 0.5), location: location)
@@ -187,25 +189,25 @@ extension String {
 
 extension Paints {
   /// `EllipticalGradient`: a circle in the unit square, stretched to the rectangle.
-  func elliptical(_ stops: [Paint.Stop], _ parts: [String: ArchivedValue], in rect: Rect) -> Paint {
-    func radius(_ label: String, _ usual: Double) -> Double {
+  func elliptical(_ stops: [Paint.Stop], _ parts: ArchivedArguments, in rect: Rect) -> Paint {
+    func radius(_ label: ArgumentLabel, _ usual: Double) -> Double {
       parts[label]?.number.flatMap { $0.isFinite ? min(max($0, 0), 1_000_000) : nil } ?? usual
     }
-    let centre = point(parts["center"], in: rect) ?? Point(x: rect.midX, y: rect.midY)
+    let centre = point(parts[.center], in: rect) ?? Point(x: rect.midX, y: rect.midY)
     guard rect.size.width > 0, rect.size.height > 0, let last = stops.last else {
       return .color(stops.last?.color ?? RGBA(0, 0, 0, opacity: 0))
     }
-    let (from, to) = (radius("from", 0), radius("to", 0.5))
+    let (from, to) = (radius(.from, 0), radius(.to, 0.5))
     return to > 0 ? .elliptical(stops, centre: centre, unit: rect.size, from: from, to: to) : .color(last.color)
   }
 
   /// `AngularGradient`. Source of what is beyond the two angles: its documentation.
-  func angular(_ stops: [Paint.Stop], _ parts: [String: ArchivedValue], in rect: Rect) -> Paint {
-    func angle(_ label: String) -> Double {
+  func angular(_ stops: [Paint.Stop], _ parts: ArchivedArguments, in rect: Rect) -> Paint {
+    func angle(_ label: ArgumentLabel) -> Double {
       parts[label]?.number.flatMap { $0.isFinite ? min(max($0, -1_000_000), 1_000_000) : nil } ?? 0
     }
-    let centre = point(parts["center"], in: rect) ?? Point(x: rect.midX, y: rect.midY)
-    var (start, span) = (angle("from"), angle("to") - angle("from"))
+    let centre = point(parts[.center], in: rect) ?? Point(x: rect.midX, y: rect.midY)
+    var (start, span) = (angle(.from), angle(.to) - angle(.from))
     var sorted = Self.ascending(stops)
     if span < 0 {
       (start, span) = (start + span, -span)

@@ -137,7 +137,7 @@ struct PictureBuilder {
     case .fill(.accessoryWidgetBackground): return [accessoryBackground(view)]
     case .fill(.color), .fill(.linearGradient), .fill(.radialGradient), .fill(.ellipticalGradient),
       .fill(.angularGradient):
-      let value = view.arguments["color"] ?? view.arguments["style"] ?? "clear"
+      let value = view.arguments[.color] ?? view.arguments[.style] ?? "clear"
       return [.fill(Path(view.frame), paints.paint(value, view.style, in: view.frame), isEvenOdd: false)]
     case .leaf(.emptyView), .leaf(.spacer), .leaf(.unsupportedView), .container, .control, .chart, .mark, .unknown:
       return nil
@@ -154,31 +154,31 @@ struct PictureBuilder {
     for operation in view.operations {
       guard case .shape(let name) = operation.name else { continue }
       let arguments = operation.arguments
-      func number(_ label: String) -> Double? {
+      func number(_ label: ArgumentLabel) -> Double? {
         arguments[label]?.number.flatMap { $0.isFinite ? $0 : nil }
       }
       switch name {
-      case .trim: path = path.trimmed(from: number("from") ?? 0, to: number("to") ?? 1)
+      case .trim: path = path.trimmed(from: number(.from) ?? 0, to: number(.to) ?? 1)
       case .rotation:
-        let anchor = (arguments["anchor"]?.string ?? "center").unitPoint(in: view.frame)
+        let anchor = (arguments[.anchor]?.string ?? "center").unitPoint(in: view.frame)
         path = path.rotated(
-          degrees: number("degrees") ?? 0, about: anchor ?? Point(x: view.frame.midX, y: view.frame.midY))
+          degrees: number(.degrees) ?? 0, about: anchor ?? Point(x: view.frame.midX, y: view.frame.midY))
       case .scale:
-        let (x, y, centre) = (number("x") ?? 1, number("y") ?? 1, Point(x: view.frame.midX, y: view.frame.midY))
+        let (x, y, centre) = (number(.x) ?? 1, number(.y) ?? 1, Point(x: view.frame.midX, y: view.frame.midY))
         path = path.mapped { Point(x: centre.x + ($0.x - centre.x) * x, y: centre.y + ($0.y - centre.y) * y) }
       case .fill:
-        let value = arguments["style"] ?? "foreground"
+        let value = arguments[.style] ?? "foreground"
         let paint = paints.paint(value, view.style, in: view.frame)
         drawings += backdrop(of: value, within: stroke == nil ? path : nil)
         if let stroke {
           drawings.append(.stroke(path, paint, stroke))
         } else {
-          drawings.append(.fill(path, paint, isEvenOdd: arguments["eoFill"] == true))
+          drawings.append(.fill(path, paint, isEvenOdd: arguments[.eoFill] == true))
         }
-      case .stroke where arguments["style"] == nil: stroke = Stroke(arguments)
+      case .stroke where arguments[.style] == nil: stroke = Stroke(arguments)
       case .stroke, .strokeBorder:
         let line = Stroke(arguments)
-        let value = arguments["style"] ?? "foreground"
+        let value = arguments[.style] ?? "foreground"
         let paint = paints.paint(value, view.style, in: view.frame)
         drawings += backdrop(of: value, within: nil)
         drawings.append(.stroke(name == .stroke ? path : border(view, line.width) ?? path, paint, line))
@@ -197,7 +197,7 @@ struct PictureBuilder {
   /// The outline of a shape by half a line within it.
   private func border(_ view: PlacedView, _ width: Double) -> Path? {
     var inner = view
-    inner.arguments["inset"] = .number((view.arguments["inset"]?.number ?? 0) + width / 2)
+    inner.arguments[.inset] = .number((view.arguments[.inset]?.number ?? 0) + width / 2)
     return Path(inner, container: container)
   }
 
@@ -220,38 +220,38 @@ struct PictureBuilder {
     let inner = innerDrawings(of: view)
     var group = Drawing.Group()
     let arguments = view.arguments
-    func number(_ label: String) -> Double? { arguments[label]?.number.flatMap { $0.isFinite ? $0 : nil } }
+    func number(_ label: ArgumentLabel) -> Double? { arguments[label]?.number.flatMap { $0.isFinite ? $0 : nil } }
     let anchor =
-      (arguments["anchor"]?.string ?? "center").unitPoint(in: view.frame)
+      (arguments[.anchor]?.string ?? "center").unitPoint(in: view.frame)
       ?? Point(x: view.frame.midX, y: view.frame.midY)
     switch name {
     case .widgetAccentable, .widgetAccentedRenderingMode, .drawn: return inner
     case .compositingGroup, .drawingGroup: group.isIsolated = true
     case .hidden: return []
-    case .opacity: group.opacity = min(max(number("opacity") ?? 1, 0), 1)
-    case .blur: group.blur = max(0, number("radius") ?? 0)
+    case .opacity: group.opacity = min(max(number(.opacity) ?? 1, 0), 1)
+    case .blur: group.blur = max(0, number(.radius) ?? 0)
     case .clipped: group.clip = Path(view.frame)
     case .cornerRadius:
       group.clip = Path(
-        roundedRect: view.frame, radii: Array(repeating: number("radius") ?? 0, count: 4), isContinuous: false)
-    case .rotationEffect: group.rotation = Drawing.Rotation(degrees: number("degrees") ?? 0, about: anchor)
+        roundedRect: view.frame, radii: Array(repeating: number(.radius) ?? 0, count: 4), isContinuous: false)
+    case .rotationEffect: group.rotation = Drawing.Rotation(degrees: number(.degrees) ?? 0, about: anchor)
     case .rotation3DEffect:
       note(".rotation3DEffect is not drawn")
       return inner
     case .scaleEffect:
-      let factor = number("scale") ?? 1
-      group.scale = Drawing.Scaling(x: number("x") ?? factor, y: number("y") ?? factor, about: anchor)
+      let factor = number(.scale) ?? 1
+      group.scale = Drawing.Scaling(x: number(.x) ?? factor, y: number(.y) ?? factor, about: anchor)
     case .shadow:
       var color = RGBA(0, 0, 0, opacity: 0.33)
-      if let own = arguments["color"], case .color(let found) = paints.paint(own, view.style, in: view.frame) {
+      if let own = arguments[.color], case .color(let found) = paints.paint(own, view.style, in: view.frame) {
         color = found
       }
       color = tones.map { $0.color.faded(color.opacity) } ?? color
       group.shadow = Drawing.Shadow(
-        color: color, radius: max(0, number("radius") ?? 0), x: number("x") ?? 0, y: number("y") ?? 0)
+        color: color, radius: max(0, number(.radius) ?? 0), x: number(.x) ?? 0, y: number(.y) ?? 0)
     case .border:
-      let width = max(0, number("width") ?? 1)
-      let paint = paints.paint(arguments["style"] ?? "foreground", view.style, in: view.frame)
+      let width = max(0, number(.width) ?? 1)
+      let paint = paints.paint(arguments[.style] ?? "foreground", view.style, in: view.frame)
       let border = [Drawing.stroke(Path(view.frame.inset(Insets(width / 2))), paint, Stroke(width: width))]
       return inner + (tones?.toned(border) ?? border)
     }
@@ -261,17 +261,17 @@ struct PictureBuilder {
 
 extension Stroke {
   /// The stroke style in an operation on a shape.
-  init(_ arguments: [String: ArchivedValue]) {
-    func number(_ label: String, _ usual: Double) -> Double {
+  init(_ arguments: ArchivedArguments) {
+    func number(_ label: ArgumentLabel, _ usual: Double) -> Double {
       arguments[label]?.number.flatMap { $0.isFinite ? $0 : nil } ?? usual
     }
-    self.init(width: max(0, number("lineWidth", 1)))
-    cap = arguments["lineCap"]?.string ?? cap
-    join = arguments["lineJoin"]?.string ?? join
-    if case .list(let lengths) = arguments["dash"] {
+    self.init(width: max(0, number(.lineWidth, 1)))
+    cap = arguments[.lineCap]?.string ?? cap
+    join = arguments[.lineJoin]?.string ?? join
+    if case .list(let lengths) = arguments[.dash] {
       dash = lengths.compactMap(\.number).filter { $0.isFinite && $0 >= 0 }
     }
-    dashPhase = number("dashPhase", 0)
+    dashPhase = number(.dashPhase, 0)
   }
 }
 
@@ -288,7 +288,7 @@ extension PictureBuilder {
           y: view.frame.minY + line.baseline - fragment.style.baselineOffset)
         let paint = paints.foreground(fragment.style, in: view.frame)
         let metrics = glyphs.metrics(of: fragment.font)
-        if let image = fragment.image, image["systemName"] == nil {
+        if let image = fragment.image, image[.systemName] == nil {
           note("\(named(image)) in a text is not drawn")
         } else if let image = fragment.image {
           let side = fragment.width
@@ -341,18 +341,18 @@ extension PictureBuilder {
 
 extension PictureBuilder {
   /// The name of an image in notices.
-  func named(_ arguments: [String: ArchivedValue]) -> String {
-    arguments["name"]?.string.map { "the image \"\($0)\"" } ?? "an image"
+  func named(_ arguments: ArchivedArguments) -> String {
+    arguments[.name]?.string.map { "the image \"\($0)\"" } ?? "an image"
   }
 
   /// The drawings of an image: its file, in the foreground style if it is a template; a symbol of the system or of the
   /// author; or, for a hidden image, a rounded rectangle. An image that cannot be drawn has a notice.
   mutating func image(_ view: PlacedView) -> [Drawing] {
     let arguments = view.arguments
-    if arguments["systemName"] != nil {
+    if arguments[.systemName] != nil {
       return symbol(arguments, view.frame, view.style, operations: view.operations)
     }
-    if arguments["text"] != nil {
+    if arguments[.text] != nil {
       let radius = min(view.frame.size.width, view.frame.size.height) / 4
       return [
         .fill(
@@ -360,8 +360,8 @@ extension PictureBuilder {
           paints.foreground(view.style, in: view.frame).faded(0.2), isEvenOdd: false)
       ]
     }
-    guard let digest = arguments["image"]?.string else {
-      note("\(named(arguments)) is not drawn: \(arguments["problem"]?.string ?? "its pixels are not known")")
+    guard let digest = arguments[.image]?.string else {
+      note("\(named(arguments)) is not drawn: \(arguments[.problem]?.string ?? "its pixels are not known")")
       return []
     }
     guard let data = images[digest] else {
@@ -370,7 +370,7 @@ extension PictureBuilder {
     }
     do throws(ImageFault) {
       noteModifiers(of: view)
-      if let variant = SymbolVariant(arguments["symbol"], view.style) { return try symbol(data, variant, view) }
+      if let variant = SymbolVariant(arguments[.symbol], view.style) { return try symbol(data, variant, view) }
       var drawings: [Drawing]
       if VectorFile.isLikely(data) {
         let image = try VectorImage(data, in: view.frame)
@@ -389,8 +389,8 @@ extension PictureBuilder {
 
   /// The author's mode, the last one first, or else that of the asset catalog.
   private func isTemplate(_ view: PlacedView) -> Bool {
-    let own = view.operations.last { $0.name == .shape(.renderingMode) && $0.arguments["mode"] != nil }
-    return (own?.arguments["mode"] ?? view.arguments["intent"]) == "template"
+    let own = view.operations.last { $0.name == .shape(.renderingMode) && $0.arguments[.mode] != nil }
+    return (own?.arguments[.mode] ?? view.arguments[.intent]) == "template"
   }
 
   /// The foreground style with the opacity of the image.
@@ -408,13 +408,13 @@ extension PictureBuilder {
     let name = named(view.arguments)
     let mode = view.style.symbolRenderingMode ?? (view.style.foreground.count > 1 ? "palette" : "monochrome")
     if mode == "multicolor" { note("\(name) is drawn in one colour") }
-    if view.arguments["variableValue"] != nil { note("the variable value of \(name) is not drawn") }
+    if view.arguments[.variableValue] != nil { note("the variable value of \(name) is not drawn") }
     let levels = ["hierarchical", "palette"].contains(mode) ? 0..<3 : 0..<1
     let paints = levels.map { paint($0, view.style, view.frame) }
     let image = try VectorImage(symbol: data, variant, in: view.frame, paints)
     note(image.missing, of: view)
     var group = Drawing.Group()
-    group.label = view.arguments["name"]?.string ?? "symbol"
+    group.label = view.arguments[.name]?.string ?? "symbol"
     return [.group(group, image.drawings)]
   }
 
@@ -428,10 +428,10 @@ extension PictureBuilder {
       guard case .shape(let name) = operation.name else { continue }
       switch name {
       case .resizable:
-        for label in ["capInsets", "resizingMode"] where operation.arguments[label] != nil {
-          note("\(named(view.arguments)) is stretched: \(label) of resizable has no effect")
+        for label in [ArgumentLabel.capInsets, .resizingMode] where operation.arguments[label] != nil {
+          note("\(named(view.arguments)) is stretched: \(label.rawValue) of resizable has no effect")
         }
-      case .interpolation where operation.arguments["interpolation"] == "none":
+      case .interpolation where operation.arguments[.interpolation] == "none":
         note("\(named(view.arguments)) is drawn smooth: interpolation(.none) has no effect")
       case .interpolation, .renderingMode, .antialiased, .fill, .stroke, .strokeBorder, .trim, .rotation, .scale, .size,
         .chartPlotStyle:
@@ -447,14 +447,14 @@ extension PictureBuilder {
   ///
   /// - Parameter arguments: those of the image.
   mutating func symbol(
-    _ arguments: [String: ArchivedValue], _ frame: Rect, _ style: ViewStyle,
+    _ arguments: ArchivedArguments, _ frame: Rect, _ style: ViewStyle,
     operations: [ViewArchive.Modifier] = []
   ) -> [Drawing] {
-    let name = arguments["systemName"]?.string ?? "image"
+    let name = arguments[.systemName]?.string ?? "image"
     let side = min(frame.size.width, frame.size.height)
     guard side > 0, side.isFinite else { return [] }
     let square = Rect(x: frame.midX - side / 2, y: frame.midY - side / 2, width: side, height: side)
-    let isOriginal = operations.contains { $0.name == .shape(.renderingMode) && $0.arguments["mode"] == "original" }
+    let isOriginal = operations.contains { $0.name == .shape(.renderingMode) && $0.arguments[.mode] == "original" }
     // Several styles without a mode are a palette.
     let mode = style.symbolRenderingMode ?? (style.foreground.count > 1 ? "palette" : "monochrome")
     let isLayered = !isOriginal && ["hierarchical", "palette"].contains(mode)
@@ -463,7 +463,7 @@ extension PictureBuilder {
       return placeholder(name, square, style)
     }
     if isOriginal || mode == "multicolor" { note("the symbol \"\(name)\" is drawn in one colour") }
-    if arguments["variableValue"] != nil { note("the variable value of the symbol \"\(name)\" is not drawn") }
+    if arguments[.variableValue] != nil { note("the variable value of the symbol \"\(name)\" is not drawn") }
     let weight = style.resolvedFont.weight
     if weight.rawValue < FontDescription.Weight.regular.rawValue {
       note("symbols in a weight below regular are drawn as regular")
@@ -527,7 +527,7 @@ extension PictureBuilder {
       style.foreground = [style.foreground[min(level, style.foreground.count - 1)]]
     } else {
       let rank = ArchivedValue.string(["primary", "secondary", "tertiary"][level])
-      style.foreground = [style.foreground.first.map { .record(["style": $0, "rank": rank]) } ?? rank]
+      style.foreground = [style.foreground.first.map { .record([.style: $0, .rank: rank]) } ?? rank]
     }
     return paints.foreground(style, in: frame)
   }
@@ -609,7 +609,7 @@ extension PictureBuilder {
   private mutating func colorEffect(_ view: PlacedView, _ name: ColorModifier) -> Drawing.Group? {
     var group = Drawing.Group()
     if name == .blendMode {
-      let mode = view.arguments["mode"]?.string ?? "normal"
+      let mode = view.arguments[.mode]?.string ?? "normal"
       guard let blend = Drawing.Blend(rawValue: mode) else {
         note("the blend mode \(mode) is drawn as normal")
         return nil
@@ -618,10 +618,10 @@ extension PictureBuilder {
       return group
     }
     var color: RGBA?
-    if let value = view.arguments["color"], case .color(let found) = paints.paint(value, view.style, in: view.frame) {
+    if let value = view.arguments[.color], case .color(let found) = paints.paint(value, view.style, in: view.frame) {
       color = found
     }
-    let amount = view.arguments["amount"]?.number ?? view.arguments["degrees"]?.number
+    let amount = view.arguments[.amount]?.number ?? view.arguments[.degrees]?.number
     guard let map = Drawing.ColorMap(name, amount: amount, color: color) else {
       note(".\(name.rawValue) is not drawn")
       return nil
@@ -651,8 +651,8 @@ extension PictureBuilder {
   /// The drawings within a modifier, in the group of colours to which it adds them.
   private mutating func innerDrawings(of view: PlacedView) -> [Drawing] {
     let outer = tones
-    if view.kind == .effect(.widgetAccentable), view.arguments["accentable"] != false { tones?.isAccent = true }
-    if view.kind == .effect(.widgetAccentedRenderingMode) { tones?.imageMode = view.arguments["mode"]?.string }
+    if view.kind == .effect(.widgetAccentable), view.arguments[.accentable] != false { tones?.isAccent = true }
+    if view.kind == .effect(.widgetAccentedRenderingMode) { tones?.imageMode = view.arguments[.mode]?.string }
     defer { tones = outer }
     return view.children.flatMap { drawings(of: $0) }
   }
@@ -661,7 +661,7 @@ extension PictureBuilder {
   /// can be read in the same colour.
   func tones(for view: PlacedView) -> AccentedTones? {
     guard var tones else { return nil }
-    if view.arguments["isFilledControl"] == true { tones.opacity = 0.3 }
+    if view.arguments[.isFilledControl] == true { tones.opacity = 0.3 }
     return tones
   }
 

@@ -175,27 +175,27 @@ extension ArchivingContext {
 
 /// Source: `Charts.AxisGridLine`.
 nonisolated public struct AxisGridLine: ArchivedAxisMark {
-  private let arguments: [String: ArchivedValue?]
+  private let arguments: ArchivedArguments
 
   public init(centered: Bool? = nil, stroke: StrokeStyle? = nil) {
-    arguments = ["centered": centered?.archived, "stroke": stroke?.archived]
+    arguments = [.centered: centered?.archived, .stroke: stroke?.archived]
   }
 
   @MainActor func parts(of value: AxisValue, in context: ArchivingContext) -> [ViewArchive.Modifier] {
-    [ViewArchive.Modifier(.chart(.gridLine), arguments.compactMapValues { $0 })]
+    [ViewArchive.Modifier(.chart(.gridLine), arguments)]
   }
 }
 
 /// Source: `Charts.AxisTick`. `length` is in points.
 nonisolated public struct AxisTick: ArchivedAxisMark {
-  private let arguments: [String: ArchivedValue?]
+  private let arguments: ArchivedArguments
 
   public init(centered: Bool? = nil, length: CGFloat? = nil, stroke: StrokeStyle? = nil) {
-    arguments = ["centered": centered?.archived, "length": length?.archived, "stroke": stroke?.archived]
+    arguments = [.centered: centered?.archived, .length: length?.archived, .stroke: stroke?.archived]
   }
 
   @MainActor func parts(of value: AxisValue, in context: ArchivingContext) -> [ViewArchive.Modifier] {
-    [ViewArchive.Modifier(.chart(.tick), arguments.compactMapValues { $0 })]
+    [ViewArchive.Modifier(.chart(.tick), arguments)]
   }
 }
 
@@ -217,7 +217,7 @@ nonisolated public struct AxisValueLabel<Content: View>: ArchivedAxisMark {
     .Modifier]
   {
     let view = context.environment.during { content(value) }
-    let arguments = centered.map { ["centered": $0.archived] } ?? [:]
+    let arguments: ArchivedArguments = [.centered: centered?.archived]
     return [ViewArchive.Modifier(.chart(.valueLabel), arguments, views: try context.children(of: view))]
   }
 }
@@ -320,8 +320,8 @@ nonisolated struct StyledAxisMark<Content: AxisMark>: ArchivedAxisMark {
     try context.parts(of: content, value).map { part in
       var part = part
       for index in part.views.indices { part.views[index].modifiers.append(modifier) }
-      if part.views.isEmpty, let style = modifier.arguments["style"], part.arguments["style"] == nil {
-        part.arguments["style"] = style
+      if part.views.isEmpty, let style = modifier.arguments[.style], part.arguments[.style] == nil {
+        part.arguments[.style] = style
       }
       return part
     }
@@ -331,11 +331,11 @@ nonisolated struct StyledAxisMark<Content: AxisMark>: ArchivedAxisMark {
 extension AxisMark {
   nonisolated public func foregroundStyle<S: ShapeStyle>(_ style: S) -> some AxisMark {
     StyledAxisMark(
-      content: self, modifier: ViewArchive.Modifier(.style(.foregroundStyle), ["style": style.archived(in: .current)]))
+      content: self, modifier: ViewArchive.Modifier(.style(.foregroundStyle), [.style: style.archived(in: .current)]))
   }
   nonisolated public func font(_ font: Font?) -> some AxisMark {
     StyledAxisMark(
-      content: self, modifier: ViewArchive.Modifier(.style(.font), font.map { ["font": $0.archived] } ?? [:]))
+      content: self, modifier: ViewArchive.Modifier(.style(.font), [.font: font?.archived]))
   }
 }
 

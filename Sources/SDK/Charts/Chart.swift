@@ -31,29 +31,29 @@ nonisolated public struct Chart<Content: ChartContent>: View, ArchivedView {
     let model = ChartModel(
       marks: marks.compactMap(ChartMark.init), domains: settings.domains, categories: settings.categories,
       ticks: settings.axes.mapValues(\.givenValues))
-    var arguments: [String: ArchivedValue?] = ["styles": settings.archivedStyles(of: model)]
-    if settings.isLegendHidden { arguments["legend"] = "hidden" }
+    var arguments: ArchivedArguments = [.styles: settings.archivedStyles(of: model)]
+    if settings.isLegendHidden { arguments[.legend] = "hidden" }
     // The system's values of an axis depend on the size, as the content of `GeometryReader`.
     var size = context.environment.proposedSize
     if ChartModel.Dimension.allCases.contains(where: { settings.choosesValues($0, of: model) }) {
       let (identifier, found, _) = context.enterClosure()
       size = found
-      (arguments["size"], arguments["closure"]) = (identifier.map { _ in found.archived }, identifier?.archived)
+      (arguments[.size], arguments[.closure]) = (identifier.map { _ in found.archived }, identifier?.archived)
     }
     var axes: [ViewArchive] = []
     for dimension in ChartModel.Dimension.allCases {
-      arguments[dimension.rawValue + "Scale"] = settings.domains[dimension]?.archived
+      arguments[dimension.scaleLabel] = settings.domains[dimension]?.archived
       guard model.hasAxes, model.hasValues(dimension) else { continue }
       let axis = settings.axes[dimension] ?? ChartSettings.Axis()
       if axis.isHidden {
-        arguments[dimension.rawValue + "Axis"] = "hidden"
+        arguments[dimension.axisLabel] = "hidden"
         continue
       }
       let usual = AxisMarks().groups
       for group in axis.groups ?? usual { axes.append(try self.axis(dimension, group, model, size, context)) }
     }
     return ViewArchive(
-      .chart(.chart), given: arguments, children: marks + axes, modifiers: try settings.archivedPlotStyle(in: context))
+      .chart(.chart), arguments, children: marks + axes, modifiers: try settings.archivedPlotStyle(in: context))
   }
 
   /// Archives one group of marks of an axis: a view for each value, with its lines and its label as modifiers.
@@ -72,14 +72,14 @@ nonisolated public struct Chart<Content: ChartContent>: View, ArchivedView {
         index: index, count: ticks.values.count, value: value, unit: ticks.unit, isHorizontal: dimension == .x)
       let mark = environment.during { group.marks(value) }
       children.append(
-        ViewArchive(.chart(.axisMark), ["value": value.value.archived], modifiers: try context.parts(of: mark, value)))
+        ViewArchive(.chart(.axisMark), [.value: value.value.archived], modifiers: try context.parts(of: mark, value)))
     }
     let position = group.position.name
     return ViewArchive(
       .chart(.axisMarks),
-      given: [
-        "axis": .string(dimension.rawValue), "position": position == "automatic" ? nil : .string(position),
-        "values": group.values.isAutomatic && !ticks.values.contains { $0.category != nil } ? "automatic" : nil,
+      [
+        .axis: .string(dimension.rawValue), .position: position == "automatic" ? nil : .string(position),
+        .values: group.values.isAutomatic && !ticks.values.contains { $0.category != nil } ? "automatic" : nil,
       ],
       children: children)
   }
@@ -108,8 +108,8 @@ extension ChartSettings {
     let names = categories.isEmpty ? model.categories : categories
     return .list(
       names.enumerated().map { index, name in
-        var parts: [String: ArchivedValue] = ["category": .string(name)]
-        if !styles.isEmpty { parts["style"] = styles[index % styles.count] }
+        var parts: ArchivedArguments = [.category: .string(name)]
+        if !styles.isEmpty { parts[.style] = styles[index % styles.count] }
         return .record(parts)
       })
   }

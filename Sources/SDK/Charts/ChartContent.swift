@@ -45,10 +45,9 @@ extension ArchivedMark {
 extension ViewArchive {
   /// A mark with its values by channel.
   init(
-    _ kind: MarkView, _ values: [ChartMark.Channel: ArchivedValue], _ arguments: [String: ArchivedValue?] = [:]
+    _ kind: MarkView, _ values: ArchivedArguments, _ arguments: ArchivedArguments = [:]
   ) {
-    let channels = Dictionary(uniqueKeysWithValues: values.map { ($0.key.rawValue, $0.value) })
-    self.init(.mark(kind), given: arguments.merging(channels) { $1 })
+    self.init(.mark(kind), arguments.merging(values))
   }
 }
 
@@ -194,7 +193,7 @@ nonisolated struct ModifiedChartContent<Content: ChartContent>: ChartContent, Ar
 
   let content: Content
   let name: ModifierName
-  let arguments: [String: ArchivedValue]
+  let arguments: ArchivedArguments
   let views: () -> [any View]
 
   @MainActor func marks(in context: ArchivingContext) throws(ArchiveRefusal) -> [ViewArchive] {
@@ -212,51 +211,51 @@ nonisolated struct ModifiedChartContent<Content: ChartContent>: ChartContent, Ar
 // Source of all: `Charts.ChartContent` of the iOS 18 SDK.
 extension ChartContent {
   nonisolated private func modified(
-    _ name: ModifierName, _ arguments: [String: ArchivedValue?], views: @escaping () -> [any View] = { [] }
+    _ name: ModifierName, _ arguments: ArchivedArguments, views: @escaping () -> [any View] = { [] }
   ) -> some ChartContent {
-    ModifiedChartContent(content: self, name: name, arguments: arguments.compactMapValues { $0 }, views: views)
+    ModifiedChartContent(content: self, name: name, arguments: arguments, views: views)
   }
 
   nonisolated public func foregroundStyle<S: ShapeStyle>(_ style: S) -> some ChartContent {
-    modified(.style(.foregroundStyle), ["style": style.archived(in: .current)])
+    modified(.style(.foregroundStyle), [.style: style.archived(in: .current)])
   }
   /// Gives each category its own style.
   nonisolated public func foregroundStyle<D: Plottable>(by value: PlottableValue<D>) -> some ChartContent
   where D.PrimitivePlottable == String {
-    modified(.style(.foregroundStyle), ["by": value.archived])
+    modified(.style(.foregroundStyle), [.by: value.archived])
   }
   /// `opacity` is from 0 to 1.
   nonisolated public func opacity(_ opacity: Double) -> some ChartContent {
-    modified(.effect(.opacity), ["opacity": opacity.archived])
+    modified(.effect(.opacity), [.opacity: opacity.archived])
   }
   /// `radius` is in points.
   nonisolated public func cornerRadius(_ radius: CGFloat, style: RoundedCornerStyle = .continuous) -> some ChartContent
   {
-    modified(.effect(.cornerRadius), ["radius": radius.archived, "style": style == .continuous ? nil : style.archived])
+    modified(.effect(.cornerRadius), [.radius: radius.archived, .style: style == .continuous ? nil : style.archived])
   }
   nonisolated public func interpolationMethod(_ method: InterpolationMethod) -> some ChartContent {
-    modified(.chart(.interpolationMethod), method.arguments.mapValues { $0 })
+    modified(.chart(.interpolationMethod), method.arguments)
   }
   nonisolated public func lineStyle(_ style: StrokeStyle) -> some ChartContent {
-    modified(.chart(.lineStyle), ["style": style.archived])
+    modified(.chart(.lineStyle), [.style: style.archived])
   }
   nonisolated public func symbol(_ symbol: BasicChartSymbolShape) -> some ChartContent {
-    modified(.chart(.symbol), ["symbol": .string(symbol.name)])
+    modified(.chart(.symbol), [.symbol: .string(symbol.name)])
   }
   /// `area` is in square points.
   nonisolated public func symbolSize(_ area: CGFloat) -> some ChartContent {
-    modified(.chart(.symbolSize), ["area": area.archived])
+    modified(.chart(.symbolSize), [.area: area.archived])
   }
   nonisolated public func symbolSize(_ size: CGSize) -> some ChartContent {
-    modified(.chart(.symbolSize), ["size": size.archived])
+    modified(.chart(.symbolSize), [.size: size.archived])
   }
   /// Puts the marks of different categories at one place beside each other.
   nonisolated public func position<P: Plottable>(by value: PlottableValue<P>) -> some ChartContent
   where P.PrimitivePlottable == String {
-    modified(.layout(.position), ["by": value.archived])
+    modified(.layout(.position), [.by: value.archived])
   }
   nonisolated public func zIndex(_ value: Double) -> some ChartContent {
-    modified(.layout(.zIndex), ["value": value.archived])
+    modified(.layout(.zIndex), [.value: value.archived])
   }
   /// `spacing` is in points.
   nonisolated public func annotation<C: View>(
@@ -265,33 +264,33 @@ extension ChartContent {
   ) -> some ChartContent {
     modified(
       .chart(.annotation),
-      ["position": .string(position.name), "alignment": alignment.archived, "spacing": spacing?.archived]
+      [.position: .string(position.name), .alignment: alignment.archived, .spacing: spacing?.archived]
     ) { [content()] }
   }
 
   nonisolated public func accessibilityLabel(_ label: Text) -> some ChartContent {
-    modified(.accessibility(.label), ["label": .string(label.resolved(in: .current))])
+    modified(.accessibility(.label), [.label: .string(label.resolved(in: .current))])
   }
   nonisolated public func accessibilityLabel(_ labelKey: LocalizedStringKey) -> some ChartContent {
     accessibilityLabel(Text(labelKey))
   }
   @_disfavoredOverload nonisolated public func accessibilityLabel<S: StringProtocol>(_ label: S) -> some ChartContent {
-    modified(.accessibility(.label), ["label": .string(String(label))])
+    modified(.accessibility(.label), [.label: .string(String(label))])
   }
   nonisolated public func accessibilityValue(_ value: Text) -> some ChartContent {
-    modified(.accessibility(.value), ["value": .string(value.resolved(in: .current))])
+    modified(.accessibility(.value), [.value: .string(value.resolved(in: .current))])
   }
   nonisolated public func accessibilityValue(_ valueKey: LocalizedStringKey) -> some ChartContent {
     accessibilityValue(Text(valueKey))
   }
   @_disfavoredOverload nonisolated public func accessibilityValue<S: StringProtocol>(_ value: S) -> some ChartContent {
-    modified(.accessibility(.value), ["value": .string(String(value))])
+    modified(.accessibility(.value), [.value: .string(String(value))])
   }
   nonisolated public func accessibilityIdentifier(_ identifier: String) -> some ChartContent {
-    modified(.accessibility(.identifier), ["identifier": .string(identifier)])
+    modified(.accessibility(.identifier), [.identifier: .string(identifier)])
   }
   nonisolated public func accessibilityHidden(_ hidden: Bool) -> some ChartContent {
-    modified(.accessibility(.hidden), ["hidden": .bool(hidden)])
+    modified(.accessibility(.hidden), [.hidden: .bool(hidden)])
   }
 }
 

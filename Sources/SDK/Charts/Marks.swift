@@ -10,11 +10,11 @@ nonisolated public struct BarMark: ChartContent, ArchivedMark {
   let archived: ViewArchive
 
   private init(
-    _ values: [ChartMark.Channel: ArchivedValue], width: MarkDimension = .automatic,
+    _ values: ArchivedArguments, width: MarkDimension = .automatic,
     height: MarkDimension = .automatic, stacking: MarkStackingMethod = .standard
   ) {
     archived = ViewArchive(
-      .bar, values, ["width": width.archived, "height": height.archived, "stacking": stacking.archived])
+      .bar, values, [.width: width.archived, .height: height.archived, .stacking: stacking.archived])
   }
 
   public init<X: Plottable, Y: Plottable>(
@@ -66,13 +66,13 @@ nonisolated public struct AreaMark: ChartContent, ArchivedMark {
   public init<X: Plottable, Y: Plottable>(
     x: PlottableValue<X>, y: PlottableValue<Y>, stacking: MarkStackingMethod = .standard
   ) {
-    archived = ViewArchive(.area, [.x: x.archived, .y: y.archived], ["stacking": stacking.archived])
+    archived = ViewArchive(.area, [.x: x.archived, .y: y.archived], [.stacking: stacking.archived])
   }
   public init<X: Plottable, Y: Plottable, S: Plottable>(
     x: PlottableValue<X>, y: PlottableValue<Y>, series: PlottableValue<S>, stacking: MarkStackingMethod = .standard
   ) {
     archived = ViewArchive(
-      .area, [.x: x.archived, .y: y.archived, .series: series.archived], ["stacking": stacking.archived])
+      .area, [.x: x.archived, .y: y.archived, .series: series.archived], [.stacking: stacking.archived])
   }
   public init<X: Plottable, Y: Plottable>(x: PlottableValue<X>, yStart: PlottableValue<Y>, yEnd: PlottableValue<Y>) {
     archived = ViewArchive(.area, [.x: x.archived, .yStart: yStart.archived, .yEnd: yEnd.archived])
@@ -132,8 +132,8 @@ nonisolated public struct SectorMark: ChartContent, ArchivedMark {
     archived = ViewArchive(
       .sector, [.angle: angle.archived],
       [
-        "innerRadius": innerRadius.archived, "outerRadius": outerRadius.archived,
-        "angularInset": angularInset?.archived,
+        .innerRadius: innerRadius.archived, .outerRadius: outerRadius.archived,
+        .angularInset: angularInset?.archived,
       ])
   }
 }
@@ -145,13 +145,13 @@ public struct MarkDimension: Sendable, ExpressibleByFloatLiteral, ExpressibleByI
 
   public static let automatic = MarkDimension(archived: nil)
   public static func fixed(_ value: CGFloat) -> MarkDimension {
-    MarkDimension(archived: .record(["fixed": value.archived]))
+    MarkDimension(archived: .record([.fixed: value.archived]))
   }
   public static func inset(_ value: CGFloat) -> MarkDimension {
-    MarkDimension(archived: .record(["inset": value.archived]))
+    MarkDimension(archived: .record([.inset: value.archived]))
   }
   public static func ratio(_ value: CGFloat) -> MarkDimension {
-    MarkDimension(archived: .record(["ratio": value.archived]))
+    MarkDimension(archived: .record([.ratio: value.archived]))
   }
 
   private init(archived: ArchivedValue?) { self.archived = archived }
@@ -173,9 +173,9 @@ public struct MarkStackingMethod: Sendable {
 
 /// Source: `Charts.InterpolationMethod`.
 public struct InterpolationMethod: Sendable {
-  let arguments: [String: ArchivedValue]
-  private init(_ name: String, _ arguments: [String: ArchivedValue] = [:]) {
-    self.arguments = arguments.merging(["method": .string(name)]) { $1 }
+  let arguments: ArchivedArguments
+  private init(_ name: String, _ arguments: ArchivedArguments = [:]) {
+    self.arguments = arguments.merging([.method: .string(name)])
   }
 
   public static let linear = InterpolationMethod("linear")
@@ -185,11 +185,11 @@ public struct InterpolationMethod: Sendable {
   public static let stepEnd = InterpolationMethod("stepEnd")
   public static let cardinal = InterpolationMethod("cardinal")
   public static func cardinal(tension: CGFloat) -> InterpolationMethod {
-    InterpolationMethod("cardinal", ["tension": tension.archived])
+    InterpolationMethod("cardinal", [.tension: tension.archived])
   }
   public static let catmullRom = InterpolationMethod("catmullRom")
   public static func catmullRom(alpha: CGFloat) -> InterpolationMethod {
-    InterpolationMethod("catmullRom", ["alpha": alpha.archived])
+    InterpolationMethod("catmullRom", [.alpha: alpha.archived])
   }
 }
 

@@ -177,19 +177,19 @@ extension EnvironmentValues {
 extension View {
   /// The background colour of a Live Activity on the Lock Screen. A picture shows it; `nil`: the system's.
   @MainActor @preconcurrency public func activityBackgroundTint(_ color: Color?) -> some View {
-    modified(.undrawn(.activityBackgroundTint), ["color": color.map(\.archived)])
+    modified(.undrawn(.activityBackgroundTint), [.color: color.map(\.archived)])
   }
 
   /// The text colour of the system's button beside a Live Activity; without effect: no such button is shown.
   @MainActor @preconcurrency public func activitySystemActionForegroundColor(_ color: Color?) -> some View {
-    modified(.undrawn(.activitySystemActionForegroundColor), ["color": color.map(\.archived)])
+    modified(.undrawn(.activitySystemActionForegroundColor), [.color: color.map(\.archived)])
   }
 
   /// Where a view of the expanded presentation is when it does not fit beside the camera.
   @MainActor @preconcurrency public func dynamicIsland(
     verticalPlacement: DynamicIslandExpandedRegionVerticalPlacement
   ) -> some View {
-    modified(.undrawn(.dynamicIsland), ["verticalPlacement": .string(verticalPlacement.name)])
+    modified(.undrawn(.dynamicIsland), [.verticalPlacement: .string(verticalPlacement.name)])
   }
 }
 

@@ -9,12 +9,12 @@ extension View {
   /// The URL that the app opens when the user taps the widget. Of several in one view the outermost counts (ours: Apple
   /// documents it as undefined).
   @MainActor @preconcurrency public func widgetURL(_ url: URL?) -> some View {
-    modified(.silent(.widgetURL), ["url": url.map { .string($0.absoluteString) }])
+    modified(.silent(.widgetURL), [.url: url.map { .string($0.absoluteString) }])
   }
 
   /// Adds the view to the accented group of an accented widget. A `false` inside a `true` has no effect.
   @MainActor @preconcurrency public func widgetAccentable(_ accentable: Bool = true) -> some View {
-    modified(.effect(.widgetAccentable), ["accentable": .bool(accentable)])
+    modified(.effect(.widgetAccentable), [.accentable: .bool(accentable)])
   }
 
   /// A label beside the view on a watch face; without effect elsewhere.
@@ -36,7 +36,7 @@ extension View {
 
   /// Curves the view along the edge of a watch face; without effect elsewhere.
   @MainActor @preconcurrency public func widgetCurvesContent(_ curvesContent: Bool = true) -> some View {
-    modified(.undrawn(.widgetCurvesContent), ["curvesContent": .bool(curvesContent)])
+    modified(.undrawn(.widgetCurvesContent), [.curvesContent: .bool(curvesContent)])
   }
 }
 
@@ -45,7 +45,7 @@ extension Image {
   @MainActor @preconcurrency public func widgetAccentedRenderingMode(
     _ renderingMode: WidgetAccentedRenderingMode?
   ) -> some View {
-    modified(.effect(.widgetAccentedRenderingMode), ["mode": renderingMode.map { .string($0.name) }])
+    modified(.effect(.widgetAccentedRenderingMode), [.mode: renderingMode.map { .string($0.name) }])
   }
 }
 

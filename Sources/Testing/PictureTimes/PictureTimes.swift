@@ -76,7 +76,7 @@ import Pictures
     let row = ViewArchive(
       .container(.hStack),
       children: [
-        ViewArchive(.leaf(.image), ["systemName": "star"]), .text("Coffee at the corner"), ViewArchive(.leaf(.spacer)),
+        ViewArchive(.leaf(.image), [.systemName: "star"]), .text("Coffee at the corner"), ViewArchive(.leaf(.spacer)),
         .text("142 mg"), ViewArchive(.shape(.circle)), .text("10:12"), ViewArchive(.leaf(.divider)),
         ViewArchive(.fill(.color)), .text("today"),
       ])

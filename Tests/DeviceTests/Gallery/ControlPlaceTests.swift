@@ -43,13 +43,13 @@ import Testing
     #expect(!GallerySamples.phone().families(of: GallerySamples.widget("Weather", nil)).contains(.control))
   }
 
-  private func touch(_ intent: [String: ArchivedValue], isLocked: Bool, isDisabled: Bool = false) throws -> Touch {
+  private func touch(_ intent: ArchivedArguments, isLocked: Bool, isDisabled: Bool = false) throws -> Touch {
     let gallery = GallerySamples.gallery([control])
     let placement = Placement(
       id: 1, bundle: GallerySamples.bundle, kind: "Lamp", family: .control, location: .controlCenter)
     let view = ViewArchive(
-      .control(.toggle), ["intent": .record(intent.merging(["type": "SetLamp"]) { $1 })],
-      modifiers: isDisabled ? [.init(.silent(.disabled), ["disabled": true])] : [])
+      .control(.toggle), [.intent: .record(intent.merging([.type: "SetLamp"]))],
+      modifiers: isDisabled ? [.init(.silent(.disabled), [.disabled: true])] : [])
     return try gallery.touch(TapWidget(placement: 1), on: placement, view, isLocked: isLocked)
   }
 
@@ -60,7 +60,7 @@ import Testing
     let performed = Touch.perform(intent: "SetLamp", values: [:], by: .widgetExtension)
     #expect(try touch([:], isLocked: false) == performed)
     #expect(try touch([:], isLocked: true) == performed)
-    for intent: [String: ArchivedValue] in [["needsUnlock": true], ["opensApp": true]] {
+    for intent: ArchivedArguments in [[.needsUnlock: true], [.opensApp: true]] {
       #expect(try isNothing(touch(intent, isLocked: true)))
       #expect(try !isNothing(touch(intent, isLocked: false)))
     }

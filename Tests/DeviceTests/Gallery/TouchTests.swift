@@ -10,22 +10,23 @@ import Testing
 
 @Suite struct `Taps on a widget` {
   private let button = ViewArchive(
-    .control(.button), ["intent": .record(["type": "Drink", "values": .record(["cups": 1])])],
+    .control(.button),
+    [.intent: .record([.type: "Drink", .parameters: .record(ArchivedArguments(values: ["cups": 1]))])],
     children: [.text("Drink")])
   private let toggle = ViewArchive(
-    .control(.toggle), ["intent": .record(["type": "Play", "values": .record([:]), "opensApp": true])],
+    .control(.toggle), [.intent: .record([.type: "Play", .parameters: .record([:]), .opensApp: true])],
     children: [.text("Play")]
   )
   private let talk = ViewArchive(
-    .control(.button), ["intent": .record(["type": "Talk", "opensApp": false, "runsInApp": true])],
+    .control(.button), [.intent: .record([.type: "Talk", .opensApp: false, .runsInApp: true])],
     children: [.text("Talk")])
-  private let link = ViewArchive(.control(.link), ["destination": "app://more"], children: [.text("More")])
+  private let link = ViewArchive(.control(.link), [.destination: "app://more"], children: [.text("More")])
 
   private var view: ViewArchive {
     ViewArchive(
       .container(.vStack), children: [button, toggle, link, ViewArchive(.control(.button), children: [.text("Dead")])],
       modifiers: [
-        .init(.silent(.widgetURL), ["url": "app://inner"]), .init(.silent(.widgetURL), ["url": "app://outer"]),
+        .init(.silent(.widgetURL), [.url: "app://inner"]), .init(.silent(.widgetURL), [.url: "app://outer"]),
       ])
   }
 
@@ -63,13 +64,13 @@ import Testing
 
   @Test(.rule("GALLERY-40"))
   func `a tapped toggle shows its other state, and invalidatable content is redacted`() {
-    func switched(_ isOn: Bool) -> ViewArchive { ViewArchive(.control(.toggle), ["isOn": .bool(isOn)]) }
+    func switched(_ isOn: Bool) -> ViewArchive { ViewArchive(.control(.toggle), [.isOn: .bool(isOn)]) }
     func text(_ modifiers: [ViewArchive.Modifier]) -> ViewArchive { ViewArchive(.leaf(.text), modifiers: modifiers) }
     let mark = ViewArchive.Modifier(.silent(.invalidatableContent))
-    let never = ViewArchive.Modifier(.silent(.invalidatableContent), ["invalidatable": false])
+    let never = ViewArchive.Modifier(.silent(.invalidatableContent), [.invalidatable: false])
     let view = ViewArchive(
       .container(.vStack), children: [button, switched(false), switched(true), text([mark]), text([never])])
-    let redacted = text([mark, .init(.silent(.redacted), ["reason": "invalidated"])])
+    let redacted = text([mark, .init(.silent(.redacted), [.reason: "invalidated"])])
     #expect(view.touched(1).children == [button, switched(false), switched(true), redacted, text([never])])
     #expect(view.touched(2).children == [button, switched(true), switched(true), redacted, text([never])])
     #expect(view.touched(3).children == [button, switched(false), switched(false), redacted, text([never])])

@@ -65,7 +65,7 @@ import Testing
     let date = Date(timeIntervalSince1970: 100)
     func backed(_ text: String) -> ViewArchive {
       var view = ViewArchive.text(text)
-      view.modifiers = [.init(.layout(.containerBackground), ["placement": "widget", "style": "red"])]
+      view.modifiers = [.init(.layout(.containerBackground), [.placement: "widget", .style: "red"])]
       return view
     }
     let place = placement(.systemSmall, at: .homeScreen)

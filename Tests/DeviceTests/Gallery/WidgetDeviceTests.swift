@@ -191,7 +191,7 @@ import Testing
   }
 
   @Test func `a tile on a locked device redacts privacy-sensitive content`() {
-    let secret = ViewArchive(.leaf(.text), ["text": "secret"], modifiers: [.init(.silent(.privacySensitive))])
+    let secret = ViewArchive(.leaf(.text), [.text: "secret"], modifiers: [.init(.silent(.privacySensitive))])
     let shown = ShownWidget(
       entry: ArchivedEntry(date: .distantPast, view: .group([secret, .text("open")])),
       placeholder: ArchivedEntry(date: .distantPast, view: .text("sample")))
@@ -248,7 +248,7 @@ extension ViewArchive {
   /// With a background for the widget.
   fileprivate var backed: ViewArchive {
     var view = self
-    view.modifiers.append(Modifier(.layout(.containerBackground), ["placement": "widget"]))
+    view.modifiers.append(Modifier(.layout(.containerBackground), [.placement: "widget"]))
     return view
   }
 }

@@ -75,7 +75,7 @@ private let origin = TimelineSamples.origin
   func `a timeline with an image over the configured area is refused`(limit: Double) {
     let limits = ArchiveLimits(imageArea: limit)
     func image(_ width: Double, _ height: Double) -> [ArchivedEntry] {
-      let view = ViewArchive(.leaf(.image), ["pixelWidth": .number(width), "pixelHeight": .number(height)])
+      let view = ViewArchive(.leaf(.image), [.pixelWidth: .number(width), .pixelHeight: .number(height)])
       return [ArchivedEntry(date: origin, view: .group([view]))]
     }
     #expect(failure(image(1536, 2039), limits)?.reason.hasPrefix("imageArea: ") == true)

@@ -21,7 +21,7 @@ private let origin = TimelineSamples.origin
   /// The widths with which the closures of an entry were called.
   private func entry(_ widths: [Double], _ offset: Double = 0) -> ArchivedEntry {
     let views = widths.enumerated().map { index, width in
-      ViewArchive(.container(.geometryReader), ["closure": .string("\(index + 1)"), "width": .number(width)])
+      ViewArchive(.container(.geometryReader), [.closure: .string("\(index + 1)"), .width: .number(width)])
     }
     return ArchivedEntry(date: origin + offset, view: .group(views + [.text("\(widths)")]))
   }
@@ -32,7 +32,7 @@ private let origin = TimelineSamples.origin
       #expect(environment.width == 155)
       var sizes: [String: ClosureSizes.Size] = [:]
       for (view, width) in zip(entry.view.children, widths) where view.name == .container(.geometryReader) {
-        guard let closure = view.arguments["closure"]?.string, view.arguments["width"]?.number != width else {
+        guard let closure = view.arguments[.closure]?.string, view.arguments[.width]?.number != width else {
           continue
         }
         sizes[closure] = ClosureSizes.Size(width: width, height: 1)

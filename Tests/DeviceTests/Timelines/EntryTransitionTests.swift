@@ -30,11 +30,11 @@ private let origin = TimelineSamples.origin
   private func animated(
     _ name: String? = "easeInOut", _ seconds: Double = 0.7, value: String? = nil
   ) -> ViewArchive.Modifier {
-    let arguments: [String: ArchivedValue?] = [
-      "animation": name.map { .string($0) }, "seconds": name == nil ? nil : .number(seconds),
-      "value": value.map { .string($0) },
+    let arguments: ArchivedArguments = [
+      .animation: name.map { .string($0) }, .seconds: name == nil ? nil : .number(seconds),
+      .value: value.map { .string($0) },
     ]
-    return ViewArchive.Modifier(.silent(.animation), arguments.compactMapValues(\.self))
+    return ViewArchive.Modifier(.silent(.animation), arguments)
   }
 
   private let spring = EntryAnimation(curve: "spring", seconds: 0.5)
@@ -69,13 +69,13 @@ private let origin = TimelineSamples.origin
 
   @Test(.rule("TIMELINE-09")) func `the author can disable the animation between entries`() throws {
     #expect(try animation(text("1", animated(nil, value: "1")), text("2", animated(nil, value: "2"))) == nil)
-    let identity = ViewArchive.Modifier(.silent(.contentTransition), ["transition": "identity"])
+    let identity = ViewArchive.Modifier(.silent(.contentTransition), [.transition: "identity"])
     #expect(try animation(text("1", identity), text("2", identity)) == nil)
   }
 
   @Test(.rule("TIMELINE-09"))
   func `an animation names the content transition, with the curve and duration that apply to that view`() throws {
-    let numeric = ViewArchive.Modifier(.silent(.contentTransition), ["transition": "numericText"])
+    let numeric = ViewArchive.Modifier(.silent(.contentTransition), [.transition: "numericText"])
     #expect(
       try animation(text("1", numeric), text("2", numeric))
         == EntryAnimation(curve: "spring", seconds: 0.5, transition: "numericText"))
@@ -87,7 +87,7 @@ private let origin = TimelineSamples.origin
   @Test(.rule("TIMELINE-09"))
   func `an animation names the transition of a view that is inserted or removed, not of one that stays`() throws {
     let slide = ViewArchive.Modifier(
-      .silent(.transition), ["transition": "slide", "animation": "easeIn 1.0", "seconds": 1])
+      .silent(.transition), [.transition: "slide", .animation: "easeIn 1.0", .seconds: 1])
     let both = ViewArchive.group([text("1"), text("more", slide)])
     let came = EntryAnimation(curve: "easeIn", seconds: 1, transition: "slide")
     #expect(try animation(.group([text("1")]), both) == came)

@@ -18,7 +18,7 @@ private let origin = TimelineSamples.origin
   private static func digest(_ data: Data) -> String { ContentDigest.hexadecimal(of: data) }
 
   private static func entry(_ seconds: Double, _ images: Data...) -> ArchivedEntry {
-    let views = images.map { ViewArchive(.leaf(.image), ["image": .string(digest($0))]) }
+    let views = images.map { ViewArchive(.leaf(.image), [.image: .string(digest($0))]) }
     return ArchivedEntry(date: origin + seconds, view: .group(views))
   }
 

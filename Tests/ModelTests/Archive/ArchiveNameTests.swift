@@ -63,11 +63,44 @@ import Testing
     RoundedRectangle RuleMark Section SectorMark Shape Spacer Text Toggle ToggleState UnevenRoundedRectangle
     UnsupportedView VStack ViewThatFits ZStack
     """
+  private static let labels = """
+    accentable adaptive alignment alpha amount anchor anchorX anchorY angle angularGradient angularInset animation
+    area asset axes axis blendMode blue bold bottom bottomLeading bottomTrailing by capInsets case category center
+    centered children closure color columns contentMode cornerRadii cornerRadius count countsDown curvesContent
+    custom dark darkContrast dash dashPhase date degrees design destination disabled domain edge edges
+    ellipticalGradient enabled eoFill factor fixed fixedSize flag flexible font from gradient green guide height
+    hidden hint horizontal horizontalSpacing id idealHeight idealWidth identifier image in includesZero innerRadius
+    inset insets intent interpolation interval invalidatable isActive isAntialiased isDefault isFilledControl isOn
+    isTimer italic kind label labels leading legend length light lightContrast lineCap lineJoin lineWidth
+    linearGradient lines location lowercaseSmallCaps maxHeight maxWidth method minHeight minLength minWidth mix mode
+    monospaced monospacedDigit name needsUnlock opacity opensApp outerRadius parameters path pattern pauseTime
+    pixelHeight pixelWidth placement points position priority problem radialGradient radius range rank ratio reason
+    red relativeTo reservesSpace resizingMode reversed role rows runsInApp scale scheme secondary seconds sensitive
+    series shadow shape showsHours size smallCaps space spacing stacking stroke style styles symbol systemName
+    tension tertiary text tiledImage timerInterval to top topLeading topTrailing total trailing traits transition
+    type until uppercaseSmallCaps url value values variableValue variant vertical verticalPlacement verticalSpacing
+    view weight width x xAxis xEnd xScale xStart y yAxis yEnd yScale yStart
+    """
 
   @Test func `the names on the wire are those of all versions`() {
     let modifiers = Self.modifiers.split { $0 == " " || $0 == "\n" }.map(String.init)
     #expect(Set(ModifierName.known.keys) == Set(modifiers))
     #expect(Set(ViewName.known.keys) == Set(Self.views.split { $0 == " " || $0 == "\n" }.map(String.init)))
+    let labels = Self.labels.split { $0 == " " || $0 == "\n" }.map(String.init)
+    #expect(Set(ArgumentLabel.allCases.map(\.rawValue)) == Set(labels))
+  }
+
+  @Test func `arguments are without those that are nil, and keep the labels of a newer SDK`() throws {
+    var arguments: ArchivedArguments = [.width: 3, .height: nil, .style: .record([.color: "red"])]
+    #expect(arguments.count == 2 && arguments[.height] == nil && arguments.values["width"] == 3)
+    arguments.merge([.width: 4, .height: 5])
+    #expect(arguments.sorted.map(\.key) == ["height", "style", "width"] && arguments[.width] == 4)
+    #expect(arguments.only(.height) == [.height: 5] && arguments.without(.style, .height) == [.width: 4])
+    let text = #"{"a":{"sparkle":{"twinkle":1},"text":"a"},"n":"Text"}"#
+    let view = try JSONDecoder().decode(ViewArchive.self, from: Data(text.utf8))
+    let sparkle = ArchivedValue.record(ArchivedArguments(values: ["twinkle": 1]))
+    #expect(view.arguments.values["sparkle"] == sparkle && view.lines == ["a"])
+    #expect(try json(view) == text)
   }
 
   private func json(_ view: ViewArchive) throws -> String {
@@ -91,9 +124,9 @@ import Testing
     let mark = ViewArchive(
       .mark(.bar), modifiers: [.init(.chart(.annotation), views: [.empty]), .init(.style(.foregroundStyle))])
     let view = ViewArchive(
-      .container(.lazyVGrid), ["alignment": "top"],
+      .container(.lazyVGrid), [.alignment: "top"],
       children: [
-        ViewArchive(.leaf(.text), ["text": "a"], modifiers: [.init(.style(.font), ["font": "body"])]),
+        ViewArchive(.leaf(.text), [.text: "a"], modifiers: [.init(.style(.font), [.font: "body"])]),
         ViewArchive(.shape(.path), modifiers: [.init(.shape(.fill))]), ViewArchive(.fill(.linearGradient)),
         ViewArchive(.control(.toggleState)), ViewArchive(.chart(.chart), children: [mark]),
       ],

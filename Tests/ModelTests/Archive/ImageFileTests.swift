@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(.rule("PICTURE-74")) func `a view has the digest of each of its images once`() {
-    func image(_ digest: String) -> ViewArchive { ViewArchive(.leaf(.image), ["image": .string(digest)]) }
+    func image(_ digest: String) -> ViewArchive { ViewArchive(.leaf(.image), [.image: .string(digest)]) }
     var view = ViewArchive.group([image("b"), image("a"), image("b"), .text("c")])
     view.modifiers = [.init(.layer(.background), views: [image("c")])]
     #expect(view.imageDigests == ["c", "b", "a"])

@@ -35,7 +35,7 @@ import Testing
 
   @Test func `a colour whose parts are no numbers is printed`() {
     let colour = ViewArchive(
-      .fill(.color), ["red": .number(.nan), "green": .number(.infinity), "blue": .number(-1e308)])
+      .fill(.color), [.red: .number(.nan), .green: .number(.infinity), .blue: .number(-1e308)])
     #expect(!colour.indented(ScreenAppearance(now: .distantPast)).isEmpty)
   }
 }

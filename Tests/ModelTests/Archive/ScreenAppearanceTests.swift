@@ -9,7 +9,7 @@ import Testing
 @Suite struct `Archived views on a screen` {
   private let now = Date(timeIntervalSince1970: 1_000_000)
 
-  private func live(_ arguments: [String: ArchivedValue]) -> ViewArchive { ViewArchive(.leaf(.text), arguments) }
+  private func live(_ arguments: ArchivedArguments) -> ViewArchive { ViewArchive(.leaf(.text), arguments) }
 
   @Test(
     .rule("VIEW-09"),
@@ -20,18 +20,18 @@ import Testing
   func `a dynamic date text is rendered for the current time in each of its styles`(
     style: String, distance: Double, text: String
   ) {
-    let view = live(["date": .date(now + distance), "style": .string(style)])
+    let view = live([.date: .date(now + distance), .style: .string(style)])
     let read = view.lines(ScreenAppearance(now: now)).map { $0.replacing("\u{202F}", with: " ") }
     #expect(read == [text])
   }
 
   @Test(.rule("VIEW-09")) func `a timer text counts up or down within its interval and stops at its pause time`() {
-    var arguments: [String: ArchivedValue] = ["timerInterval": .list([.date(now - 10), .date(now + 50)])]
+    var arguments: ArchivedArguments = [.timerInterval: .list([.date(now - 10), .date(now + 50)])]
     #expect(live(arguments).lines(ScreenAppearance(now: now)) == ["0:50"])
     #expect(live(arguments).lines(ScreenAppearance(now: now + 100)) == ["0:00"])
-    arguments["countsDown"] = false
+    arguments[.countsDown] = false
     #expect(live(arguments).lines(ScreenAppearance(now: now)) == ["0:10"])
-    arguments["pauseTime"] = .date(now - 5)
+    arguments[.pauseTime] = .date(now - 5)
     #expect(live(arguments).lines(ScreenAppearance(now: now)) == ["0:05"])
   }
 
@@ -39,19 +39,19 @@ import Testing
     .container(.vStack),
     children: [
       .text("Balance"),
-      ViewArchive(.leaf(.text), ["text": "12,345"], modifiers: [.init(.silent(.privacySensitive))]),
-      ViewArchive(.leaf(.image), ["systemName": "star"]),
-      ViewArchive(.leaf(.text), ["text": "Bank"], modifiers: [.init(.silent(.unredacted))]),
+      ViewArchive(.leaf(.text), [.text: "12,345"], modifiers: [.init(.silent(.privacySensitive))]),
+      ViewArchive(.leaf(.image), [.systemName: "star"]),
+      ViewArchive(.leaf(.text), [.text: "Bank"], modifiers: [.init(.silent(.unredacted))]),
     ],
     modifiers: [
       .init(
-        .layout(.containerBackground), ["placement": "widget"], views: [ViewArchive(.fill(.color), ["color": "red"])])
+        .layout(.containerBackground), [.placement: "widget"], views: [ViewArchive(.fill(.color), [.color: "red"])])
     ])
 
   @Test(.rule("VIEW-15")) func `an accented place shows the group of each view instead of the author's colours`() {
     func image(_ mode: String?) -> ViewArchive {
-      let modifiers = mode.map { [ViewArchive.Modifier(.effect(.widgetAccentedRenderingMode), ["mode": .string($0)])] }
-      return ViewArchive(.leaf(.image), ["systemName": "star"], modifiers: modifiers ?? [])
+      let modifiers = mode.map { [ViewArchive.Modifier(.effect(.widgetAccentedRenderingMode), [.mode: .string($0)])] }
+      return ViewArchive(.leaf(.image), [.systemName: "star"], modifiers: modifiers ?? [])
     }
     let view = ViewArchive(
       .container(.vStack),
@@ -59,9 +59,9 @@ import Testing
         ViewArchive(
           .container(.hStack), children: [.text("12"), image(nil), image("desaturated")],
           modifiers: [.init(.effect(.widgetAccentable))]),
-        ViewArchive(.leaf(.text), ["text": "cups"], modifiers: [.init(.style(.foregroundStyle), ["style": "red"])]),
+        ViewArchive(.leaf(.text), [.text: "cups"], modifiers: [.init(.style(.foregroundStyle), [.style: "red"])]),
         ViewArchive(
-          .leaf(.text), ["text": "not"], modifiers: [.init(.effect(.widgetAccentable), ["accentable": false])]),
+          .leaf(.text), [.text: "not"], modifiers: [.init(.effect(.widgetAccentable), [.accentable: false])]),
         image(nil), image("accented"), image("accentedDesaturated"), image("fullColor"), ViewArchive(.leaf(.spacer)),
       ])
     let drawn = view.indented(ScreenAppearance(now: now, isAccented: true)).split(separator: "\n").map { line in
@@ -86,16 +86,16 @@ import Testing
   }
 
   @Test func `hiding private content replaces only privacy-sensitive views, and doing it twice changes nothing`() {
-    let timer: [String: ArchivedValue] = ["date": .date(now + 60), "style": "timer"]
-    var secret = ViewArchive(.leaf(.text), timer, modifiers: [.init(.accessibility(.label), ["label": "a minute"])])
+    let timer: ArchivedArguments = [.date: .date(now + 60), .style: "timer"]
+    var secret = ViewArchive(.leaf(.text), timer, modifiers: [.init(.accessibility(.label), [.label: "a minute"])])
     secret.modifiers.append(.init(.silent(.privacySensitive)))
     let toggle = ViewArchive(
-      .control(.toggle), ["isOn": false], children: [.text("on"), secret, ViewArchive(.leaf(.text), timer)])
+      .control(.toggle), [.isOn: false], children: [.text("on"), secret, ViewArchive(.leaf(.text), timer)])
     let locked = ScreenAppearance(now: now, hidesPrivate: true, showsBackground: false)
     let hidden = toggle.hiding(locked)
     #expect(hidden.children.map(\.name.rawValue) == ["Text", "Text", "Text"])
     #expect(hidden.children[0] == .text("on") && hidden.children[2] == ViewArchive(.leaf(.text), timer))
-    #expect(hidden.children[1].arguments == ["text": "▒▒▒▒"])
+    #expect(hidden.children[1].arguments == [.text: "▒▒▒▒"])
     #expect(hidden.children[1].modifiers.map(\.name.rawValue) == ["privacySensitive"])
     #expect(wallet.hiding(locked).hasContainerBackground)
     #expect(hidden.hiding(locked) == hidden)
@@ -106,7 +106,7 @@ import Testing
     let lines = wallet.lines(ScreenAppearance(now: now, isPlaceholder: true))
     #expect(lines == ["▒▒▒▒▒▒▒", "▒▒▒▒▒▒", "▒▒", "Bank"])
     let part = ViewArchive(
-      .container(.hStack), children: [.text("ab")], modifiers: [.init(.silent(.redacted), ["reason": "placeholder"])])
+      .container(.hStack), children: [.text("ab")], modifiers: [.init(.silent(.redacted), [.reason: "placeholder"])])
     #expect(part.lines(ScreenAppearance(now: now)) == ["▒▒"])
   }
 
@@ -118,9 +118,9 @@ import Testing
 
   @Test(.rule("VIEW-06")) func `a toggle shows only the label of its current state`() {
     func state(_ isOn: Bool) -> ViewArchive {
-      ViewArchive(.control(.toggleState), ["isOn": .bool(isOn)], children: [.text(isOn ? "on" : "off")])
+      ViewArchive(.control(.toggleState), [.isOn: .bool(isOn)], children: [.text(isOn ? "on" : "off")])
     }
-    let toggle = ViewArchive(.control(.toggle), ["isOn": false], children: [state(true), state(false)])
+    let toggle = ViewArchive(.control(.toggle), [.isOn: false], children: [state(true), state(false)])
     #expect(toggle.lines == ["off"])
     #expect(toggle.indented(ScreenAppearance(now: now)) == "Toggle(isOn: false)\n  Text \"off\"")
   }

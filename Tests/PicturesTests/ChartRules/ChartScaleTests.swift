@@ -63,7 +63,7 @@ import Testing
     #expect(scale.place(value.place) == 0.375)
     #expect(scale.band(PlottedValue("Day", .date(120))) == nil)
     #expect(PlottedValue(value.archived) == value)
-    #expect(PlottedValue(.string("x")) == nil && PlottedValue(.record(["value": .bool(true)])) == nil)
+    #expect(PlottedValue(.string("x")) == nil && PlottedValue(.record([.value: .bool(true)])) == nil)
   }
 
   private var calendar: Calendar {

@@ -31,16 +31,18 @@ import Testing
     #expect(ChartStacking.extents(of: pieces).map(\.start) == [0, 0, 0, 2])
   }
 
-  private func mark(_ name: String, _ values: [String: ChartValue]) -> ViewArchive {
-    ViewArchive(ViewName(rawValue: name), values.mapValues { PlottedValue("", $0).archived })
+  private func mark(_ name: String, _ values: [ArgumentLabel: ChartValue]) -> ViewArchive {
+    var arguments = ArchivedArguments()
+    for (label, value) in values { arguments[label] = PlottedValue("", value).archived }
+    return ViewArchive(ViewName(rawValue: name), arguments)
   }
 
   @Test(.rule("CHART-07")) func `the domain of a stacked chart contains the stacks`() {
     let chart = ViewArchive(
       .chart(.chart),
       children: [
-        mark("BarMark", ["x": .category("a"), "y": .number(30)]),
-        mark("BarMark", ["x": .category("a"), "y": .number(50)]), mark("Text", [:]),
+        mark("BarMark", [.x: .category("a"), .y: .number(30)]),
+        mark("BarMark", [.x: .category("a"), .y: .number(50)]), mark("Text", [:]),
       ])
     let model = ChartModel(chart)
     #expect(model.scales == [.x: .bands(["a"]), .y: .linear(from: 0, to: 80)])
@@ -49,7 +51,7 @@ import Testing
   }
 
   @Test(.rule("CHART-08")) func `sectors divide a turn by their values, and a negative one has no part`() {
-    let values = [5.0, -3, 15].map { mark("SectorMark", ["angle": .number($0)]) }
+    let values = [5.0, -3, 15].map { mark("SectorMark", [.angle: .number($0)]) }
     let model = ChartModel(ViewArchive(.chart(.chart), children: values))
     #expect(
       model.extents.sorted { $0.key < $1.key }.map { [$0.value.start, $0.value.end] } == [
@@ -60,7 +62,7 @@ import Testing
 
   @Test(.rule("CHART-02"), arguments: [Double.nan, .infinity, -.infinity])
   func `a mark without a finite number is left out`(number: Double) {
-    let marks = [number, 1].map { mark("PointMark", ["x": .number($0), "y": .number(1)]) }
+    let marks = [number, 1].map { mark("PointMark", [.x: .number($0), .y: .number(1)]) }
     #expect(ChartModel(ViewArchive(.chart(.chart), children: marks)).marks.count == 1)
   }
 
@@ -72,15 +74,15 @@ import Testing
       (.date(1), .category("a"), false),
     ])
   func `a bar extends along the axis of its number`(x: ChartValue, y: ChartValue, isVertical: Bool) throws {
-    #expect(try #require(ChartMark(mark("BarMark", ["x": x, "y": y]))).isVertical == isVertical)
+    #expect(try #require(ChartMark(mark("BarMark", [.x: x, .y: y]))).isVertical == isVertical)
   }
 
   @Test(.rule("CHART-03")) func `a line goes from left to right, and an interval gives the axis`() throws {
-    func isVertical(_ name: String, _ channels: [String]) throws -> Bool {
+    func isVertical(_ name: String, _ channels: [ArgumentLabel]) throws -> Bool {
       let values = Dictionary(uniqueKeysWithValues: channels.map { ($0, ChartValue.number(1)) })
       return try #require(ChartMark(mark(name, values))).isVertical
     }
-    #expect(try isVertical("LineMark", ["x", "y"]) && isVertical("BarMark", ["x", "yStart", "yEnd"]))
-    #expect(try !isVertical("BarMark", ["xStart", "xEnd", "y"]) && !isVertical("BarMark", ["x"]))
+    #expect(try isVertical("LineMark", [.x, .y]) && isVertical("BarMark", [.x, .yStart, .yEnd]))
+    #expect(try !isVertical("BarMark", [.xStart, .xEnd, .y]) && !isVertical("BarMark", [.x]))
   }
 }

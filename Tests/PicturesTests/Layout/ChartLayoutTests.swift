@@ -11,35 +11,37 @@ import Testing
   private func plotted(_ value: ChartValue) -> ArchivedValue { PlottedValue("label", value).archived }
 
   private func mark(
-    _ name: MarkView, _ values: [String: ChartValue], _ arguments: [String: ArchivedValue] = [:]
+    _ name: MarkView, _ values: [ArgumentLabel: ChartValue], _ arguments: ArchivedArguments = [:]
   ) -> ViewArchive {
-    ViewArchive(.mark(name), arguments.merging(values.mapValues(plotted)) { $1 })
+    var arguments = arguments
+    for (label, value) in values { arguments[label] = plotted(value) }
+    return ViewArchive(.mark(name), arguments)
   }
 
   private func bar(_ x: String, _ y: Double) -> ViewArchive {
-    mark(.bar, ["x": .category(x), "y": .number(y)])
+    mark(.bar, [.x: .category(x), .y: .number(y)])
   }
 
   private func axis(_ name: String, _ values: [Double], position: String? = nil, automatic: Bool = false) -> ViewArchive
   {
-    var arguments: [String: ArchivedValue] = ["axis": .string(name)]
-    if let position { arguments["position"] = .string(position) }
-    if automatic { arguments["values"] = "automatic" }
+    var arguments: ArchivedArguments = [.axis: .string(name)]
+    if let position { arguments[.position] = .string(position) }
+    if automatic { arguments[.values] = "automatic" }
     let marks = values.map { value in
-      ViewArchive(.chart(.axisMark), ["value": .number(value)]).modified(.chart(.gridLine))
+      ViewArchive(.chart(.axisMark), [.value: .number(value)]).modified(.chart(.gridLine))
         .modified(.chart(.valueLabel), [:], [.text(abs(value) < 1e6 ? "\(Int(value))" : "\(value)")])
     }
     return ViewArchive(.chart(.axisMarks), arguments, children: marks)
   }
 
-  private func chart(_ children: [ViewArchive], _ arguments: [String: ArchivedValue] = [:]) -> ViewArchive {
+  private func chart(_ children: [ViewArchive], _ arguments: ArchivedArguments = [:]) -> ViewArchive {
     ViewArchive(.chart(.chart), arguments, children: children)
   }
 
   /// The paints of the marks, in drawing order.
   private func paints(_ result: LayoutResult) -> [ArchivedValue] {
     (result.all("Rectangle") + result.all("RoundedRectangle") + result.all("Shape"))
-      .compactMap { $0.operations.first?.arguments["style"] }
+      .compactMap { $0.operations.first?.arguments[.style] }
   }
 
   @Test(.rule("CHART-03", "CHART-04")) func `bars have the height of their values and seven tenths of their bands`() {
@@ -51,13 +53,13 @@ import Testing
   @Test(.rule("CHART-07")) func `bars at one place are stacked, and those of position are side by side`() {
     let stacked = chart([bar("a", 30), bar("a", 50)]).layout(100, 80)
     #expect(stacked.all("Rectangle").map(\.frame.numbers) == [[15, 50, 70, 30], [15, 0, 70, 50]])
-    let groups = ["x", "y"].map { bar("a", 50).modified(.layout(.position), ["by": plotted(.category($0))]) }
+    let groups = ["x", "y"].map { bar("a", 50).modified(.layout(.position), [.by: plotted(.category($0))]) }
     #expect(
       chart(groups).layout(100, 50).all("Rectangle").map(\.frame.numbers) == [[15, 0, 35, 50], [50, 0, 35, 50]])
   }
 
   @Test(.rule("CHART-03")) func `bars at numbers have a part of the least distance between two`() {
-    let bars = [2.0, 4, 10].map { mark(.bar, ["x": .number($0), "y": .number(1)]) }
+    let bars = [2.0, 4, 10].map { mark(.bar, [.x: .number($0), .y: .number(1)]) }
     #expect(
       chart(bars).layout(100, 50).all("Rectangle").map(\.frame.numbers) == [
         [13, 0, 14, 50], [33, 0, 14, 50], [93, 0, 14, 50],
@@ -66,7 +68,7 @@ import Testing
   }
 
   @Test(.rule("CHART-03")) func `horizontal bars have their first category at the top`() {
-    let rows = ["a", "b"].map { mark(.bar, ["x": .number($0 == "a" ? 10 : 5), "y": .category($0)]) }
+    let rows = ["a", "b"].map { mark(.bar, [.x: .number($0 == "a" ? 10 : 5), .y: .category($0)]) }
     let frames = chart(rows).layout(100, 80).all("Rectangle").map(\.frame.numbers)
     #expect(frames == [[0, 6, 100, 28], [0, 46, 50, 28]])
   }
@@ -74,12 +76,12 @@ import Testing
   @Test(
     .rule("CHART-03"),
     arguments: [
-      ("fixed", 10.0, [45.0, 10]), ("inset", 20, [20, 60]), ("ratio", 0.5, [25, 50]), ("fixed", -5, [50, 0]),
+      (ArgumentLabel.fixed, 10.0, [45.0, 10]), (.inset, 20, [20, 60]), (.ratio, 0.5, [25, 50]), (.fixed, -5, [50, 0]),
     ])
   func `the width of a bar is a length, a part of its band, or leaves a margin`(
-    kind: String, value: Double, place: [Double]
+    kind: ArgumentLabel, value: Double, place: [Double]
   ) {
-    let bar = mark(.bar, ["x": .category("a"), "y": .number(1)], ["width": .record([kind: .number(value)])])
+    let bar = mark(.bar, [.x: .category("a"), .y: .number(1)], [.width: .record([kind: .number(value)])])
     let frame = chart([bar]).layout(100, 80).all("Rectangle").map(\.frame.numbers)
     #expect(frame == [[place[0], 0, place[1], 80]])
   }
@@ -112,7 +114,7 @@ import Testing
 
   @Test(.rule("CHART-10")) func `the extension receives the size of a chart whose values it chose for another one`() {
     func result(_ width: Double) -> LayoutResult {
-      chart([bar("a", 1)], ["closure": "2", "size": ["width": .number(width), "height": 80]]).layout(100, 80)
+      chart([bar("a", 1)], [.closure: "2", .size: [.width: .number(width), .height: 80]]).layout(100, 80)
     }
     #expect(result(100).closures.isEmpty && result(100).notices.isEmpty)
     #expect(result(90).closures == ["2": Size(width: 100, height: 80)])
@@ -121,17 +123,17 @@ import Testing
 
   @Test(.rule("CHART-09")) func `a line goes through its points, and lines of two series are two shapes`() {
     let points = [("a", 0.0, 0.0), ("a", 10, 10), ("b", 0, 5), ("b", 10, 5)].map { series, x, y in
-      mark(.line, ["x": .number(x), "y": .number(y), "series": .category(series)])
+      mark(.line, [.x: .number(x), .y: .number(y), .series: .category(series)])
     }
     let shapes = chart(points).layout(100, 50).all("Shape")
     #expect(shapes.map(\.frame.numbers) == [[0, 0, 100, 50], [0, 25, 100, 0]])
     let path: ArchivedValue = [["move", 0, 50], ["line", 100, 0]]
-    #expect(shapes.first?.arguments["path"] == path && shapes.first?.operations.map(\.name) == [.shape(.stroke)])
+    #expect(shapes.first?.arguments[.path] == path && shapes.first?.operations.map(\.name) == [.shape(.stroke)])
   }
 
   @Test(.rule("CHART-07", "CHART-09")) func `an area is between its values and those that it is stacked on`() {
     let points = [("a", 0.0, 10.0), ("a", 10, 10), ("b", 0, 10), ("b", 10, 10)].map { series, x, y in
-      mark(.area, ["x": .number(x), "y": .number(y), "series": .category(series)])
+      mark(.area, [.x: .number(x), .y: .number(y), .series: .category(series)])
     }
     let shapes = chart(points).layout(100, 40).all("Shape")
     #expect(shapes.map(\.frame.numbers) == [[0, 20, 100, 20], [0, 0, 100, 20]])
@@ -140,23 +142,23 @@ import Testing
 
   @Test(.rule("CHART-09")) func `a rule is as long as the plot or from its start to its end`() {
     let marks = [
-      mark(.rule, ["y": .number(5)]),
-      mark(.rule, ["x": .number(5), "yStart": .number(0), "yEnd": .number(10)]),
-      mark(.rule, ["xStart": .number(0), "xEnd": .number(5), "y": .number(10)]),
-      mark(.point, ["x": .number(10), "y": .number(0)]),
+      mark(.rule, [.y: .number(5)]),
+      mark(.rule, [.x: .number(5), .yStart: .number(0), .yEnd: .number(10)]),
+      mark(.rule, [.xStart: .number(0), .xEnd: .number(5), .y: .number(10)]),
+      mark(.point, [.x: .number(10), .y: .number(0)]),
     ]
     let frames = chart(marks).layout(100, 50).all("Shape").map(\.frame.numbers)
     #expect(frames == [[0, 25, 100, 0], [50, 0, 0, 50], [0, 0, 50, 0], [97, 47, 6, 6]])
   }
 
   @Test(.rule("CHART-08")) func `sectors begin at the top and go clockwise`() {
-    let sectors = [1.0, 1].map { mark(.sector, ["angle": .number($0)], ["innerRadius": .record(["ratio": 0.5])]) }
+    let sectors = [1.0, 1].map { mark(.sector, [.angle: .number($0)], [.innerRadius: .record([.ratio: 0.5])]) }
     #expect(
       chart(sectors).layout(120, 100).all("Shape").map(\.frame.numbers) == [[60, 0, 50, 100], [10, 0, 50, 100]])
     let inset = sectors.map { sector in
       var sector = sector
-      sector.arguments["angularInset"] = 2
-      return sector.modified(.effect(.cornerRadius), ["radius": 4])
+      sector.arguments[.angularInset] = 2
+      return sector.modified(.effect(.cornerRadius), [.radius: 4])
     }
     let frames = chart(inset).layout(120, 100).all("Shape").map(\.frame)
     #expect(frames.count == 2 && frames[0].minX >= 61.9 && frames[1].maxX <= 58.1)
@@ -164,19 +166,19 @@ import Testing
   }
 
   @Test(.rule("CHART-11")) func `categories have the colors of the palette or of the author, and a legend`() {
-    func view(_ arguments: [String: ArchivedValue] = [:]) -> ViewArchive {
-      let bars = ["Tea", "Mate"].map { bar("a", 1).modified(.style(.foregroundStyle), ["by": plotted(.category($0))]) }
+    func view(_ arguments: ArchivedArguments = [:]) -> ViewArchive {
+      let bars = ["Tea", "Mate"].map { bar("a", 1).modified(.style(.foregroundStyle), [.by: plotted(.category($0))]) }
       return chart(bars, arguments)
     }
     let usual = view().layout(200, 100)
     #expect(usual.lines == ["Tea", "Mate"] && paints(usual) == ["blue", "green"])
-    #expect(usual.all("Circle").map { $0.operations.first?.arguments["style"] } == ["blue", "green"])
+    #expect(usual.all("Circle").map { $0.operations.first?.arguments[.style] } == ["blue", "green"])
     #expect(
       usual.all("Rectangle").allSatisfy { $0.frame.maxY < 85 } && usual.all("Circle").allSatisfy { $0.frame.minY > 85 })
-    let hidden = view(["legend": "hidden"]).layout(200, 100)
+    let hidden = view([.legend: "hidden"]).layout(200, 100)
     #expect(hidden.lines.isEmpty && hidden.all("Rectangle").map(\.frame.maxY).max() == 100)
-    let styles: ArchivedValue = [["category": "Mate", "style": "red"], ["category": "Tea"]]
-    let own = view(["styles": styles]).layout(200, 100)
+    let styles: ArchivedValue = [[.category: "Mate", .style: "red"], [.category: "Tea"]]
+    let own = view([.styles: styles]).layout(200, 100)
     #expect(paints(own) == ["green", "red"] && own.lines == ["Mate", "Tea"])
     #expect(view().layout(50, 100).all("Circle").map(\.frame.minX) == [0, 0])
   }
@@ -184,24 +186,24 @@ import Testing
   @Test(.rule("CHART-12")) func `an annotation is beside its mark, and marks have their order`() {
     func annotated(_ position: String) -> [Double] {
       let bar = bar("a", 10).modified(
-        .chart(.annotation), ["position": .string(position)], [ViewArchive.color().framed(10, 6)])
-      let scale: ArchivedValue = ["domain": [0, 20]]
-      return chart([bar], ["yScale": scale]).layout(100, 40).all("Color").first?.frame.numbers ?? []
+        .chart(.annotation), [.position: .string(position)], [ViewArchive.color().framed(10, 6)])
+      let scale: ArchivedValue = [.domain: [0, 20]]
+      return chart([bar], [.yScale: scale]).layout(100, 40).all("Color").first?.frame.numbers ?? []
     }
     #expect(annotated("automatic") == [45, 10, 10, 6] && annotated("top") == [45, 10, 10, 6])
     #expect(annotated("bottom") == [45, 44, 10, 6] && annotated("overlay") == [45, 27, 10, 6])
     #expect(annotated("topLeading") == [1, 10, 10, 6] && annotated("trailing") == [89, 27, 10, 6])
-    let first = bar("a", 1).modified(.layout(.zIndex), ["value": 1]).modified(.effect(.opacity), ["opacity": 0.5])
+    let first = bar("a", 1).modified(.layout(.zIndex), [.value: 1]).modified(.effect(.opacity), [.opacity: 0.5])
     let order = paints(
-      chart([first, bar("b", 1).modified(.style(.foregroundStyle), ["style": "red"])]).layout(100, 100))
-    #expect(order == ["red", ["color": "blue", "opacity": 0.5]])
+      chart([first, bar("b", 1).modified(.style(.foregroundStyle), [.style: "red"])]).layout(100, 100))
+    #expect(order == ["red", [.color: "blue", .opacity: 0.5]])
   }
 
   @Test(.rule("CHART-13")) func `a chart is mirrored where texts are written from right to left`() {
-    let points = [(0.0, 0.0), (10, 10)].map { mark(.line, ["x": .number($0.0), "y": .number($0.1)]) }
+    let points = [(0.0, 0.0), (10, 10)].map { mark(.line, [.x: .number($0.0), .y: .number($0.1)]) }
     let shape = chart(points).layout(100, 50, isRightToLeft: true).all("Shape").first
     let path: ArchivedValue = [["move", 100, 50], ["line", 0, 0]]
-    #expect(shape?.arguments["path"] == path)
+    #expect(shape?.arguments[.path] == path)
     let bars = chart([bar("a", 1), bar("b", 1)]).layout(100, 50, isRightToLeft: true).all("Rectangle")
     #expect(bars.map(\.frame.minX) == [57.5, 7.5])
   }
@@ -212,18 +214,18 @@ import Testing
     var marks = MarkView.allCases.map { ViewArchive(.mark($0)) }
     for name in MarkView.allCases {
       for number in numbers {
-        let values: [String: ChartValue] = ["x": .number(number), "y": .number(-number), "angle": .number(number)]
+        let values: [ArgumentLabel: ChartValue] = [.x: .number(number), .y: .number(-number), .angle: .number(number)]
         var mark = mark(
           name, values,
-          ["width": .record(["fixed": .number(number)]), "innerRadius": .record(["inset": .number(number)])])
+          [.width: .record([.fixed: .number(number)]), .innerRadius: .record([.inset: .number(number)])])
         for modifier in [
           ModifierName.chart(.symbolSize), .effect(.cornerRadius), .effect(.opacity), .layout(.zIndex),
         ] {
           mark = mark.modified(
             modifier,
-            ["area": .number(number), "radius": .number(number), "opacity": .number(number), "value": .number(number)])
+            [.area: .number(number), .radius: .number(number), .opacity: .number(number), .value: .number(number)])
         }
-        marks.append(mark.modified(.chart(.symbol), ["symbol": "asterisk"]))
+        marks.append(mark.modified(.chart(.symbol), [.symbol: "asterisk"]))
       }
     }
     for views in [marks, [], [axis("x", numbers), axis("y", numbers)]] {
@@ -233,14 +235,14 @@ import Testing
   }
 
   @Test(.rule("CHART-14")) func `a hidden chart is a rectangle without marks`() {
-    let result = chart([], ["text": "▒▒"]).layout(100, 50)
+    let result = chart([], [.text: "▒▒"]).layout(100, 50)
     #expect(result.all("RoundedRectangle").map(\.frame.numbers) == [[0, 0, 100, 50]] && result.notices.isEmpty)
   }
 }
 
 extension ArchivedValue: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
   package init(arrayLiteral elements: ArchivedValue...) { self = .list(elements) }
-  package init(dictionaryLiteral elements: (String, ArchivedValue)...) {
-    self = .record(Dictionary(uniqueKeysWithValues: elements))
+  package init(dictionaryLiteral elements: (ArgumentLabel, ArchivedValue)...) {
+    self = .record(ArchivedArguments(values: Dictionary(uniqueKeysWithValues: elements.map { ($0.rawValue, $1) })))
   }
 }

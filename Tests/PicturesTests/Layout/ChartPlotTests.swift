@@ -15,24 +15,24 @@ import Testing
     -> ViewArchive
   {
     var bar = ViewArchive(
-      .mark(.bar), ["x": PlottedValue("x", .category("a")).archived, "y": PlottedValue("y", .number(10)).archived])
-    if legend { bar = bar.modified(.style(.foregroundStyle), ["by": PlottedValue("by", .category("Tea")).archived]) }
+      .mark(.bar), [.x: PlottedValue("x", .category("a")).archived, .y: PlottedValue("y", .number(10)).archived])
+    if legend { bar = bar.modified(.style(.foregroundStyle), [.by: PlottedValue("by", .category("Tea")).archived]) }
     let marks = [0.0, 5, 10].map { value in
-      ViewArchive(.chart(.axisMark), ["value": .number(value)]).modified(.chart(.gridLine)).modified(.chart(.tick))
+      ViewArchive(.chart(.axisMark), [.value: .number(value)]).modified(.chart(.gridLine)).modified(.chart(.tick))
         .modified(.chart(.valueLabel), [:], [.text("\(Int(value))")])
     }
     var chart = ViewArchive(
-      .chart(.chart), children: [bar, ViewArchive(.chart(.axisMarks), ["axis": "y"], children: marks)])
+      .chart(.chart), children: [bar, ViewArchive(.chart(.axisMarks), [.axis: "y"], children: marks)])
     if !plot.isEmpty { chart = chart.modified(.shape(.chartPlotStyle), [:], [ViewArchive(name, modifiers: plot)]) }
     return chart
   }
 
-  private let height = Modifier(.layout(.frame), ["height": 40])
+  private let height = Modifier(.layout(.frame), [.height: 40])
 
   @Test(.rule("CHART-16")) func `the modifiers of a plot are around its marks and grid lines, and not around the axes`()
     throws
   {
-    let result = chart([Modifier(.layer(.background), ["style": "blue"]), Modifier(.effect(.clipped))]).layout(100, 100)
+    let result = chart([Modifier(.layer(.background), [.style: "blue"]), Modifier(.effect(.clipped))]).layout(100, 100)
     #expect(result.notices.isEmpty)
     #expect(result.all("background").map(\.frame.numbers) == [[0, 6.67, 85, 86.67]])
     #expect(result.all("Rectangle").map(\.frame.numbers) == [[0, 6.67, 85, 86.67], [12.75, 6.67, 59.5, 86.67]])
@@ -53,12 +53,12 @@ import Testing
     let plot = named.all("ChartPlotContent").map(\.frame).first
     #expect(plot?.size.height.rounded() == 40 && named.lines == ["Tea", "0", "5", "10"])
     #expect(named.all("Circle").allSatisfy { $0.frame.minY > (plot?.maxY ?? 0) + 6 })
-    let ratio = chart([Modifier(.layout(.aspectRatio), ["ratio": 1, "contentMode": "fit"])]).layout(100, 200)
+    let ratio = chart([Modifier(.layout(.aspectRatio), [.ratio: 1, .contentMode: "fit"])]).layout(100, 200)
     #expect(ratio.all("ChartPlotContent").map(\.frame.size) == [Size(width: 85, height: 85)])
   }
 
   @Test(.rule("CHART-16")) func `the axes are beside the plot within its padding, also from right to left`() {
-    let padded = chart([Modifier(.layout(.padding), ["edges": "horizontal", "length": 10])])
+    let padded = chart([Modifier(.layout(.padding), [.edges: "horizontal", .length: 10])])
     let plot = padded.layout(100, 100).all("ChartPlotContent").map(\.frame)
     #expect(plot.map(\.numbers) == [[10, 6.67, 65, 86.67]])
     #expect(padded.layout(100, 100).all("Text").allSatisfy { $0.frame.minX >= 79 })
@@ -80,7 +80,7 @@ import Testing
   @Test(.rule("CHART-16"), arguments: [0.0, 20, 1e12])
   func `a plot in a chart without space or in a very wide one has finite frames`(length: Double) {
     let views = [
-      height, Modifier(.layout(.frame), ["maxWidth": .number(.infinity), "minHeight": 30]),
+      height, Modifier(.layout(.frame), [.maxWidth: .number(.infinity), .minHeight: 30]),
       Modifier(.layout(.fixedSize)),
     ]
     for modifier in views {

@@ -12,7 +12,7 @@ import Testing
     _ closure: String, _ width: ArchivedValue, _ height: ArchivedValue, _ children: [ViewArchive] = []
   ) -> ViewArchive {
     ViewArchive(
-      .container(.geometryReader), ["closure": .string(closure), "size": .record(["width": width, "height": height])],
+      .container(.geometryReader), [.closure: .string(closure), .size: .record([.width: width, .height: height])],
       children: children)
   }
 
@@ -27,8 +27,8 @@ import Testing
       ViewArchive(
         .shape(.path),
         [
-          "closure": .string(closure), "type": "Wave", "path": .list([]),
-          "in": .record(["width": 100, "height": 100]),
+          .closure: .string(closure), .type: "Wave", .path: .list([]),
+          .in: .record([.width: 100, .height: 100]),
         ])
     }
     let clipped = ViewArchive.color().framed(30, 20).modified(.layer(.clipShape), [:], [shape("2")])
@@ -43,17 +43,17 @@ import Testing
   }
 
   private func canvas(_ items: [ViewArchive]) -> ViewArchive {
-    ViewArchive(.container(.canvas), ["closure": "1", "size": .record(["width": 60, "height": 40])], children: items)
+    ViewArchive(.container(.canvas), [.closure: "1", .size: .record([.width: 60, .height: 40])], children: items)
   }
 
   @Test(.rule("LAYOUT-46", "LAYOUT-13")) func `a canvas takes the proposal, and places texts by a point of them`() {
     let item = ViewArchive(
-      .container(.canvasItem), ["x": 30, "y": 10, "anchorX": 1, "anchorY": 0.5],
+      .container(.canvasItem), [.x: 30, .y: 10, .anchorX: 1, .anchorY: 0.5],
       children: [ViewArchive.color().framed(20, 10)])
     let wide = ViewArchive(
-      .container(.canvasItem), ["x": 5, "y": 6, "anchorX": 0, "anchorY": 0, "width": 8, "height": 9],
+      .container(.canvasItem), [.x: 5, .y: 6, .anchorX: 0, .anchorY: 0, .width: 8, .height: 9],
       children: [.color()])
-    let result = canvas([ViewArchive(.shape(.path), ["path": .list([])]), item, wide]).framed(60, 40).layout(100, 40)
+    let result = canvas([ViewArchive(.shape(.path), [.path: .list([])]), item, wide]).framed(60, 40).layout(100, 40)
     #expect(result.all("Canvas").map(\.frame.numbers) == [[20, 0, 60, 40]])
     #expect(result.all("Shape").map(\.frame.numbers) == [[20, 0, 60, 40]])
     #expect(result.all("Color").map(\.frame.numbers) == [[30, 5, 20, 10], [25, 6, 8, 9]])
@@ -63,7 +63,7 @@ import Testing
 
   @Test(.rule("LAYOUT-46", "LAYOUT-20")) func `what a canvas draws is not mirrored`() {
     let item = ViewArchive(
-      .container(.canvasItem), ["x": 0, "y": 0, "anchorX": 0, "anchorY": 0],
+      .container(.canvasItem), [.x: 0, .y: 0, .anchorX: 0, .anchorY: 0],
       children: [ViewArchive.color().framed(20, 10)])
     let row = ViewArchive.stack(.hStack, spacing: 0, [canvas([item]).framed(60, 40), ViewArchive(.leaf(.spacer))])
     let result = row.layout(100, 40, isRightToLeft: true)
@@ -74,10 +74,10 @@ import Testing
   private func guided(
     _ view: ViewArchive, _ guide: ArchivedValue, _ value: Double?, axis: ArchivedValue = "horizontal"
   ) -> ViewArchive {
-    var arguments: [String: ArchivedValue] = ["guide": guide, "axis": axis, "closure": "1"]
+    var arguments: ArchivedArguments = [.guide: guide, .axis: axis, .closure: "1"]
     if let value {
-      arguments["value"] = .number(value)
-      arguments["in"] = .record(["width": 20, "height": 10])
+      arguments[.value] = .number(value)
+      arguments[.in] = .record([.width: 20, .height: 10])
     }
     return view.modified(.layout(.alignmentGuide), arguments)
   }
@@ -95,7 +95,7 @@ import Testing
     #expect(places(guided(box, "center", -30, axis: "vertical")) == [20, 20])
     // A frame around moves the guide with its content, and an offset does not.
     #expect(places(guided(box, "leading", 5).framed(40, 10)) == [22.5, 27.5])
-    #expect(places(guided(box, "leading", 5).modified(.layout(.offset), ["x": 3])) == [20.5, 22.5])
+    #expect(places(guided(box, "leading", 5).modified(.layout(.offset), [.x: 3])) == [20.5, 22.5])
   }
 
   @Test(.rule("LAYOUT-19")) func `a guide that is not calculated yet has no effect, asks for the size and is named`() {
@@ -117,7 +117,7 @@ import Testing
   @Test(.rule("LAYOUT-19", "LAYOUT-23")) func `a guide within fifty frames is found with few measurements`() {
     var view = guided(box, "leading", -30)
     for _ in 0..<50 {
-      view = ViewArchive.stack(.zStack, alignment: "leading", [view]).modified(.layout(.padding), ["length": 0])
+      view = ViewArchive.stack(.zStack, alignment: "leading", [view]).modified(.layout(.padding), [.length: 0])
     }
     let stack = ViewArchive.stack(.vStack, alignment: "leading", [view.framed(20, 10), bar])
     #expect(stack.layout(100, 100).notices.isEmpty)
@@ -125,12 +125,12 @@ import Testing
 
   /// A view with the default place of a guide of the author.
   private func usual(_ view: ViewArchive, _ value: Double?, axis: ArchivedValue = "horizontal") -> ViewArchive {
-    var arguments: [String: ArchivedValue] = [
-      "guide": "Middle", "axis": axis, "isDefault": true, "closure": .string(axis.string ?? ""),
+    var arguments: ArchivedArguments = [
+      .guide: "Middle", .axis: axis, .isDefault: true, .closure: .string(axis.string ?? ""),
     ]
     if let value {
-      arguments["value"] = .number(value)
-      arguments["in"] = .record(["width": 20, "height": 10])
+      arguments[.value] = .number(value)
+      arguments[.in] = .record([.width: 20, .height: 10])
     }
     return view.modified(.layout(.alignmentGuide), arguments)
   }
@@ -170,7 +170,7 @@ import Testing
   }
 
   @Test(.rule("LAYOUT-25", "LAYOUT-22")) func `a guide of the author in a frame is named`() {
-    let frame = box.modified(.layout(.frame), ["width": 50, "alignment": "Middle"])
+    let frame = box.modified(.layout(.frame), [.width: 50, .alignment: "Middle"])
     #expect(frame.layout(100, 100).notices.map(\.description) == ["the alignment Middle has no effect"])
   }
 }

@@ -9,11 +9,11 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct `Controls of the system` {
   private func styled(_ view: ViewArchive, _ modifier: StyleModifier, _ style: String) -> ViewArchive {
-    view.modified(.style(modifier), ["style": .string(style)])
+    view.modified(.style(modifier), [.style: .string(style)])
   }
 
   private func gauge(_ style: String, value: Double = 0.25, _ children: [ViewArchive] = []) -> ViewArchive {
-    styled(ViewArchive(.control(.gauge), ["value": .number(value)], children: children), .gaugeStyle, style)
+    styled(ViewArchive(.control(.gauge), [.value: .number(value)], children: children), .gaugeStyle, style)
   }
 
   private func layout(
@@ -27,7 +27,7 @@ import Testing
   /// The rounded rectangles of the bar, as start and length.
   private func bars(_ result: LayoutResult) -> [[Double]] {
     result.all("Shape").flatMap { view -> [[Double]] in
-      guard case .list(let parts) = view.arguments["path"] else { return [] }
+      guard case .list(let parts) = view.arguments[.path] else { return [] }
       return parts.map { part in
         guard case .list(let numbers) = part else { return [] }
         return [1, 3].map { ((numbers[$0].number ?? -1) * 100).rounded() / 100 }
@@ -38,7 +38,7 @@ import Testing
   /// The trims of the arcs of a ring.
   private func arcs(_ result: LayoutResult) -> [[Double]] {
     result.all("Circle").map { view in
-      ["from", "to"].map { label in
+      [ArgumentLabel.from, .to].map { label in
         ((view.operations.first { $0.name == .shape(.trim) }?.arguments[label]?.number ?? -1) * 1000).rounded() / 1000
       }
     }
@@ -58,7 +58,7 @@ import Testing
     #expect(texts[1].size.width == end && texts.map(\.midY).map { $0.rounded() } == [28, 50, 50, 72])
     #expect(bars(result) == [[0, 18.67]])
     #expect(
-      layout(ViewArchive(.control(.gauge), ["value": 0.25], children: labels), 100, 100).all("Capsule").count == 1)
+      layout(ViewArchive(.control(.gauge), [.value: 0.25], children: labels), 100, 100).all("Capsule").count == 1)
   }
 
   @Test(.rule("LAYOUT-30"), arguments: [("accessoryLinear", 15.67), ("accessoryLinearCapacity", 23.67)])
@@ -113,7 +113,7 @@ import Testing
       (nil, "Capsule"), (.systemSmall, "Capsule"), (.accessoryCircular, "Circle"), (.accessoryRectangular, "Shape"),
     ] as [(WidgetFamilyName?, String)])
   func `the automatic gauge depends on the family`(family: WidgetFamilyName?, part: String) {
-    let result = layout(ViewArchive(.control(.gauge), ["value": 0.5]), 100, 100, family: family)
+    let result = layout(ViewArchive(.control(.gauge), [.value: 0.5]), 100, 100, family: family)
     #expect(!result.all(part).isEmpty)
     #expect(result.all("Capsule").isEmpty == (part != "Capsule"))
   }
@@ -123,20 +123,20 @@ import Testing
     for style in ["linearCapacity", "accessoryCircular", "accessoryLinear", "accessoryCircularCapacity"] {
       var view = gauge(style, value: value)
       for bounds in [[0, 1], [value, 1], [0, value], [1, 0]] {
-        view.arguments["in"] = .list(bounds.map { .number($0) })
+        view.arguments[.in] = .list(bounds.map { .number($0) })
         let result = layout(view, 100, 100)
         for view in result.views { view.walk { #expect($0.frame.isFinite) } }
         #expect(bars(result).joined().allSatisfy { (0...100).contains($0) })
       }
     }
-    let progress = ViewArchive(.control(.progressView), ["value": .number(value), "total": .number(value)])
+    let progress = ViewArchive(.control(.progressView), [.value: .number(value), .total: .number(value)])
     for view in layout(progress, 100, 100).views { view.walk { #expect($0.frame.isFinite) } }
   }
 
   @Test(.rule("LAYOUT-23", "LAYOUT-30"), arguments: [ControlView.gauge, .progressView, .toggle, .label])
   func `controls nested 1,000 deep have a notice`(control: ControlView) {
     var view = ViewArchive.text("a")
-    for _ in 0..<1000 { view = ViewArchive(.control(control), ["value": 0.5, "isOn": true], children: [view]) }
+    for _ in 0..<1000 { view = ViewArchive(.control(control), [.value: 0.5, .isOn: true], children: [view]) }
     #expect(layout(view, 100, 100).notices.contains { $0.reason == .tooDeep })
   }
 
@@ -144,7 +144,7 @@ import Testing
 
   @Test(.rule("LAYOUT-31")) func `progress with a value is a bar with its label above, and a smaller value below`() {
     let view = ViewArchive(
-      .control(.progressView), ["value": 3, "total": 4], children: [.text("label"), .text("75 %")])
+      .control(.progressView), [.value: 3, .total: 4], children: [.text("label"), .text("75 %")])
     let result = layout(view, 100, 100)
     #expect(result.lines == ["label", "75 %"] && bars(result) == [[0, 75]])
     #expect(result.all("Text").compactMap { $0.text?.lines.first?.fragments.first?.font.size } == [17, 12])
@@ -162,7 +162,7 @@ import Testing
     let result = layout(view, 100, 100)
     #expect(result.all("rotationEffect").count == 8 && result.lines == ["label"] && result.notices.isEmpty)
     #expect(result.all("rotationEffect").allSatisfy { $0.frame.size == Size(width: 20, height: 20) })
-    let large = layout(view.modified(.style(.controlSize), ["size": "large"]), 100, 100)
+    let large = layout(view.modified(.style(.controlSize), [.size: "large"]), 100, 100)
     #expect(large.all("rotationEffect").first?.frame.size.width == 37)
     #expect(bars(layout(styled(view, .progressViewStyle, "linear"), 90, 100)) == [[30, 30]])
   }
@@ -174,7 +174,7 @@ import Testing
     let start = Date(timeIntervalSince1970: 1000)
     let view = ViewArchive(
       .control(.progressView),
-      ["timerInterval": .list([.date(start), .date(start + 100)]), "countsDown": .bool(countsDown)])
+      [.timerInterval: .list([.date(start), .date(start + 100)]), .countsDown: .bool(countsDown)])
     let shown = view.shown(ScreenAppearance(now: start + now))
     let filled = bars(layout(shown, 100, 20))
     #expect(filled == (value > 0 ? [[0, value * 100]] : []))
@@ -199,7 +199,7 @@ import Testing
   @Test(.rule("LAYOUT-32"), arguments: [("small", 27.67, 35.0), ("large", 50.33, 57)])
   func `the size of a control changes the margins`(size: String, height: Double, width: Double) throws {
     let view = ViewArchive(.control(.button), children: [.text("Go")]).modified(
-      .style(.controlSize), ["size": .string(size)])
+      .style(.controlSize), [.size: .string(size)])
     let frame = try #require(layout(view, 200, 100).all("RoundedRectangle").first).frame
     #expect(abs(frame.size.height - height) < 0.5 && abs(frame.size.width - width) < 0.5)
   }
@@ -207,32 +207,32 @@ import Testing
   @Test(.rule("LAYOUT-32")) func `a button has the shape of its border`() throws {
     let view = ViewArchive(.control(.button), children: [.text("Go")])
     func shape(_ name: String, _ part: String) throws -> PlacedView {
-      let result = layout(view.modified(.style(.buttonBorderShape), ["shape": .string(name)]), 200, 100)
+      let result = layout(view.modified(.style(.buttonBorderShape), [.shape: .string(name)]), 200, 100)
       #expect(result.notices.isEmpty)
       return try #require(result.all(part).first)
     }
     #expect(try shape("capsule", "Capsule").frame.size.width == 41)
     let circle = try shape("circle", "Circle").frame.size
     #expect(circle.width == circle.height && abs(circle.width - 34.33) < 0.01)
-    #expect(try shape("roundedRectangle 3.0", "RoundedRectangle").arguments["cornerRadius"] == 3)
+    #expect(try shape("roundedRectangle 3.0", "RoundedRectangle").arguments[.cornerRadius] == 3)
   }
 
   @Test(.rule("LAYOUT-32")) func `a role and a tint colour a button`() throws {
     func colors(_ view: ViewArchive, _ style: String) throws -> [ArchivedValue?] {
       let result = layout(styled(view, .buttonStyle, style), 200, 100)
       let label = try #require(result.all("Text").first?.text?.lines.first?.fragments.first?.style.foreground.first)
-      return [result.all("RoundedRectangle").first?.operations.first?.arguments["style"], label]
+      return [result.all("RoundedRectangle").first?.operations.first?.arguments[.style], label]
     }
     let view = ViewArchive(.control(.button), children: [.text("Go")])
     #expect(try colors(view, "borderedProminent") == ["tint", "white"])
-    #expect(try colors(view, "bordered") == [.record(["color": "fill", "opacity": 0.6]), "tint"])
-    let tinted = view.modified(.style(.tint), ["style": "green"])
-    #expect(try colors(tinted, "bordered") == [.record(["color": "green", "opacity": 0.15]), "tint"])
+    #expect(try colors(view, "bordered") == [.record([.color: "fill", .opacity: 0.6]), "tint"])
+    let tinted = view.modified(.style(.tint), [.style: "green"])
+    #expect(try colors(tinted, "bordered") == [.record([.color: "green", .opacity: 0.15]), "tint"])
     var destructive = view
-    destructive.arguments["role"] = "destructive"
+    destructive.arguments[.role] = "destructive"
     #expect(try colors(destructive, "borderedProminent") == ["red", "white"])
-    #expect(try colors(destructive, "bordered") == [.record(["color": "red", "opacity": 0.15]), "red"])
-    let own = view.modified(.style(.foregroundStyle), ["style": "orange"])
+    #expect(try colors(destructive, "bordered") == [.record([.color: "red", .opacity: 0.15]), "red"])
+    let own = view.modified(.style(.foregroundStyle), [.style: "orange"])
     #expect(try colors(own, "bordered").last == "orange")
   }
 
@@ -241,9 +241,9 @@ import Testing
   @Test(.rule("LAYOUT-33"), arguments: [(true, 171.0), (false, 151)])
   func `a toggle has a switch at its trailing edge`(isOn: Bool, knob: Double) {
     let states = [true, false].map {
-      ViewArchive(.control(.toggleState), ["isOn": .bool($0)], children: [.text($0 ? "on" : "off")])
+      ViewArchive(.control(.toggleState), [.isOn: .bool($0)], children: [.text($0 ? "on" : "off")])
     }
-    let view = ViewArchive(.control(.toggle), ["isOn": .bool(isOn)], children: states)
+    let view = ViewArchive(.control(.toggle), [.isOn: .bool(isOn)], children: states)
     let result = layout(view, 200, 100)
     #expect(result.lines == [isOn ? "on" : "off"] && result.all("Text").first?.frame.minX == 0)
     #expect(result.all("Capsule").map(\.frame.numbers) == [[149, 34.5, 51, 31]])
@@ -252,7 +252,7 @@ import Testing
     #expect(hidden.all("Toggle").map(\.frame.size.width) == [51] && hidden.notices.isEmpty)
     let button = layout(styled(view, .toggleStyle, "button"), 200, 100)
     #expect(button.all("Capsule").isEmpty && button.all("RoundedRectangle").count == 1)
-    let fill = button.all("RoundedRectangle").first?.operations.first?.arguments["style"]
+    let fill = button.all("RoundedRectangle").first?.operations.first?.arguments[.style]
     #expect(fill == (isOn ? "tint" : "clear"))
   }
 
@@ -261,7 +261,7 @@ import Testing
   @Test(.rule("LAYOUT-34")) func `the archive names the label of each view`() {
     func shown(_ view: ViewArchive, _ labels: [ArchivedValue]) -> [String] {
       var view = view
-      view.arguments["labels"] = .list(labels)
+      view.arguments[.labels] = .list(labels)
       return layout(view, 100, 100).lines
     }
     let ring = gauge("accessoryCircularCapacity", [.text("a"), .text("b")])
@@ -273,13 +273,13 @@ import Testing
     #expect(shown(styled(label, .labelStyle, "titleOnly"), names) == ["t"])
     #expect(shown(styled(label, .labelStyle, "iconOnly"), names) == ["i", "j"])
     #expect(shown(styled(label, .labelStyle, "titleAndIcon"), names) == ["i", "j", "t"])
-    let bar = ViewArchive(.control(.progressView), ["value": 0.5], children: [.text("a")])
+    let bar = ViewArchive(.control(.progressView), [.value: 0.5], children: [.text("a")])
     #expect(layout(bar.modified(.style(.labelsHidden)), 100, 100).lines.isEmpty)
   }
 
   @Test(.rule("LAYOUT-35")) func `from right to left a bar begins at its right, and a ring stays as it is`() {
     #expect(bars(layout(gauge("linearCapacity"), 100, 50, isRightToLeft: true)) == [[75, 25]])
-    let toggle = layout(ViewArchive(.control(.toggle), ["isOn": true]), 51, 50, isRightToLeft: true)
+    let toggle = layout(ViewArchive(.control(.toggle), [.isOn: true]), 51, 50, isRightToLeft: true)
     #expect(toggle.all("Circle").map(\.frame.minX) == [2])
     let ends = ["", "now", "0", "9"].map { ViewArchive.text($0) }
     let view = gauge("accessoryCircular", ends)

@@ -8,15 +8,15 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct `Grids` {
   private func row(_ cells: ViewArchive..., alignment: String? = nil) -> ViewArchive {
-    ViewArchive(.container(.gridRow), alignment.map { ["alignment": .string($0)] } ?? [:], children: cells)
+    ViewArchive(.container(.gridRow), alignment.map { [.alignment: .string($0)] } ?? [:], children: cells)
   }
 
   private func grid(
     _ rows: [ViewArchive], columns: Double? = 0, lines: Double? = 0, alignment: String = "center"
   ) -> ViewArchive {
-    var arguments: [String: ArchivedValue] = ["alignment": .string(alignment)]
-    if let columns { arguments["horizontalSpacing"] = .number(columns) }
-    if let lines { arguments["verticalSpacing"] = .number(lines) }
+    var arguments: ArchivedArguments = [.alignment: .string(alignment)]
+    if let columns { arguments[.horizontalSpacing] = .number(columns) }
+    if let lines { arguments[.verticalSpacing] = .number(lines) }
     return ViewArchive(.container(.grid), arguments, children: rows)
   }
 
@@ -35,12 +35,12 @@ import Testing
   }
 
   @Test(.rule("LAYOUT-40")) func `fixed columns are first, then those with a high priority, then narrow ones`() {
-    let important = ViewArchive.color().modified(.layout(.layoutPriority), ["value": 1])
+    let important = ViewArchive.color().modified(.layout(.layoutPriority), [.value: 1])
     #expect(widths([.color().framed(80, 10), important], in: 100) == [80, 20])
-    #expect(widths([.color().modified(.layout(.frame), ["minWidth": 20]), important], in: 100) == [20, 80])
-    func most(_ width: Double) -> ViewArchive { .color().modified(.layout(.frame), ["maxWidth": .number(width)]) }
+    #expect(widths([.color().modified(.layout(.frame), [.minWidth: 20]), important], in: 100) == [20, 80])
+    func most(_ width: Double) -> ViewArchive { .color().modified(.layout(.frame), [.maxWidth: .number(width)]) }
     #expect(widths([.color(), most(60), most(20)], in: 120) == [50, 50, 20])
-    #expect(widths([.color(), .color().modified(.layout(.frame), ["minWidth": 80])], in: 100) == [20, 80])
+    #expect(widths([.color(), .color().modified(.layout(.frame), [.minWidth: 80])], in: 100) == [20, 80])
   }
 
   @Test(.rule("LAYOUT-40")) func `without a proposal columns and rows have the ideal lengths of their cells`() {
@@ -57,10 +57,10 @@ import Testing
   }
 
   @Test(.rule("LAYOUT-41")) func `what a wide cell needs is shared by its columns`() {
-    let wide = ViewArchive.color().framed(100, 10).modified(.layout(.gridCellColumns), ["count": 2])
+    let wide = ViewArchive.color().framed(100, 10).modified(.layout(.gridCellColumns), [.count: 2])
     let view = grid([row(.color().framed(20, 10), .color().framed(20, 10)), row(wide)])
     #expect(numbers(view, 100, 20).map { $0[0] } == [15, 65, 0])
-    let narrow = ViewArchive.color().modified(.layout(.gridCellColumns), ["count": 2])
+    let narrow = ViewArchive.color().modified(.layout(.gridCellColumns), [.count: 2])
     let other = grid([row(.color().framed(20, 10), .color().framed(20, 10)), row(narrow)], columns: 4)
     #expect(numbers(other.modified(.layout(.fixedSize)), 100, 100).last.map { $0[2] } == 44)
   }
@@ -70,7 +70,7 @@ import Testing
     let divided = grid([cells, ViewArchive(.leaf(.divider)), cells])
     #expect(numbers(divided, 200, 100, "Divider").map { $0[2] } == [200])
     #expect(numbers(divided, 200, 100).map { $0[0] } == [40, 140, 40, 140])
-    let unsized = ViewArchive(.leaf(.divider)).modified(.layout(.gridCellUnsizedAxes), ["axes": "horizontal"])
+    let unsized = ViewArchive(.leaf(.divider)).modified(.layout(.gridCellUnsizedAxes), [.axes: "horizontal"])
     #expect(numbers(grid([cells, unsized, cells]), 200, 100, "Divider").map { $0[2] } == [40])
     #expect(numbers(grid([.color().framed(30, 10)]), 100, 100, "Grid") == [[35, 45, 30, 10]])
   }
@@ -89,13 +89,13 @@ import Testing
     #expect(place(small) == [15, 15, 10, 10])
     #expect(place(small, "bottomTrailing") == [30, 30, 10, 10])
     #expect(place(small, "leading", row: "top") == [0, 0, 10, 10])
-    #expect(place(small.modified(.layout(.gridColumnAlignment), ["alignment": "trailing"])) == [30, 15, 10, 10])
-    #expect(place(small.modified(.layout(.gridCellAnchor), ["anchor": "topTrailing"]), "bottom") == [30, 0, 10, 10])
-    #expect(place(small.modified(.layout(.gridCellAnchor), ["anchor": "(0.1, 0.5)"])) == [3, 15, 10, 10])
+    #expect(place(small.modified(.layout(.gridColumnAlignment), [.alignment: "trailing"])) == [30, 15, 10, 10])
+    #expect(place(small.modified(.layout(.gridCellAnchor), [.anchor: "topTrailing"]), "bottom") == [30, 0, 10, 10])
+    #expect(place(small.modified(.layout(.gridCellAnchor), [.anchor: "(0.1, 0.5)"])) == [3, 15, 10, 10])
   }
 
   @Test(.rule("LAYOUT-42")) func `a row aligns the baselines of its texts, and is as high as they need`() throws {
-    let title = ViewArchive.text("a").modified(.style(.font), ["font": "largeTitle"])
+    let title = ViewArchive.text("a").modified(.style(.font), [.font: "largeTitle"])
     let result = grid([row(title, .text("b"), alignment: "firstTextBaseline")]).layout(100, 100)
     let baselines = result.all("Text").map { $0.frame.minY + ($0.text?.lines.first?.baseline ?? 0) }
     try #require(baselines.count == 2)
@@ -105,31 +105,31 @@ import Testing
   }
 
   @Test(.rule("LAYOUT-42")) func `an axis that is not sized has no influence on the column or the row`() {
-    let placeholder = ViewArchive.color().modified(.layout(.gridCellUnsizedAxes), ["axes": "horizontal vertical"])
+    let placeholder = ViewArchive.color().modified(.layout(.gridCellUnsizedAxes), [.axes: "horizontal vertical"])
     let view = grid([row(placeholder, .color().framed(20, 10)), row(.color().framed(30, 10), .color().framed(20, 10))])
     #expect(numbers(view, 100, 100).first == [25, 40, 30, 10])
   }
 
   @Test(.rule("LAYOUT-42")) func `modifiers of a row apply to each cell, and outside of a grid a row is a group`() {
     let cells = row(.color().framed(10, 10), .color().framed(10, 10))
-    #expect(numbers(grid([cells.modified(.layout(.padding), ["length": 5])]), 40, 20).map { $0[0] } == [5, 25])
+    #expect(numbers(grid([cells.modified(.layout(.padding), [.length: 5])]), 40, 20).map { $0[0] } == [5, 25])
     let stack = ViewArchive.stack(.vStack, spacing: 0, [cells])
     #expect(numbers(stack, 10, 20).map { $0[1] } == [0, 10])
     let styled = grid([
-      ViewArchive(.container(.group), children: [row(.text("a"))]).modified(.style(.font), ["font": "caption"])
+      ViewArchive(.container(.group), children: [row(.text("a"))]).modified(.style(.font), [.font: "caption"])
     ])
     #expect(styled.layout(50, 50).all("Text").first?.style.resolvedFont.size == 12)
   }
 
   @Test(.rule("LAYOUT-23")) func `numbers that no grid can have are named`() {
     func notices(_ view: ViewArchive) -> [String] { view.layout(100, 100).notices.map(\.description) }
-    let wide = ViewArchive.color().modified(.layout(.gridCellColumns), ["count": 1_000_000])
+    let wide = ViewArchive.color().modified(.layout(.gridCellColumns), [.count: 1_000_000])
     #expect(notices(grid([row(wide)])) == [".gridCellColumns with the count 1000000 has no effect"])
-    let none = ViewArchive.color().modified(.layout(.gridCellColumns), ["count": .number(.nan)])
+    let none = ViewArchive.color().modified(.layout(.gridCellColumns), [.count: .number(.nan)])
     #expect(notices(grid([row(none)])).count == 1)
     let many = ViewArchive(.container(.gridRow), children: Array(repeating: .color().framed(1, 1), count: 1100))
     #expect(notices(grid([many])) == ["a grid cell after column 1000 is not drawn"])
-    let anchor = ViewArchive.color().modified(.layout(.gridCellAnchor), ["anchor": "(nan, 1)"])
+    let anchor = ViewArchive.color().modified(.layout(.gridCellAnchor), [.anchor: "(nan, 1)"])
     #expect(notices(grid([row(anchor)])).count == 1)
     #expect(grid([]).frames(of: "Grid", in: 100, 100).map(\.size) == [.zero])
     #expect(grid([row()]).frames(of: "Grid", in: 100, 100).map(\.size) == [.zero])
@@ -156,7 +156,7 @@ import Testing
       switch random(5) {
       case 0: .color()
       case 1: .color().framed(Double(random(40)), Double(random(20)))
-      case 2: .color().modified(.layout(.frame), ["maxWidth": .number(Double(random(60)))])
+      case 2: .color().modified(.layout(.frame), [.maxWidth: .number(Double(random(60)))])
       case 3: ViewArchive(.shape(.circle))
       default: .text((0...random(4)).map { _ in "word" }.joined(separator: " "))
       }

@@ -8,28 +8,28 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct `Lazy grids` {
   private func item(
-    _ size: (String, ArchivedValue), spacing: Double? = nil, alignment: String? = nil
+    _ size: (ArgumentLabel, ArchivedValue), spacing: Double? = nil, alignment: String? = nil
   ) -> ArchivedValue {
-    var parts = [size.0: size.1]
-    if let spacing { parts["spacing"] = .number(spacing) }
-    if let alignment { parts["alignment"] = .string(alignment) }
+    var parts: ArchivedArguments = [size.0: size.1]
+    if let spacing { parts[.spacing] = .number(spacing) }
+    if let alignment { parts[.alignment] = .string(alignment) }
     return .record(parts)
   }
 
-  private func fixed(_ length: Double) -> (String, ArchivedValue) { ("fixed", .number(length)) }
-  private func flexible(_ least: Double = 10, _ most: Double = .infinity) -> (String, ArchivedValue) {
-    ("flexible", .list([.number(least), .number(most)]))
+  private func fixed(_ length: Double) -> (ArgumentLabel, ArchivedValue) { (.fixed, .number(length)) }
+  private func flexible(_ least: Double = 10, _ most: Double = .infinity) -> (ArgumentLabel, ArchivedValue) {
+    (.flexible, .list([.number(least), .number(most)]))
   }
-  private func adaptive(_ least: Double, _ most: Double = .infinity) -> (String, ArchivedValue) {
-    ("adaptive", .list([.number(least), .number(most)]))
+  private func adaptive(_ least: Double, _ most: Double = .infinity) -> (ArgumentLabel, ArchivedValue) {
+    (.adaptive, .list([.number(least), .number(most)]))
   }
 
   private func grid(
-    _ items: [ArchivedValue], _ children: [ViewArchive], _ arguments: [String: ArchivedValue] = [:],
+    _ items: [ArchivedValue], _ children: [ViewArchive], _ arguments: ArchivedArguments = [:],
     name: ContainerView = .lazyVGrid
   ) -> ViewArchive {
     var arguments = arguments
-    arguments[name == .lazyVGrid ? "columns" : "rows"] = .list(items)
+    arguments[name == .lazyVGrid ? .columns : .rows] = .list(items)
     return ViewArchive(.container(name), arguments, children: children)
   }
 
@@ -68,7 +68,7 @@ import Testing
     #expect(numbers(view, 200, 10, "LazyVGrid") == [[-22, 0, 244, 10]])
     #expect(numbers(view, 200, 10).map { $0[2] } == [118, 140])
     #expect(numbers(view, 200, 10).map { $0[0] } == [-33, 93])
-    let leading = grid([item(flexible()), item(flexible(140))], colors(2), ["alignment": "leading"])
+    let leading = grid([item(flexible()), item(flexible(140))], colors(2), [.alignment: "leading"])
     #expect(numbers(leading, 200, 10).map { $0[0] } == [-22, 104])
   }
 
@@ -81,19 +81,19 @@ import Testing
     let high = ViewArchive.color().framed(10, 30)
     let view = grid(
       [item(fixed(20), alignment: "topLeading"), item(fixed(20), alignment: "bottom"), item(fixed(20))],
-      [.color().framed(10, 10), .color().framed(10, 10), high, high], ["spacing": 4])
+      [.color().framed(10, 10), .color().framed(10, 10), high, high], [.spacing: 4])
     #expect(numbers(view, 76, 64) == [[0, 0, 10, 10], [33, 20, 10, 10], [61, 0, 10, 30], [0, 34, 10, 30]])
   }
 
   @Test(.rule("LAYOUT-43")) func `a LazyHGrid has the same rules for its rows`() {
-    let view = grid([item(fixed(20)), item(flexible())], colors(3), ["spacing": 5], name: .lazyHGrid)
+    let view = grid([item(fixed(20)), item(flexible())], colors(3), [.spacing: 5], name: .lazyHGrid)
     #expect(numbers(view, 25, 100) == [[0, 0, 10, 20], [0, 28, 10, 72], [15, 0, 10, 20]])
   }
 
   @Test(.rule("LAYOUT-23"), arguments: [Double.nan, -Double.infinity, -5, 1e300])
   func `numbers that no lazy grid can have are ignored`(number: Double) {
     for size in [fixed(number), flexible(number, number), adaptive(number, number), adaptive(0, 0)] {
-      let view = grid([item(size, spacing: number), item(size)], colors(9), ["spacing": .number(number)])
+      let view = grid([item(size, spacing: number), item(size)], colors(9), [.spacing: .number(number)])
       for placed in view.layout(100, 100).views { placed.walk { #expect($0.frame.isFinite) } }
       for placed in view.modified(.layout(.fixedSize)).layout(100, 100).views {
         placed.walk { #expect($0.frame.isFinite) }

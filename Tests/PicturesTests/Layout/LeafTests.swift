@@ -13,7 +13,7 @@ import Testing
     #expect(view.layout(60, 50).lines == ["short"])
     #expect(view.layout(5, 50).lines == ["s"])
     var column = view
-    column.arguments = ["axes": "vertical"]
+    column.arguments = [.axes: "vertical"]
     #expect(column.layout(60, 45).lines.joined() == "a long text")
     #expect(column.layout(60, 25).lines == ["short"])
   }
@@ -23,9 +23,9 @@ import Testing
       view.laidOut(
         in: LayoutCanvas(size: Size(width: 200, height: 20), family: .accessoryInline), measuring: HalfWidthFont())
     }
-    let image = ViewArchive(.leaf(.image), ["systemName": "star"])
+    let image = ViewArchive(.leaf(.image), [.systemName: "star"])
     let label = ViewArchive(.control(.label), children: [.text("Hello"), image])
-    let plain = layout(ViewArchive.stack(.vStack, [label]).modified(.layout(.padding), ["length": 90]))
+    let plain = layout(ViewArchive.stack(.vStack, [label]).modified(.layout(.padding), [.length: 90]))
     #expect(plain.lines == ["Hello"] && plain.notices.isEmpty)
     #expect(plain.all("Image").count == 1 && plain.all("Image")[0].frame.maxX < plain.all("Text")[0].frame.minX)
     let more = layout(ViewArchive.stack(.vStack, [.text("Hello"), .text("Go"), .color()]))
@@ -38,7 +38,7 @@ import Testing
     let content = ViewArchive.color().framed(200, 10)
     func reader(_ width: Double) -> ViewArchive {
       ViewArchive(
-        .container(.geometryReader), ["size": .record(["width": .number(width), "height": 50])], children: [content])
+        .container(.geometryReader), [.size: .record([.width: .number(width), .height: 50])], children: [content])
     }
     let result = ViewArchive.stack(.hStack, spacing: 0, [reader(80), .color("b").framed(20, 50)]).layout(100, 50)
     #expect(result.all("GeometryReader").map(\.frame.numbers) == [[0, 0, 80, 50]])
@@ -51,7 +51,7 @@ import Testing
 
   @Test(.rule("LAYOUT-13")) func `a custom shape for another size is noted`() {
     let shape = ViewArchive(
-      .shape(.path), ["type": "Wave", "path": .list([]), "in": .record(["width": 100, "height": 100])])
+      .shape(.path), [.type: "Wave", .path: .list([]), .in: .record([.width: 100, .height: 100])])
     #expect(shape.layout(100, 100).notices.isEmpty)
     #expect(
       shape.layout(100, 40).notices.map(\.description) == ["Wave was made for 100 × 100 points, and has 100 × 40"])
@@ -66,8 +66,8 @@ import Testing
 
   @Test(.rule("LAYOUT-14")) func `a circle takes a square`() {
     #expect(ViewArchive(.shape(.circle)).frames(of: "Circle", in: 70, 30).map(\.numbers) == [[20, 0, 30, 30]])
-    let trimmed = ViewArchive(.shape(.circle)).modified(.shape(.trim), ["from": 0, "to": 0.5]).modified(
-      .shape(.stroke), ["lineWidth": 4])
+    let trimmed = ViewArchive(.shape(.circle)).modified(.shape(.trim), [.from: 0, .to: 0.5]).modified(
+      .shape(.stroke), [.lineWidth: 4])
     #expect(trimmed.layout(30, 30).all("Circle").first?.operations.map(\.name) == [.shape(.trim), .shape(.stroke)])
   }
 
@@ -82,7 +82,7 @@ import Testing
 
   @Test(.rule("LAYOUT-21")) func `the container background has the whole widget`() {
     let view = ViewArchive.color("content")
-      .modified(.layout(.containerBackground), ["placement": "widget", "style": "blue"])
+      .modified(.layout(.containerBackground), [.placement: "widget", .style: "blue"])
     let canvas = LayoutCanvas(size: Size(width: 158, height: 158), margins: Insets(16))
     let result = view.laidOut(in: canvas, measuring: HalfWidthFont())
     #expect(result.background.map(\.frame.numbers) == [[0, 0, 158, 158]])
@@ -92,26 +92,26 @@ import Testing
   }
 
   @Test(.rule("LAYOUT-24")) func `a symbol is a square of 1,4 capital heights, centred on the capitals`() throws {
-    let symbol = ViewArchive(.leaf(.image), ["systemName": "star"])
+    let symbol = ViewArchive(.leaf(.image), [.systemName: "star"])
     let side = 0.704590 * 17 * 1.4
     #expect(symbol.frames(of: "Image", in: 100, 100).map(\.size) == [Size(width: side, height: side)])
-    let large = symbol.modified(.style(.imageScale), ["scale": "large"]).frames(of: "Image", in: 100, 100)
+    let large = symbol.modified(.style(.imageScale), [.scale: "large"]).frames(of: "Image", in: 100, 100)
     #expect(large.map(\.size.width) == [side * 1.3])
     let row = ViewArchive.stack(.hStack, alignment: "firstTextBaseline", [symbol, .text("A")]).layout(100, 100)
     let (image, text) = (try #require(row.all("Image").first).frame, try #require(row.all("Text").first).frame)
     let capitals = text.minY + (0.952148 - 0.704590 / 2) * 17
     #expect(abs(image.midY - capitals) < 0.01)
-    let pixels = ViewArchive(.leaf(.image), ["pixelWidth": 30, "pixelHeight": 20])
+    let pixels = ViewArchive(.leaf(.image), [.pixelWidth: 30, .pixelHeight: 20])
     #expect(pixels.frames(of: "Image", in: 10, 10).map(\.size) == [Size(width: 30, height: 20)])
   }
 
   @Test func `labels, links and buttons have their parts`() {
     let label = ViewArchive(
-      .control(.label), children: [ViewArchive(.leaf(.image), ["systemName": "star"]), .text("Star")])
+      .control(.label), children: [ViewArchive(.leaf(.image), [.systemName: "star"]), .text("Star")])
     #expect(label.frames(of: "Text", in: 100, 50).map(\.size.width) == [34])
-    #expect(label.modified(.style(.labelStyle), ["style": "iconOnly"]).layout(100, 50).all("Text").isEmpty)
-    #expect(label.modified(.style(.labelStyle), ["style": "titleOnly"]).layout(100, 50).all("Image").isEmpty)
-    let link = ViewArchive(.control(.link), ["destination": "https://example.com"], children: [.text("More")])
+    #expect(label.modified(.style(.labelStyle), [.style: "iconOnly"]).layout(100, 50).all("Text").isEmpty)
+    #expect(label.modified(.style(.labelStyle), [.style: "titleOnly"]).layout(100, 50).all("Image").isEmpty)
+    let link = ViewArchive(.control(.link), [.destination: "https://example.com"], children: [.text("More")])
     #expect(link.layout(100, 50).lines == ["More"])
     let content = ViewArchive(.control(.labeledContent), children: [.text("a"), .text("b")])
     #expect(content.frames(of: "Text", in: 100, 50).map(\.minX) == [0, 91.0 + 1.0 / 3])

@@ -11,11 +11,11 @@ import Testing
     .rule("LAYOUT-22"),
     arguments: [
       (ViewArchive(.unknown("MyLayout"), children: [.text("a")]), "MyLayout is not drawn"),
-      (ViewArchive(.leaf(.unsupportedView), ["view": "ScrollView"]), "ScrollView is not drawn"),
+      (ViewArchive(.leaf(.unsupportedView), [.view: "ScrollView"]), "ScrollView is not drawn"),
       (ViewArchive.text("a").modified(.undrawn(.safeAreaInset)), ".safeAreaInset has no effect"),
-      (ViewArchive(.leaf(.image), ["name": "photo"]), "Image \"photo\": the size of the image is not known"),
+      (ViewArchive(.leaf(.image), [.name: "photo"]), "Image \"photo\": the size of the image is not known"),
       (
-        ViewArchive.text("a").modified(.style(.font), ["font": .record(["custom": "Futura", "size": 12])]),
+        ViewArchive.text("a").modified(.style(.font), [.font: .record([.custom: "Futura", .size: 12])]),
         "the font Futura is not available"
       ),
     ])
@@ -36,10 +36,10 @@ import Testing
 
   @Test(.rule("LAYOUT-23")) func `a chain of 1,000 modifiers has a notice`() {
     var view = ViewArchive.text("a")
-    for _ in 0..<1000 { view = view.modified(.layout(.padding), ["length": 1]) }
+    for _ in 0..<1000 { view = view.modified(.layout(.padding), [.length: 1]) }
     #expect(view.layout(100, 100).notices.map(\.reason) == [.tooDeep])
     var fine = ViewArchive.text("a")
-    for _ in 0..<290 { fine = fine.modified(.layout(.padding), ["length": 0.1]) }
+    for _ in 0..<290 { fine = fine.modified(.layout(.padding), [.length: 0.1]) }
     #expect(fine.layout(100, 100).lines == ["a"])
   }
 
@@ -66,20 +66,20 @@ import Testing
     let view = ViewArchive.stack(
       .hStack, spacing: number,
       [
-        .color().modified(.layout(.padding), ["length": value]),
-        .color().modified(.layout(.frame), ["minWidth": value, "maxHeight": value]),
-        .color().modified(.layout(.frame), ["idealWidth": value, "maxWidth": .number(.infinity)]).modified(
+        .color().modified(.layout(.padding), [.length: value]),
+        .color().modified(.layout(.frame), [.minWidth: value, .maxHeight: value]),
+        .color().modified(.layout(.frame), [.idealWidth: value, .maxWidth: .number(.infinity)]).modified(
           .layout(.fixedSize)),
-        .color().modified(.layout(.offset), ["x": value]).modified(.layout(.position), ["x": value, "y": value]),
-        .color().modified(.layout(.aspectRatio), ["ratio": value, "contentMode": "fit"]),
-        .text("a b c").modified(.style(.font), ["font": .record(["size": value])]).modified(
-          .style(.lineSpacing), ["points": value]),
-        .text("a b c").modified(.style(.minimumScaleFactor), ["factor": value]).modified(
-          .style(.tracking), ["points": value]),
-        ViewArchive(.leaf(.spacer), ["minLength": value]),
-        ViewArchive(.leaf(.image), ["pixelWidth": value, "pixelHeight": 1]),
+        .color().modified(.layout(.offset), [.x: value]).modified(.layout(.position), [.x: value, .y: value]),
+        .color().modified(.layout(.aspectRatio), [.ratio: value, .contentMode: "fit"]),
+        .text("a b c").modified(.style(.font), [.font: .record([.size: value])]).modified(
+          .style(.lineSpacing), [.points: value]),
+        .text("a b c").modified(.style(.minimumScaleFactor), [.factor: value]).modified(
+          .style(.tracking), [.points: value]),
+        ViewArchive(.leaf(.spacer), [.minLength: value]),
+        ViewArchive(.leaf(.image), [.pixelWidth: value, .pixelHeight: 1]),
       ]
-    ).modified(.layout(.layoutPriority), ["value": value])
+    ).modified(.layout(.layoutPriority), [.value: value])
     for view in view.layout(100, 100).views {
       view.walk { view in #expect(view.frame.isFinite, "\(view.name) \(view.frame)") }
     }

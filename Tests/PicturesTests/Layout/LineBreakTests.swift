@@ -52,7 +52,7 @@ import Testing
     #expect(lines([.text("12"), .text(" mg")], 40) == ["12 ", "mg"])
     #expect(lines([.text("12"), .text(" "), .text("mg")], 40) == ["12 ", "mg"])
     #expect(lines([.text("ab"), .text("cd"), .text("ef")], 20) == ["ab", "cd", "ef"])
-    let image = ViewArchive(.leaf(.image), ["systemName": "star"])
+    let image = ViewArchive(.leaf(.image), [.systemName: "star"])
     #expect(lines([.text("ab"), image, .text("cd")], 20) == ["ab", "", "cd"])
   }
 

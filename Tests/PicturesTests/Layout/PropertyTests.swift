@@ -37,7 +37,7 @@ import Testing
       case 1: ViewArchive(.leaf(.spacer))
       case 2: ViewArchive(.leaf(.divider))
       case 3: ViewArchive(.shape(.circle))
-      case 4: ViewArchive(.leaf(.image), ["systemName": "star"])
+      case 4: ViewArchive(.leaf(.image), [.systemName: "star"])
       default:
         .text(
           (0..<Int.random(in: 1...9, using: &random)).map { String(repeating: "w", count: 1 + $0 % 5) }
@@ -57,15 +57,15 @@ import Testing
 
     private mutating func modified(_ view: ViewArchive, isSimple: Bool) -> ViewArchive {
       switch Int.random(in: 0..<(isSimple ? 3 : 9), using: &random) {
-      case 0: view.modified(.layout(.padding), ["length": number(0...9)])
-      case 1: view.modified(.layout(.layoutPriority), ["value": number(-1...1)])
-      case 2: view.modified(.style(.font), ["font": "caption"])
-      case 3: view.modified(.layout(.frame), ["width": number(0...90)])
-      case 4: view.modified(.layout(.frame), ["minWidth": number(0...50), "maxHeight": .number(.infinity)])
+      case 0: view.modified(.layout(.padding), [.length: number(0...9)])
+      case 1: view.modified(.layout(.layoutPriority), [.value: number(-1...1)])
+      case 2: view.modified(.style(.font), [.font: "caption"])
+      case 3: view.modified(.layout(.frame), [.width: number(0...90)])
+      case 4: view.modified(.layout(.frame), [.minWidth: number(0...50), .maxHeight: .number(.infinity)])
       case 5: view.modified(.layout(.fixedSize))
-      case 6: view.modified(.layout(.aspectRatio), ["ratio": number(1...3), "contentMode": "fit"])
-      case 7: view.modified(.layer(.overlay), ["alignment": "top"], [leaf()])
-      default: view.modified(.layout(.offset), ["x": number(-9...9)])
+      case 6: view.modified(.layout(.aspectRatio), [.ratio: number(1...3), .contentMode: "fit"])
+      case 7: view.modified(.layer(.overlay), [.alignment: "top"], [leaf()])
+      default: view.modified(.layout(.offset), [.x: number(-9...9)])
       }
     }
   }

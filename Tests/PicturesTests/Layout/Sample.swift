@@ -27,18 +27,18 @@ let line = 61.0 / 3
 
 extension ViewArchive {
   /// A view that takes each proposal, with a name to find it again.
-  static func color(_ name: String = "red") -> ViewArchive { ViewArchive(.fill(.color), ["color": .string(name)]) }
+  static func color(_ name: String = "red") -> ViewArchive { ViewArchive(.fill(.color), [.color: .string(name)]) }
 
   static func stack(
     _ name: ContainerView, spacing: Double? = nil, alignment: String = "center", _ children: [ViewArchive]
   ) -> ViewArchive {
-    var arguments: [String: ArchivedValue] = ["alignment": .string(alignment)]
-    if let spacing { arguments["spacing"] = .number(spacing) }
+    var arguments: ArchivedArguments = [.alignment: .string(alignment)]
+    if let spacing { arguments[.spacing] = .number(spacing) }
     return ViewArchive(.container(name), arguments, children: children)
   }
 
   func modified(
-    _ name: ModifierName, _ arguments: [String: ArchivedValue] = [:], _ views: [ViewArchive] = []
+    _ name: ModifierName, _ arguments: ArchivedArguments = [:], _ views: [ViewArchive] = []
   ) -> ViewArchive {
     var view = self
     view.modifiers.append(Modifier(name, arguments, views: views))
@@ -46,7 +46,7 @@ extension ViewArchive {
   }
 
   func framed(_ width: Double, _ height: Double) -> ViewArchive {
-    modified(.layout(.frame), ["width": .number(width), "height": .number(height)])
+    modified(.layout(.frame), [.width: .number(width), .height: .number(height)])
   }
 
   func layout(

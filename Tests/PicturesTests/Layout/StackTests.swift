@@ -18,12 +18,12 @@ import Testing
   }
 
   @Test(.rule("LAYOUT-01")) func `of two children that take any length the larger minimum is first`() {
-    let wide = ViewArchive.color().modified(.layout(.frame), ["minWidth": 60])
+    let wide = ViewArchive.color().modified(.layout(.frame), [.minWidth: 60])
     #expect(widths([.color(), wide], in: 100) == [40, 60])
   }
 
   @Test(.rule("LAYOUT-01")) func `a child that takes less leaves the rest to the others`() {
-    let narrow = ViewArchive.color().modified(.layout(.frame), ["maxWidth": 20])
+    let narrow = ViewArchive.color().modified(.layout(.frame), [.maxWidth: 20])
     #expect(widths([.color(), narrow, .color()], in: 100) == [40, 20, 40])
   }
 
@@ -39,12 +39,12 @@ import Testing
 
   @Test(.rule("LAYOUT-02")) func `a higher priority is offered all but the minima of the others`() {
     let text = ViewArchive.text("12345678901234567890")  // 170 points
-    let important = ViewArchive.text("important").modified(.layout(.layoutPriority), ["value": 1])  // 76.5 points
-    let frames = ViewArchive.stack(.hStack, spacing: 0, [text.modified(.style(.lineLimit), ["lines": 1]), important])
+    let important = ViewArchive.text("important").modified(.layout(.layoutPriority), [.value: 1])  // 76.5 points
+    let frames = ViewArchive.stack(.hStack, spacing: 0, [text.modified(.style(.lineLimit), [.lines: 1]), important])
       .frames(of: "Text", in: 100, 50)
     #expect(frames[1].size.width.rounded() == 77)
-    let low = ViewArchive.color().modified(.layout(.frame), ["minWidth": 30]).modified(
-      .layout(.layoutPriority), ["value": -1])
+    let low = ViewArchive.color().modified(.layout(.frame), [.minWidth: 30]).modified(
+      .layout(.layoutPriority), [.value: -1])
     #expect(widths([.color(), low], in: 100) == [70, 30])
   }
 
@@ -53,7 +53,7 @@ import Testing
       .hStack, [.color().framed(20, 10), ViewArchive(.leaf(.spacer)), .color().framed(20, 10)])
     #expect(stack.frames(of: "Color", in: 100, 50).map(\.minX) == [0, 80])
     #expect(stack.modified(.layout(.fixedSize)).frames(of: "HStack", in: 100, 50).map(\.size.width) == [48])
-    let wide = ViewArchive.stack(.hStack, [.color().framed(20, 10), ViewArchive(.leaf(.spacer), ["minLength": 30])])
+    let wide = ViewArchive.stack(.hStack, [.color().framed(20, 10), ViewArchive(.leaf(.spacer), [.minLength: 30])])
     #expect(wide.modified(.layout(.fixedSize)).frames(of: "HStack", in: 100, 50).map(\.size.width) == [50])
   }
 
@@ -86,14 +86,14 @@ import Testing
 
   @Test(.rule("LAYOUT-05")) func `a padding and a frame with a length end the preference`() {
     let (text, view) = (ViewArchive.text("ab"), ViewArchive.color().framed(20, 20))
-    let padded = text.modified(.layout(.padding), ["edges": "top", "length": 2])
+    let padded = text.modified(.layout(.padding), [.edges: "top", .length: 2])
     #expect(gap(view, padded) == 10)
     #expect(gap(padded, view) == 10.64)
-    let framed = ViewArchive.stack(.vStack, [view, text.modified(.layout(.frame), ["height": 40])]).layout(200, 200)
+    let framed = ViewArchive.stack(.vStack, [view, text.modified(.layout(.frame), [.height: 40])]).layout(200, 200)
     let top = framed.all("Text").first?.frame.minY ?? 0
     let bottom = framed.all("Color").first?.frame.maxY ?? 0
     #expect(abs(top - bottom - 8 - (40 - line) / 2) < 0.01)
-    #expect(gap(view, text.modified(.layout(.frame), ["width": 40])) == 6.43)
+    #expect(gap(view, text.modified(.layout(.frame), [.width: 40])) == 6.43)
   }
 
   @Test(.rule("LAYOUT-19")) func `children are aligned by their guides`() {
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(.rule("LAYOUT-19")) func `texts are aligned by their baselines`() {
-    let large = ViewArchive.text("a").modified(.style(.font), ["font": "largeTitle"])
+    let large = ViewArchive.text("a").modified(.style(.font), [.font: "largeTitle"])
     let frames = ViewArchive.stack(.hStack, alignment: "firstTextBaseline", [.text("a"), large])
       .frames(of: "Text", in: 200, 100)
     let difference = frames[0].minY - frames[1].minY
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(.rule("LAYOUT-19")) func `a guide of the author is noted`() {
-    let guided = ViewArchive.color().modified(.layout(.alignmentGuide), ["guide": "leading"])
+    let guided = ViewArchive.color().modified(.layout(.alignmentGuide), [.guide: "leading"])
     let result = ViewArchive.stack(.vStack, alignment: "MyGuide", [guided]).layout(100, 100)
     #expect(
       result.notices.map(\.description) == [".alignmentGuide has no effect"])
@@ -130,7 +130,7 @@ import Testing
 
   @Test(.rule("LAYOUT-20")) func `a layout from right to left is the mirror image`() throws {
     let view = ViewArchive.stack(
-      .hStack, [.text("ab").modified(.layout(.frame), ["width": 50, "alignment": "leading"]), .color()])
+      .hStack, [.text("ab").modified(.layout(.frame), [.width: 50, .alignment: "leading"]), .color()])
     let canvas = LayoutCanvas(size: Size(width: 100, height: 50), isRightToLeft: true)
     let result = view.laidOut(in: canvas, measuring: HalfWidthFont())
     #expect(try #require(result.all("Text").first).frame.maxX == 100)

@@ -11,7 +11,7 @@ import Testing
   private func lines(_ text: String, _ width: Double, _ height: Double = 200, _ modifiers: [ViewArchive.Modifier] = [])
     -> [String]
   {
-    ViewArchive(.leaf(.text), ["text": .string(text)], modifiers: modifiers).layout(width, height).lines
+    ViewArchive(.leaf(.text), [.text: .string(text)], modifiers: modifiers).layout(width, height).lines
   }
 
   @Test(.rule("LAYOUT-16")) func `a text is as wide as its widest line`() throws {
@@ -24,10 +24,10 @@ import Testing
   }
 
   @Test(.rule("LAYOUT-47")) func `a text that counts seconds takes the proposed width, and is aligned in it`() throws {
-    let timer = ViewArchive(.leaf(.text), ["text": "1:00", "isTimer": true])
+    let timer = ViewArchive(.leaf(.text), [.text: "1:00", .isTimer: true])
     let leading = try #require(timer.layout(100, 100).all("Text").first)
     #expect(leading.frame.size.width == 100 && leading.text?.lines.first?.x == 0)
-    let trailing = timer.modified(.style(.multilineTextAlignment), ["alignment": "trailing"]).layout(100, 100).all(
+    let trailing = timer.modified(.style(.multilineTextAlignment), [.alignment: "trailing"]).layout(100, 100).all(
       "Text"
     )
     .first
@@ -48,34 +48,34 @@ import Testing
   }
 
   @Test(.rule("LAYOUT-16")) func `a text that does not fit ends with an ellipsis`() {
-    let one = ViewArchive.Modifier(.style(.lineLimit), ["lines": 1])
+    let one = ViewArchive.Modifier(.style(.lineLimit), [.lines: 1])
     #expect(lines("one two three", 70, 200, [one]) == ["one two…"])
     #expect(lines("one two three", 70, 30) == ["one two…"])
     #expect(lines("one two three four", 70, 45) == ["one two ", "three f…"])
     #expect(lines("one\ntwo", 70, 30) == ["one…"])
-    #expect(lines("abcdefghij", 51, 30, [one, .init(.style(.truncationMode), ["mode": "head"])]) == ["…fghij"])
-    #expect(lines("abcdefghij", 51, 30, [one, .init(.style(.truncationMode), ["mode": "middle"])]) == ["ab…hij"])
+    #expect(lines("abcdefghij", 51, 30, [one, .init(.style(.truncationMode), [.mode: "head"])]) == ["…fghij"])
+    #expect(lines("abcdefghij", 51, 30, [one, .init(.style(.truncationMode), [.mode: "middle"])]) == ["ab…hij"])
     #expect(ViewArchive.text("one two three").layout(70, 30).all("Text").first?.text?.isTruncated == true)
   }
 
   @Test(.rule("LAYOUT-16")) func `lines are aligned, spaced and reserved`() throws {
-    var view = ViewArchive.text("one two").modified(.style(.multilineTextAlignment), ["alignment": "trailing"])
-      .modified(.style(.lineSpacing), ["points": 5])
+    var view = ViewArchive.text("one two").modified(.style(.multilineTextAlignment), [.alignment: "trailing"])
+      .modified(.style(.lineSpacing), [.points: 5])
     var text = try #require(view.layout(30, 100).all("Text").first?.text)
     #expect(text.lines.filter { $0.x >= 1 }.isEmpty)
     #expect(abs(text.lines[1].baseline - text.lines[0].baseline - 17 * 1.193359 - 5) < 0.01)
-    view = ViewArchive.text("a\nabc").modified(.style(.multilineTextAlignment), ["alignment": "center"])
+    view = ViewArchive.text("a\nabc").modified(.style(.multilineTextAlignment), [.alignment: "center"])
     text = try #require(view.layout(100, 100).all("Text").first?.text)
     #expect(text.lines.map { ($0.x * 100).rounded() / 100 } == [8.58, 0.08])
-    let reserved = ViewArchive.text("a").modified(.style(.lineLimit), ["lines": 3, "reservesSpace": true])
+    let reserved = ViewArchive.text("a").modified(.style(.lineLimit), [.lines: 3, .reservesSpace: true])
     #expect(reserved.frames(of: "Text", in: 100, 100).map(\.size.height) == [61])
   }
 
   @Test(.rule("LAYOUT-17")) func `a text becomes smaller before it is truncated`() throws {
-    let text = ViewArchive.text("1234567890").modified(.style(.lineLimit), ["lines": 1])  // 85 points
+    let text = ViewArchive.text("1234567890").modified(.style(.lineLimit), [.lines: 1])  // 85 points
     func found(_ factor: Double) throws -> PlacedText {
       try #require(
-        text.modified(.style(.minimumScaleFactor), ["factor": .number(factor)]).layout(60, 30).all("Text").first?.text)
+        text.modified(.style(.minimumScaleFactor), [.factor: .number(factor)]).layout(60, 30).all("Text").first?.text)
     }
     let small = try found(0.5)
     #expect(!small.isTruncated && small.scale <= 60 / 85 && small.scale > 60 / 85 - 0.5 / 64)
@@ -92,34 +92,34 @@ import Testing
     ] as [(String, TextSizeName, Double)])
   func `text styles have the sizes of Dynamic Type`(style: String, size: TextSizeName, points: Double) {
     var inherited = ViewStyle(textSize: size)
-    inherited.apply(.font, ["font": .string(style)])
+    inherited.apply(.font, [.font: .string(style)])
     #expect(inherited.resolvedFont.size == points)
   }
 
   @Test(.rule("LAYOUT-18")) func `a font has the properties that its modifiers give it`() {
-    func font(_ modifiers: (StyleModifier, [String: ArchivedValue])...) -> FontDescription {
+    func font(_ modifiers: (StyleModifier, ArchivedArguments)...) -> FontDescription {
       var style = ViewStyle()
       for (name, arguments) in modifiers.reversed() { style.apply(name, arguments) }
       return style.resolvedFont
     }
-    #expect(font((.font, ["font": "headline"])).weight == .semibold)
+    #expect(font((.font, [.font: "headline"])).weight == .semibold)
     #expect(font((.bold, [:])).weight == .semibold)
-    #expect(font((.bold, [:]), (.font, ["font": "title"])).weight == .bold)
-    let system: ArchivedValue = .record(["size": 40, "weight": "light", "design": "rounded"])
-    let large = font((.font, ["font": system]))
+    #expect(font((.bold, [:]), (.font, [.font: "title"])).weight == .bold)
+    let system: ArchivedValue = .record([.size: 40, .weight: "light", .design: "rounded"])
+    let large = font((.font, [.font: system]))
     #expect(large.size == 40 && large.weight == .light && large.design == "rounded")
-    #expect(font((.fontWeight, ["weight": "heavy"]), (.font, ["font": system])).weight == .heavy)
+    #expect(font((.fontWeight, [.weight: "heavy"]), (.font, [.font: system])).weight == .heavy)
     // The inner modifier wins.
-    #expect(font((.font, ["font": "caption"]), (.font, ["font": "title"])).size == 12)
-    #expect(font((.font, ["font": "body"]), (.dynamicTypeSize, ["range": "xSmall...medium"])).size == 16)
+    #expect(font((.font, [.font: "caption"]), (.font, [.font: "title"])).size == 12)
+    #expect(font((.font, [.font: "body"]), (.dynamicTypeSize, [.range: "xSmall...medium"])).size == 16)
   }
 
   @Test func `a sum of texts has a style for each part`() throws {
     let view = ViewArchive(
       .leaf(.text),
       children: [
-        .text("12").modified(.style(.font), ["font": "largeTitle"]),
-        .text(" mg").modified(.style(.foregroundColor), ["color": "red"]),
+        .text("12").modified(.style(.font), [.font: "largeTitle"]),
+        .text(" mg").modified(.style(.foregroundColor), [.color: "red"]),
       ])
     let placed = try #require(view.layout(200, 100).all("Text").first)
     let line = try #require(placed.text?.lines.first)
@@ -130,11 +130,11 @@ import Testing
   }
 
   @Test func `a level of the hierarchy is that of the style around`() {
-    let view = ViewArchive.stack(.vStack, [.text("a").modified(.style(.foregroundStyle), ["style": "secondary"])])
+    let view = ViewArchive.stack(.vStack, [.text("a").modified(.style(.foregroundStyle), [.style: "secondary"])])
     let plain = view.layout(100, 100).all("Text").map(\.style.foreground)
     #expect(plain == [["secondary"]])
-    let red = view.modified(.style(.foregroundStyle), ["style": "red"]).layout(100, 100).all("Text").map(
+    let red = view.modified(.style(.foregroundStyle), [.style: "red"]).layout(100, 100).all("Text").map(
       \.style.foreground)
-    #expect(red == [[.record(["style": "red", "rank": "secondary"])]])
+    #expect(red == [[.record([.style: "red", .rank: "secondary"])]])
   }
 }

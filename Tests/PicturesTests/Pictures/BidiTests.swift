@@ -83,8 +83,8 @@ import Testing
 
   @Test(.rule("LAYOUT-45")) func `styles and images keep their places in a text of two directions`() {
     let bold = ViewArchive(
-      .leaf(.text), ["text": "דהו"], modifiers: [.init(.style(.bold))])
-    let image = ViewArchive(.leaf(.image), ["systemName": "star"])
+      .leaf(.text), [.text: "דהו"], modifiers: [.init(.style(.bold))])
+    let image = ViewArchive(.leaf(.image), [.systemName: "star"])
     let view = ViewArchive(.leaf(.text), children: [.text("אבג "), bold, image, .text(" x")])
     let fragments = lines(view).first?.fragments ?? []
     #expect(fragments.filter { $0.image != nil }.count == 1)

@@ -31,14 +31,15 @@ import Testing
     <g id="Thin-M" transform="matrix(1 0 0 1 100 1116)"><path d="M0 -70h70v70h-70z"/></g></g></svg>
     """.utf8)
 
-  private static let widths: ArchivedValue = .record(["Regular-M": 2, "Black-M": .number(160 / 70), "Thin-M": 2])
+  private static let widths: ArchivedValue = .record(
+    ArchivedArguments(values: ["Regular-M": 2, "Black-M": .number(160 / 70), "Thin-M": 2]))
 
   private func symbol() -> ViewArchive {
-    ViewArchive(.leaf(.image), ["name": "box", "image": "box", "symbol": Self.widths])
+    ViewArchive(.leaf(.image), [.name: "box", .image: "box", .symbol: Self.widths])
   }
 
-  private func font(_ size: Double, _ weight: String = "regular") -> [String: ArchivedValue] {
-    ["font": .record(["size": .number(size), "weight": .string(weight)])]
+  private func font(_ size: Double, _ weight: String = "regular") -> ArchivedArguments {
+    [.font: .record([.size: .number(size), .weight: .string(weight)])]
   }
 
   private func picture(_ view: ViewArchive) -> Picture { sample.picture(view, images: ["box": Self.template]) }
@@ -91,28 +92,28 @@ import Testing
 
   @Test(.rule("PICTURE-78"), arguments: [("small", 0.8), ("medium", 1), ("large", 1.3)])
   func `a scale that the template does not have is that of another one`(scale: String, factor: Double) {
-    let view = symbol().with(.style(.font), font(20)).with(.style(.imageScale), ["scale": .string(scale)])
+    let view = symbol().with(.style(.font), font(20)).with(.style(.imageScale), [.scale: .string(scale)])
     let unit = LineMetrics.system(size: 20).capHeight / 70
     #expect(bounds(picture(view)).first.map { abs($0.size.width - 100 * unit * factor) < 0.01 } == true)
   }
 
   @Test(.rule("PICTURE-78")) func `a symbol has the foreground style, and its levels where they have styles`() {
     let blue = Paint.color(RGBA(bytes: 0, 122, 255))
-    let view = symbol().with(.style(.foregroundStyle), ["style": "blue"])
+    let view = symbol().with(.style(.foregroundStyle), [.style: "blue"])
     #expect(bounds(picture(view), blue).count == 2, "also the parts that have other colours")
-    let levels = picture(view.with(.style(.symbolRenderingMode), ["mode": "hierarchical"]))
+    let levels = picture(view.with(.style(.symbolRenderingMode), [.mode: "hierarchical"]))
     #expect(bounds(levels, blue).count == 1 && bounds(levels, blue.faded(0.5)).count == 1)
-    let palette = picture(symbol().with(.style(.foregroundStyle), ["style": "blue", "secondary": "red"]))
+    let palette = picture(symbol().with(.style(.foregroundStyle), [.style: "blue", .secondary: "red"]))
     #expect(bounds(palette, blue).count == 1 && bounds(palette, .color(RGBA(bytes: 255, 59, 48))).count == 1)
     #expect(
-      picture(view.with(.style(.symbolRenderingMode), ["mode": "multicolor"])).notices
+      picture(view.with(.style(.symbolRenderingMode), [.mode: "multicolor"])).notices
         == ["the image \"box\" is drawn in one colour"])
   }
 
   @Test(.rule("PICTURE-78")) func `a resizable symbol fits its frame, and keeps its ratio`() {
     var view = symbol().with(.style(.font), font(20))
     view.modifiers.append(.init(.shape(.resizable)))
-    view.modifiers.append(.init(.layout(.frame), ["width": 60, "height": 30]))
+    view.modifiers.append(.init(.layout(.frame), [.width: 60, .height: 30]))
     let rect = bounds(picture(view)).first
     // The width of the margins is 140 units, and the height 1.4 times that of the capital letters.
     #expect(

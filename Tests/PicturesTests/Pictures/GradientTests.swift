@@ -13,13 +13,13 @@ import Testing
 
   init() throws { sample = try PictureSample() }
 
-  private func gradient(_ name: String, _ geometry: [String: ArchivedValue]) -> ViewArchive {
+  private func gradient(_ name: ArgumentLabel, _ geometry: ArchivedArguments) -> ViewArchive {
     let list: ArchivedValue = .list(["white", "black"])
-    return ViewArchive(.fill(.color), ["color": .record(geometry.merging([name: list]) { $1 })])
+    return ViewArchive(.fill(.color), [.color: .record(geometry.merging([name: list]))])
   }
 
   private func turn(from: Double, to: Double) throws -> (stops: [Paint.Stop], start: Double) {
-    let view = gradient("angularGradient", ["from": .number(from), "to": .number(to)])
+    let view = gradient(.angularGradient, [.from: .number(from), .to: .number(to)])
     guard case .angular(let stops, let centre, let start) = try #require(sample.picture(view).paints.last) else {
       throw CancellationError()
     }
@@ -38,8 +38,8 @@ import Testing
 
   @Test(.rule("PICTURE-42"))
   func `a text with a gradient is one outline, whose gradient has the coordinates of the picture`() throws {
-    let style: ArchivedValue = .record(["linearGradient": .list(["red", "blue"]), "from": "leading", "to": "trailing"])
-    let text = ViewArchive(.leaf(.text), ["text": "Wide"]).with(.style(.foregroundStyle), ["style": style])
+    let style: ArchivedValue = .record([.linearGradient: .list(["red", "blue"]), .from: "leading", .to: "trailing"])
+    let text = ViewArchive(.leaf(.text), [.text: "Wide"]).with(.style(.foregroundStyle), [.style: style])
     let svg = sample.svg(text)
     #expect(!svg.contains("<use") && svg.contains("<path role=\"img\" aria-label=\"Wide\" d=\"M"))
     // In pixels, too, the first letter is red and the last one blue.
@@ -57,8 +57,8 @@ import Testing
   }
 
   @Test(.rule("PICTURE-42")) func `an elliptical gradient is a circle stretched to the rectangle`() {
-    let view = gradient("ellipticalGradient", ["from": 0.1, "to": 0.5]).with(
-      .layout(.frame), ["width": 100, "height": 50])
+    let view = gradient(.ellipticalGradient, [.from: 0.1, .to: 0.5]).with(
+      .layout(.frame), [.width: 100, .height: 50])
     guard case .elliptical(_, let centre, let unit, 0.1, 0.5) = sample.picture(view).paints.last else {
       Issue.record("an elliptical gradient has its own paint")
       return
@@ -103,10 +103,10 @@ import Testing
   }
 
   @Test(.rule("PICTURE-01", "PICTURE-42")) func `lines and texts show wedges through a mask`() throws {
-    let paint = ArchivedValue.record(["angularGradient": .list(["red", "blue"]), "to": 360])
-    let line = ViewArchive(.shape(.circle)).with(.shape(.stroke), ["style": paint, "lineWidth": 8])
-    let text = ViewArchive.text("Turn").with(.style(.foregroundStyle), ["style": paint])
-    let shape = ViewArchive(.shape(.circle)).with(.shape(.fill), ["style": paint])
+    let paint = ArchivedValue.record([.angularGradient: .list(["red", "blue"]), .to: 360])
+    let line = ViewArchive(.shape(.circle)).with(.shape(.stroke), [.style: paint, .lineWidth: 8])
+    let text = ViewArchive.text("Turn").with(.style(.foregroundStyle), [.style: paint])
+    let shape = ViewArchive(.shape(.circle)).with(.shape(.fill), [.style: paint])
     let styles = [line, text, shape].map { sample.svg($0) }
     #expect(styles[0].contains("<g mask=\"url(#mask2)\" shape-rendering=\"crispEdges\">"))
     #expect(styles[1].contains("role=\"img\" aria-label=\"Turn\" shape-rendering=\"crispEdges\">"))
@@ -118,21 +118,21 @@ import Testing
   @Test(.rule("PICTURE-42"), arguments: [Double.nan, .infinity, -.infinity, 1e300])
   func `numbers that are no angles and radii have a picture`(number: Double) throws {
     let value = ArchivedValue.number(number)
-    for name in ["angularGradient", "ellipticalGradient", "radialGradient", "linearGradient"] {
+    for name in [ArgumentLabel.angularGradient, .ellipticalGradient, .radialGradient, .linearGradient] {
       for view in [
-        gradient(name, ["from": value, "to": 90]), gradient(name, ["from": 0, "to": value]),
-        gradient(name, ["from": value, "to": value, "center": .string("(\(number), \(number))")]),
+        gradient(name, [.from: value, .to: 90]), gradient(name, [.from: 0, .to: value]),
+        gradient(name, [.from: value, .to: value, .center: .string("(\(number), \(number))")]),
       ] {
         #expect(try isDocument(sample.svg(view)))
       }
     }
-    let stop = ArchivedValue.record(["color": "red", "location": value])
+    let stop = ArchivedValue.record([.color: "red", .location: value])
     let view = ViewArchive(
-      .fill(.color), ["color": .record(["angularGradient": .list([stop, stop, "blue"]), "to": 360])])
+      .fill(.color), [.color: .record([.angularGradient: .list([stop, stop, "blue"]), .to: 360])])
     #expect(try isDocument(sample.svg(view)))
     for list in [[], [stop]] as [[ArchivedValue]] {
-      for name in ["angularGradient", "ellipticalGradient"] {
-        #expect(try isDocument(sample.svg(ViewArchive(.fill(.color), ["color": .record([name: .list(list)])]))))
+      for name in [ArgumentLabel.angularGradient, .ellipticalGradient] {
+        #expect(try isDocument(sample.svg(ViewArchive(.fill(.color), [.color: .record([name: .list(list)])]))))
       }
     }
   }
@@ -141,26 +141,25 @@ import Testing
 
   @Test(.rule("PICTURE-43")) func `a blend mode is that of the group around`() {
     for blend in Drawing.Blend.allCases where blend != .normal {
-      let view = ViewArchive.red.with(.color(.blendMode), ["mode": .string(blend.rawValue)])
+      let view = ViewArchive.red.with(.color(.blendMode), [.mode: .string(blend.rawValue)])
       #expect(sample.picture(view).groups.contains { $0.blend == blend })
       #expect(sample.picture(view).notices.isEmpty)
     }
-    let burn = ViewArchive.red.with(.color(.blendMode), ["mode": "colorBurn"])
+    let burn = ViewArchive.red.with(.color(.blendMode), [.mode: "colorBurn"])
     #expect(sample.svg(burn).contains("<g style=\"mix-blend-mode:color-burn\">"))
     #expect(sample.svg(burn.with(.effect(.compositingGroup))).contains("<g style=\"isolation:isolate\">"))
   }
 
   @Test(.rule("PICTURE-43"), arguments: ["sourceAtop", "destinationOver", "destinationOut", "plusDarker", "other"])
   func `a blend mode that is not drawn is named`(mode: String) {
-    let picture = sample.picture(ViewArchive.red.with(.color(.blendMode), ["mode": .string(mode)]))
+    let picture = sample.picture(ViewArchive.red.with(.color(.blendMode), [.mode: .string(mode)]))
     #expect(picture.notices == ["the blend mode \(mode) is drawn as normal"])
   }
 
   // MARK: Effects
 
   /// The colour that a map makes of another one.
-  private func mapped(_ color: [Double], _ name: ColorModifier, _ arguments: [String: ArchivedValue]) throws -> [Double]
-  {
+  private func mapped(_ color: [Double], _ name: ColorModifier, _ arguments: ArchivedArguments) throws -> [Double] {
     let group = try #require(
       sample.picture(ViewArchive.red.with(.color(name), arguments)).groups.first { !$0.colors.isEmpty })
     guard case .matrix(let numbers) = try #require(group.colors.first) else { return [] }
@@ -173,27 +172,27 @@ import Testing
 
   @Test(.rule("PICTURE-44")) func `a colour effect is a matrix`() throws {
     let color = [0.2, 0.4, 0.6, 0.5]
-    #expect(try mapped(color, .brightness, ["amount": 0.3]) == [0.5, 0.7, 0.9, 0.5])
-    #expect(try mapped(color, .contrast, ["amount": 2]) == [0, 0.3, 0.7, 0.5])
-    #expect(try mapped(color, .contrast, ["amount": 0]) == [0.5, 0.5, 0.5, 0.5])
-    #expect(try mapped(color, .saturation, ["amount": 1]) == color)
-    #expect(try mapped(color, .saturation, ["amount": 0]) == [0.372, 0.372, 0.372, 0.5])
-    #expect(try mapped(color, .grayscale, ["amount": 1]) == [0.372, 0.372, 0.372, 0.5])
-    #expect(try mapped(color, .grayscale, ["amount": 0]) == color)
+    #expect(try mapped(color, .brightness, [.amount: 0.3]) == [0.5, 0.7, 0.9, 0.5])
+    #expect(try mapped(color, .contrast, [.amount: 2]) == [0, 0.3, 0.7, 0.5])
+    #expect(try mapped(color, .contrast, [.amount: 0]) == [0.5, 0.5, 0.5, 0.5])
+    #expect(try mapped(color, .saturation, [.amount: 1]) == color)
+    #expect(try mapped(color, .saturation, [.amount: 0]) == [0.372, 0.372, 0.372, 0.5])
+    #expect(try mapped(color, .grayscale, [.amount: 1]) == [0.372, 0.372, 0.372, 0.5])
+    #expect(try mapped(color, .grayscale, [.amount: 0]) == color)
     #expect(try mapped(color, .colorInvert, [:]) == [0.8, 0.6, 0.4, 0.5])
-    let half = ArchivedValue.record(["color": "white", "opacity": 0.5])
-    #expect(try mapped(color, .colorMultiply, ["color": half]) == [0.2, 0.4, 0.6, 0.25])
+    let half = ArchivedValue.record([.color: "white", .opacity: 0.5])
+    #expect(try mapped(color, .colorMultiply, [.color: half]) == [0.2, 0.4, 0.6, 0.25])
     #expect(try mapped(color, .luminanceToAlpha, [:]) == [0, 0, 0, 0.372])
-    #expect(try mapped(color, .hueRotation, ["degrees": 0]) == color)
-    #expect(try mapped(color, .hueRotation, ["degrees": 360]) == color)
+    #expect(try mapped(color, .hueRotation, [.degrees: 0]) == color)
+    #expect(try mapped(color, .hueRotation, [.degrees: 360]) == color)
     // A gray stays gray.
-    #expect(try mapped([0.5, 0.5, 0.5, 1], .hueRotation, ["degrees": 77]) == [0.5, 0.5, 0.5, 1])
+    #expect(try mapped([0.5, 0.5, 0.5, 1], .hueRotation, [.degrees: 77]) == [0.5, 0.5, 0.5, 1])
   }
 
   @Test(.rule("PICTURE-44"), arguments: [ColorModifier.brightness, .contrast, .saturation, .grayscale, .hueRotation])
   func `an amount that is no number has a picture`(name: ColorModifier) throws {
     for number in [Double.nan, .infinity, -.infinity, 1e300] {
-      let label = name == .hueRotation ? "degrees" : "amount"
+      let label: ArgumentLabel = name == .hueRotation ? .degrees : .amount
       #expect(try isDocument(sample.svg(ViewArchive.red.with(.color(name), [label: .number(number)]))))
     }
     #expect(
@@ -203,11 +202,11 @@ import Testing
   // MARK: Materials
 
   @Test(.rule("PICTURE-45")) func `a material blurs the widget's background below its colour`() {
-    let fill = ArchivedValue.record(["linearGradient": .list(["red", "blue"]), "from": "top", "to": "bottom"])
+    let fill = ArchivedValue.record([.linearGradient: .list(["red", "blue"]), .from: "top", .to: "bottom"])
     func picture(_ background: ArchivedValue, _ style: PictureStyle = PictureStyle()) -> Picture {
       sample.picture(
-        ViewArchive.text("a").with(.layer(.background), ["style": "thinMaterial"], [ViewArchive(.shape(.capsule))])
-          .with(.layout(.containerBackground), ["placement": "widget", "style": background]), style)
+        ViewArchive.text("a").with(.layer(.background), [.style: "thinMaterial"], [ViewArchive(.shape(.capsule))])
+          .with(.layout(.containerBackground), [.placement: "widget", .style: background]), style)
     }
     let blurred = picture(fill)
     #expect(blurred.groups.contains { $0.blur == PictureBuilder.materialBlur })
@@ -218,18 +217,18 @@ import Testing
   }
 
   @Test(.rule("PICTURE-45")) func `a material of a line or a text is only its colour, and is named`() {
-    let line = ViewArchive(.shape(.circle)).with(.shape(.stroke), ["style": "thickMaterial"])
+    let line = ViewArchive(.shape(.circle)).with(.shape(.stroke), [.style: "thickMaterial"])
     #expect(sample.picture(line).notices == ["the blur of thickMaterial is not drawn in a line"])
-    let text = ViewArchive.text("a").with(.style(.foregroundStyle), ["style": "thickMaterial"])
+    let text = ViewArchive.text("a").with(.style(.foregroundStyle), [.style: "thickMaterial"])
     #expect(sample.picture(text).notices == ["the blur of thickMaterial is not drawn as a style"])
-    let many = (0..<10).map { _ in ViewArchive(.shape(.circle)).with(.shape(.fill), ["style": "barMaterial"]) }
+    let many = (0..<10).map { _ in ViewArchive(.shape(.circle)).with(.shape(.fill), [.style: "barMaterial"]) }
     let stack = ViewArchive(.container(.zStack), children: many)
-      .with(.layout(.containerBackground), ["placement": "widget", "style": .list(["red", "blue"])])
+      .with(.layout(.containerBackground), [.placement: "widget", .style: .list(["red", "blue"])])
     #expect(sample.picture(stack).notices == ["only eight materials are drawn with a blur"])
   }
 
   @Test(.rule("PICTURE-48")) func `a turn in space is named`() {
-    let view = ViewArchive.red.with(.effect(.rotation3DEffect), ["degrees": 40, "axis": .list([0, 1, 0])])
+    let view = ViewArchive.red.with(.effect(.rotation3DEffect), [.degrees: 40, .axis: .list([0, 1, 0])])
     #expect(sample.picture(view).notices == [".rotation3DEffect is not drawn"])
     #expect(sample.svg(view).contains("#ff3b30"))
   }

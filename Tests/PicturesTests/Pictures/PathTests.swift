@@ -59,7 +59,7 @@ import Testing
       .list(["move", 0, 0]), .list(["line", 10, 0]), .list(["arc", 50, 50, 50, 0, 90, false]), .list(["close"]),
       .list(["rect", 0, 0, .number(.nan), 10]), .list([]), .string("x"),
     ]
-    let view = ViewArchive(.shape(.path), ["type": "Wave", "path": .list(elements)])
+    let view = ViewArchive(.shape(.path), [.type: "Wave", .path: .list(elements)])
     let canvas = LayoutCanvas(size: Size(width: 100, height: 100))
     let placed = try #require(view.laidOut(in: canvas, measuring: try InterFont()).views.first)
     let path = try #require(Path(placed, container: (square, 0)))
@@ -69,18 +69,18 @@ import Testing
 
   @Test func `the area of a stroke has the width, the corners and the ends of its style`() {
     /// The smallest rectangle around the area of a line from (10, 10) to (30, 10) and (30, 40).
-    func box(_ style: [String: ArchivedValue]) -> [Double] {
+    func box(_ style: ArchivedArguments) -> [Double] {
       var path = Path()
       path.elements = [.move(Point(x: 10, y: 10)), .line(Point(x: 30, y: 10)), .line(Point(x: 30, y: 40))]
       let points = points(path.outlined(.init(style)))
       let (xs, ys) = (points.map(\.x), points.map(\.y))
       return [xs.min(), ys.min(), xs.max(), ys.max()].map { ($0 ?? 0).rounded() }
     }
-    #expect(box(["lineWidth": 4]) == [10, 8, 32, 40])
-    #expect(box(["lineWidth": 4, "lineCap": "square", "lineJoin": "bevel"]) == [8, 8, 32, 42])
-    #expect(box(["lineWidth": 4, "lineCap": "round", "lineJoin": "round"]) == [8, 8, 32, 42])
-    #expect(box(["lineWidth": 4, "dash": .list([5, 100])]) == [10, 8, 15, 12])
-    let closed = Path(square).outlined(.init(["lineWidth": 2]))
+    #expect(box([.lineWidth: 4]) == [10, 8, 32, 40])
+    #expect(box([.lineWidth: 4, .lineCap: "square", .lineJoin: "bevel"]) == [8, 8, 32, 42])
+    #expect(box([.lineWidth: 4, .lineCap: "round", .lineJoin: "round"]) == [8, 8, 32, 42])
+    #expect(box([.lineWidth: 4, .dash: .list([5, 100])]) == [10, 8, 15, 12])
+    let closed = Path(square).outlined(.init([.lineWidth: 2]))
     #expect(points(closed).map(\.x).max() == 101 && closed.elements.filter { $0 == .close }.count == 8)
     #expect(Path().outlined(.init([:])).elements.isEmpty)
   }

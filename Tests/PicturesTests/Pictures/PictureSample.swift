@@ -54,10 +54,10 @@ extension Drawing {
 }
 
 extension ViewArchive {
-  static let red = ViewArchive(.fill(.color), ["color": "red"])
+  static let red = ViewArchive(.fill(.color), [.color: "red"])
 
   func with(
-    _ name: ModifierName, _ arguments: [String: ArchivedValue] = [:], _ views: [ViewArchive] = []
+    _ name: ModifierName, _ arguments: ArchivedArguments = [:], _ views: [ViewArchive] = []
   ) -> ViewArchive {
     var view = self
     view.modifiers.append(Modifier(name, arguments, views: views))

@@ -18,7 +18,7 @@ import Testing
     sample.picture(view, PictureStyle(showsBackground: showsBackground, mode: .accented, tint: tint))
   }
 
-  private let image = ViewArchive(.leaf(.image), ["pixelWidth": 10, "pixelHeight": 10, "image": "red"])
+  private let image = ViewArchive(.leaf(.image), [.pixelWidth: 10, .pixelHeight: 10, .image: "red"])
 
   // MARK: Accented
 
@@ -26,15 +26,15 @@ import Testing
     let row = ViewArchive(
       .container(.hStack),
       children: [
-        .red, ViewArchive(.fill(.color), ["color": .record(["color": "blue", "opacity": 0.4])]),
+        .red, ViewArchive(.fill(.color), [.color: .record([.color: "blue", .opacity: 0.4])]),
         ViewArchive.red.with(.effect(.widgetAccentable)),
-        ViewArchive.red.with(.effect(.widgetAccentable), ["accentable": false]),
+        ViewArchive.red.with(.effect(.widgetAccentable), [.accentable: false]),
       ])
     let white = Paint.color(.white)
     #expect(
       accented(row).paints == [white, .color(RGBA(1, 1, 1, opacity: 0.4)), .color(tint), white])
     let inner = ViewArchive(
-      .container(.vStack), children: [ViewArchive.red.with(.effect(.widgetAccentable), ["accentable": false])]
+      .container(.vStack), children: [ViewArchive.red.with(.effect(.widgetAccentable), [.accentable: false])]
     )
     .with(.effect(.widgetAccentable))
     #expect(accented(inner).paints == [.color(tint)], "a false inside a true has no effect")
@@ -42,17 +42,17 @@ import Testing
 
   @Test(.rule("PICTURE-46")) func `gradients, shadows, borders and texts are in the colour of their group`() {
     let gradient = ArchivedValue.record([
-      "linearGradient": .list(["red", .record(["color": "blue", "opacity": 0])]), "from": "top", "to": "bottom",
+      .linearGradient: .list(["red", .record([.color: "blue", .opacity: 0])]), .from: "top", .to: "bottom",
     ])
-    guard case .linear(let stops, _, _) = accented(ViewArchive(.fill(.color), ["color": gradient])).paints.first else {
+    guard case .linear(let stops, _, _) = accented(ViewArchive(.fill(.color), [.color: gradient])).paints.first else {
       Issue.record("a gradient stays a gradient")
       return
     }
     #expect(stops.map(\.color) == [.white, RGBA(1, 1, 1, opacity: 0)])
-    let text = ViewArchive.text("a").with(.style(.foregroundStyle), ["style": "red"]).with(
-      .effect(.border), ["style": "blue"]
+    let text = ViewArchive.text("a").with(.style(.foregroundStyle), [.style: "red"]).with(
+      .effect(.border), [.style: "blue"]
     )
-    .with(.effect(.shadow), ["radius": 2]).with(.effect(.widgetAccentable))
+    .with(.effect(.shadow), [.radius: 2]).with(.effect(.widgetAccentable))
     #expect(accented(text).paints == [.color(tint), .color(tint)])
     #expect(accented(text).groups.compactMap(\.shadow?.color) == [RGBA(0.2, 0.4, 0.6, opacity: 0.33)])
   }
@@ -64,12 +64,12 @@ import Testing
       ("desaturated", .luminance(RGBA.white)), ("accentedDesaturated", .luminance(RGBA(0.2, 0.4, 0.6))),
     ] as [(String?, Drawing.ColorMap?)])
   func `an image follows its own mode`(mode: String?, map: Drawing.ColorMap?) {
-    let view = mode.map { image.with(.effect(.widgetAccentedRenderingMode), ["mode": .string($0)]) } ?? image
+    let view = mode.map { image.with(.effect(.widgetAccentedRenderingMode), [.mode: .string($0)]) } ?? image
     #expect(accented(view).groups.flatMap(\.colors) == (map.map { [$0] } ?? []))
   }
 
   @Test(.rule("PICTURE-46")) func `the author's background is not shown, or faded where the place keeps it`() throws {
-    let view = ViewArchive.red.with(.layout(.containerBackground), ["placement": "widget", "style": "blue"])
+    let view = ViewArchive.red.with(.layout(.containerBackground), [.placement: "widget", .style: "blue"])
     let kept = try #require(accented(view).groups.first { !$0.colors.isEmpty })
     #expect(kept.colors == [.luminance(.white)] && kept.opacity == 0.3)
     let panel = Paint.color(RGBA(0, 0, 0, opacity: 0.5))
@@ -79,7 +79,7 @@ import Testing
 
   @Test(.rule("PICTURE-46")) func `the accent is the system's without a tint, and the label of a button is seen`() {
     let button = ViewArchive(.control(.button), children: [.text("Go")]).with(
-      .style(.buttonStyle), ["style": "borderedProminent"])
+      .style(.buttonStyle), [.style: "borderedProminent"])
     let style = PictureStyle(showsBackground: false, mode: .accented)
     #expect(sample.picture(button, style).paints == [.color(RGBA(1, 1, 1, opacity: 0.3)), .color(.white)])
     let accent = sample.picture(ViewArchive.red.with(.effect(.widgetAccentable)), style)
@@ -89,10 +89,10 @@ import Testing
   @Test(.rule("PICTURE-46")) func `of an effect only the change of the opacity is seen`() {
     let inverted = accented(ViewArchive.red.with(.color(.colorInvert)))
     #expect(inverted.groups.flatMap(\.colors).isEmpty)
-    let blended = accented(ViewArchive.red.with(.color(.blendMode), ["mode": "difference"]))
+    let blended = accented(ViewArchive.red.with(.color(.blendMode), [.mode: "difference"]))
     #expect(blended.groups.allSatisfy { $0.blend == .normal })
-    let half = ArchivedValue.record(["color": "white", "opacity": 0.5])
-    #expect(accented(ViewArchive.red.with(.color(.colorMultiply), ["color": half])).groups.last?.opacity == 0.5)
+    let half = ArchivedValue.record([.color: "white", .opacity: 0.5])
+    #expect(accented(ViewArchive.red.with(.color(.colorMultiply), [.color: half])).groups.last?.opacity == 0.5)
     let picture = accented(ViewArchive.red.with(.color(.luminanceToAlpha)))
     let maps = picture.groups.flatMap(\.colors)
     #expect(maps.count == 2 && maps.first == .replacement(.white))

@@ -23,25 +23,25 @@ import Testing
   }
 
   private let view = ViewArchive(
-    .container(.vStack), ["alignment": "leading"],
+    .container(.vStack), [.alignment: "leading"],
     children: [
       .text("Caffeine & tea <1>"),
       ViewArchive(
         .shape(.circle),
         modifiers: [
-          .init(.shape(.trim), ["from": 0, "to": 0.6]),
-          .init(.shape(.stroke), ["style": "red", "lineWidth": 4, "lineCap": "round"]),
-          .init(.layout(.frame), ["width": 40, "height": 40]),
+          .init(.shape(.trim), [.from: 0, .to: 0.6]),
+          .init(.shape(.stroke), [.style: "red", .lineWidth: 4, .lineCap: "round"]),
+          .init(.layout(.frame), [.width: 40, .height: 40]),
         ]),
-      ViewArchive(.leaf(.image), ["systemName": "star.fill"]),
+      ViewArchive(.leaf(.image), [.systemName: "star.fill"]),
     ],
     modifiers: [
       .init(
         .layout(.containerBackground),
         [
-          "placement": "widget",
-          "style": .record([
-            "linearGradient": .list(["white", "orange"]), "from": "top", "to": "bottom",
+          .placement: "widget",
+          .style: .record([
+            .linearGradient: .list(["white", "orange"]), .from: "top", .to: "bottom",
           ]),
         ])
     ])
@@ -72,7 +72,7 @@ import Testing
     style: String, isBelow: Bool
   ) {
     let view = ViewArchive.text("a").with(
-      .layout(.containerBackground), ["placement": "widget", "style": .string(style)])
+      .layout(.containerBackground), [.placement: "widget", .style: .string(style)])
     #expect(svg(view).contains("fill=\"#ffffff\"") == isBelow)
   }
 
@@ -89,18 +89,18 @@ import Testing
     var settings = DeviceSettings()
     settings.increasesContrast = hasContrast
     let style = PictureStyle(colorScheme: isDark ? .dark : .light, settings: settings, usesIOS26Colors: usesIOS26Colors)
-    #expect(svg(ViewArchive(.fill(.color), ["color": .string(name)]), style).contains("fill=\"\(color)\""))
+    #expect(svg(ViewArchive(.fill(.color), [.color: .string(name)]), style).contains("fill=\"\(color)\""))
   }
 
   @Test(.rule("PICTURE-04")) func `levels, opacities and mixes are applied, and an unknown colour is named`() {
-    func paint(_ value: ArchivedValue) -> String { svg(ViewArchive(.fill(.color), ["color": value])) }
+    func paint(_ value: ArchivedValue) -> String { svg(ViewArchive(.fill(.color), [.color: value])) }
     #expect(paint("secondary").contains("fill=\"#3c3c43\" fill-opacity=\"0.6\""))
     #expect(paint("red secondary").contains("fill=\"#ff3b30\" fill-opacity=\"0.5\""))
-    #expect(paint(.record(["color": "red", "opacity": 0.25])).contains("fill-opacity=\"0.25\""))
-    #expect(paint(.record(["red": 1, "green": 0.5, "blue": 0, "opacity": 1])).contains("fill=\"#ff8000\""))
-    #expect(paint(.record(["mix": .list(["white", "black"]), "by": 0.5])).contains("fill=\"#808080\""))
-    #expect(paint(.record(["red": .number(.nan), "green": 0, "blue": 0])).contains("fill=\"#000000\""))
-    let asset = picture(ViewArchive(.fill(.color), ["color": .record(["asset": "Brand"])]))
+    #expect(paint(.record([.color: "red", .opacity: 0.25])).contains("fill-opacity=\"0.25\""))
+    #expect(paint(.record([.red: 1, .green: 0.5, .blue: 0, .opacity: 1])).contains("fill=\"#ff8000\""))
+    #expect(paint(.record([.mix: .list(["white", "black"]), .by: 0.5])).contains("fill=\"#808080\""))
+    #expect(paint(.record([.red: .number(.nan), .green: 0, .blue: 0])).contains("fill=\"#000000\""))
+    let asset = picture(ViewArchive(.fill(.color), [.color: .record([.asset: "Brand"])]))
     #expect(asset.notices == ["the colour \"Brand\" of the asset catalog is not drawn as a style"])
   }
 
@@ -115,21 +115,21 @@ import Testing
   }
 
   @Test func `effects become groups`() {
-    let color = ViewArchive(.fill(.color), ["color": "red"])
-    func with(_ name: ModifierName, _ arguments: [String: ArchivedValue], _ views: [ViewArchive] = []) -> String {
+    let color = ViewArchive(.fill(.color), [.color: "red"])
+    func with(_ name: ModifierName, _ arguments: ArchivedArguments, _ views: [ViewArchive] = []) -> String {
       var view = color
       view.modifiers = [.init(name, arguments, views: views)]
       return svg(view)
     }
-    #expect(with(.effect(.opacity), ["opacity": 0.5]).contains("<g opacity=\"0.5\">"))
+    #expect(with(.effect(.opacity), [.opacity: 0.5]).contains("<g opacity=\"0.5\">"))
     #expect(!with(.effect(.hidden), [:]).contains("#ff3b30"))
-    #expect(with(.effect(.rotationEffect), ["degrees": 45]).contains("rotate(45 79 79)"))
-    #expect(with(.effect(.scaleEffect), ["scale": 2, "anchor": "topLeading"]).contains("translate(16 16) scale(2 2)"))
-    #expect(with(.effect(.shadow), ["radius": 4, "y": 2]).contains("<feOffset dx=\"0\" dy=\"2\" result=\"place\"/>"))
-    #expect(with(.effect(.blur), ["radius": 3]).contains("<feGaussianBlur stdDeviation=\"3\"/>"))
+    #expect(with(.effect(.rotationEffect), [.degrees: 45]).contains("rotate(45 79 79)"))
+    #expect(with(.effect(.scaleEffect), [.scale: 2, .anchor: "topLeading"]).contains("translate(16 16) scale(2 2)"))
+    #expect(with(.effect(.shadow), [.radius: 4, .y: 2]).contains("<feOffset dx=\"0\" dy=\"2\" result=\"place\"/>"))
+    #expect(with(.effect(.blur), [.radius: 3]).contains("<feGaussianBlur stdDeviation=\"3\"/>"))
     #expect(with(.layer(.mask), [:], [ViewArchive(.shape(.circle))]).contains("mask=\"url(#mask2)\""))
     #expect(with(.layer(.clipShape), [:], [ViewArchive(.shape(.capsule))]).contains("clip2"))
-    #expect(with(.effect(.border), ["style": "blue", "width": 2]).contains("stroke=\"#007aff\" stroke-width=\"2\""))
+    #expect(with(.effect(.border), [.style: "blue", .width: 2]).contains("stroke=\"#007aff\" stroke-width=\"2\""))
     var view = color
     view.modifiers = [.init(.unknown("visualEffect"))]
     #expect(picture(view).notices == [".visualEffect has no effect"])

@@ -27,12 +27,12 @@ import Testing
   private func form(_ name: String) -> SymbolForm? { table.match(name)?.form }
 
   private func svg(_ name: String, _ modifiers: [ViewArchive.Modifier] = []) -> String {
-    let view = ViewArchive(.leaf(.image), ["systemName": .string(name)], modifiers: modifiers)
+    let view = ViewArchive(.leaf(.image), [.systemName: .string(name)], modifiers: modifiers)
     return view.picture(in: LayoutCanvas(size: Size(width: 40, height: 40)), with: font).svg(outlines: font)
   }
 
   private func notices(_ name: String, _ modifiers: [ViewArchive.Modifier] = []) -> [String] {
-    let view = ViewArchive(.leaf(.image), ["systemName": .string(name)], modifiers: modifiers)
+    let view = ViewArchive(.leaf(.image), [.systemName: .string(name)], modifiers: modifiers)
     return view.picture(in: LayoutCanvas(size: Size(width: 40, height: 40)), with: font).notices
   }
 
@@ -43,7 +43,7 @@ import Testing
     let names = table.forms.keys.sorted()
     #expect(names.count > 700)
     for name in names {
-      let drawings = builder.symbol(["systemName": .string(name)], frame, ViewStyle())
+      let drawings = builder.symbol([.systemName: .string(name)], frame, ViewStyle())
       #expect(!drawings.isEmpty, "\(name)")
     }
     #expect(builder.notices == [])
@@ -122,7 +122,7 @@ import Testing
     #expect(missing?.description == "the symbol file is missing or no text: /none/symbol-table.txt")
     var builder = builder()
     if let missing { builder.symbols = .failure(missing) }
-    #expect(builder.symbol(["systemName": "star"], frame, ViewStyle()).count == 1)
+    #expect(builder.symbol([.systemName: "star"], frame, ViewStyle()).count == 1)
     #expect(builder.notices.first == "symbols are drawn as letters: \(missing?.description ?? "")")
   }
 
@@ -199,7 +199,7 @@ import Testing
     #expect(name("bell.slash", "fill") == "bell.slash.fill")
     #expect(name("circle", "fill") == "circle.fill")
     #expect(name("heart", "none") == "heart")
-    let fill = ViewArchive.Modifier(.style(.symbolVariant), ["variant": "fill"])
+    let fill = ViewArchive.Modifier(.style(.symbolVariant), [.variant: "fill"])
     #expect(svg("heart", [fill]) == svg("heart.fill").replacing("heart.fill", with: "heart"))
     #expect(notices("list.bullet", [fill]) == [])
     #expect(svg("list.bullet", [fill]) == svg("list.bullet"))
@@ -208,7 +208,7 @@ import Testing
   @Test(.rule("PICTURE-30")) func `forward is to the left in a language that is written from right to left`() {
     var (left, right) = (builder(isRightToLeft: true), builder())
     func drawings(_ builder: inout PictureBuilder, _ name: String) -> [Drawing] {
-      builder.symbol(["systemName": .string(name)], frame, ViewStyle()).flatMap { drawing -> [Drawing] in
+      builder.symbol([.systemName: .string(name)], frame, ViewStyle()).flatMap { drawing -> [Drawing] in
         if case .group(_, let inner) = drawing { inner } else { [] }
       }
     }
@@ -220,9 +220,9 @@ import Testing
   // MARK: Drawing
 
   @Test(.rule("PICTURE-32")) func `the parts of a symbol have their levels or their styles`() {
-    func mode(_ name: String) -> ViewArchive.Modifier { .init(.style(.symbolRenderingMode), ["mode": .string(name)]) }
-    let red = ViewArchive.Modifier(.style(.foregroundStyle), ["style": "red"])
-    let both = ViewArchive.Modifier(.style(.foregroundStyle), ["style": "white", "secondary": "blue"])
+    func mode(_ name: String) -> ViewArchive.Modifier { .init(.style(.symbolRenderingMode), [.mode: .string(name)]) }
+    let red = ViewArchive.Modifier(.style(.foregroundStyle), [.style: "red"])
+    let both = ViewArchive.Modifier(.style(.foregroundStyle), [.style: "white", .secondary: "blue"])
     #expect(!svg("heart.circle.fill", [red]).contains("fill-opacity"))
     let hierarchical = svg("heart.circle.fill", [mode("hierarchical"), red])
     #expect(hierarchical.contains("fill=\"#ff3b30\" fill-opacity=\"0.5\"/>\n<path"))
@@ -236,18 +236,18 @@ import Testing
     #expect(notices("star.fill", [mode("palette"), both]) == [])
     #expect(notices("sun.max", [mode("multicolor")]) == ["the symbol \"sun.max\" is drawn in one colour"])
     #expect(
-      notices("sun.max", [.init(.shape(.renderingMode), ["mode": "original"])])
+      notices("sun.max", [.init(.shape(.renderingMode), [.mode: "original"])])
         == ["the symbol \"sun.max\" is drawn in one colour"])
   }
 
   @Test(.rule("PICTURE-32")) func `a heavier font adds a line along the outline of lines`() {
-    func weight(_ name: String) -> ViewArchive.Modifier { .init(.style(.fontWeight), ["weight": .string(name)]) }
+    func weight(_ name: String) -> ViewArchive.Modifier { .init(.style(.fontWeight), [.weight: .string(name)]) }
     #expect(!svg("chevron.right").contains("stroke"))
     let bold = svg("chevron.right", [weight("bold")])
     #expect(bold.contains("stroke-linejoin=\"round\""))
     #expect(bold != svg("chevron.right", [weight("semibold")]))
     #expect(!svg("star.fill", [weight("black")]).contains("stroke"), "a filled form stays as it is")
-    let translucent = svg("chevron.right", [weight("bold"), .init(.style(.foregroundStyle), ["style": "secondary"])])
+    let translucent = svg("chevron.right", [weight("bold"), .init(.style(.foregroundStyle), [.style: "secondary"])])
     #expect(translucent.contains("<g opacity=\"0.6\">") && !translucent.contains("-opacity"), "no double edge")
     #expect(notices("chevron.right", [weight("light")]) == ["symbols in a weight below regular are drawn as regular"])
   }
@@ -256,7 +256,7 @@ import Testing
     var builder = builder()
     let (wide, high) = (Rect(x: 0, y: 0, width: 32, height: 16), Rect(x: 5, y: 5, width: 16, height: 80))
     for (frame, x, y) in [(wide, 8.0, 0.0), (high, 5, 37)] {
-      let found = builder.symbol(["systemName": "circle.fill"], frame, ViewStyle()).first
+      let found = builder.symbol([.systemName: "circle.fill"], frame, ViewStyle()).first
       guard case .group(let group, let drawings) = found, case .fill(let path, _, false) = drawings.first else {
         throw SymbolFailure(code: .outline, description: "no circle")
       }
@@ -266,7 +266,7 @@ import Testing
     }
     for side in [0, -1, .nan, .infinity] as [Double] {
       let frame = Rect(x: 0, y: 0, width: side, height: side)
-      #expect(builder.symbol(["systemName": "star"], frame, ViewStyle()) == [])
+      #expect(builder.symbol([.systemName: "star"], frame, ViewStyle()) == [])
     }
   }
 
@@ -279,13 +279,13 @@ import Testing
   }
 
   @Test(.rule("PICTURE-33")) func `a variable value is named`() {
-    let view = ViewArchive(.leaf(.image), ["systemName": "wifi", "variableValue": 0.5])
+    let view = ViewArchive(.leaf(.image), [.systemName: "wifi", .variableValue: 0.5])
     let canvas = LayoutCanvas(size: Size(width: 40, height: 40))
     #expect(view.picture(in: canvas, with: font).notices == ["the variable value of the symbol \"wifi\" is not drawn"])
   }
 
   @Test(.rule("PICTURE-01", "PICTURE-30")) func `the same symbols have the same bytes, also within a text`() throws {
-    let star = ViewArchive(.leaf(.image), ["systemName": "star.fill"])
+    let star = ViewArchive(.leaf(.image), [.systemName: "star.fill"])
     let view = ViewArchive(.leaf(.text), children: [.text("Rated "), star, .text(" best")])
     let canvas = LayoutCanvas(size: Size(width: 158, height: 158))
     let text = view.picture(in: canvas, with: font).svg(outlines: font)

@@ -24,9 +24,9 @@ import Testing
       var body: some View { Color(uiColor: color) }
     }
     var environment = EnvironmentValues()
-    #expect(try Shown(color: color).archived(in: environment).arguments["color"] == "black")
+    #expect(try Shown(color: color).archived(in: environment).arguments[.color] == "black")
     environment.colorScheme = .dark
-    #expect(try Shown(color: color).archived(in: environment).arguments["color"] == "white")
+    #expect(try Shown(color: color).archived(in: environment).arguments[.color] == "white")
   }
 
   @Test func `a colour gives its components, and comes from one of SwiftUI and CoreGraphics`() {
@@ -59,7 +59,7 @@ import Testing
     #expect(image.size == .zero && image.scale == 1)
     #expect(image.pngData() == nil && image.jpegData(compressionQuality: 1) == nil && image.cgImage == nil)
     let archive = try Image(uiImage: image).archived(in: EnvironmentValues())
-    #expect(archive.arguments == ["pixelWidth": 0, "pixelHeight": 0, "problem": "it is an empty UIImage"])
+    #expect(archive.arguments == [.pixelWidth: 0, .pixelHeight: 0, .problem: "it is an empty UIImage"])
   }
 
   /// The bytes of a font with only a table of names.

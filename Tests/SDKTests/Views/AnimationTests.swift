@@ -7,7 +7,7 @@ import Testing
 @testable import SwiftUI
 
 @Suite @MainActor struct `Archived animations` {
-  private func arguments(_ view: some View, _ name: String) throws -> [String: ArchivedValue] {
+  private func arguments(_ view: some View, _ name: String) throws -> ArchivedArguments {
     let archive = try view.archived(in: EnvironmentValues())
     return try #require(archive.modifiers.first { $0.name.rawValue == name }).arguments
   }
@@ -26,15 +26,15 @@ import Testing
     animation: Animation, name: String, seconds: Double
   ) throws {
     let found = try arguments(Text("1").animation(animation, value: 3), "animation")
-    #expect(found == ["animation": .string(name), "seconds": .number(seconds), "value": "3"])
-    #expect(try arguments(Text("1").animation(nil, value: 3), "animation") == ["value": "3"])
+    #expect(found == [.animation: .string(name), .seconds: .number(seconds), .value: "3"])
+    #expect(try arguments(Text("1").animation(nil, value: 3), "animation") == [.value: "3"])
   }
 
   @Test func `a transition is archived with its own animation`() throws {
     let own = AnyTransition.push(from: .bottom).animation(.linear(duration: 1))
     #expect(
       try arguments(Text("1").transition(own), "transition")
-        == ["transition": "push bottom", "animation": "linear 1.0", "seconds": 1])
-    #expect(try arguments(Text("1").transition(.slide), "transition") == ["transition": "slide"])
+        == [.transition: "push bottom", .animation: "linear 1.0", .seconds: 1])
+    #expect(try arguments(Text("1").transition(.slide), "transition") == [.transition: "slide"])
   }
 }

@@ -26,11 +26,11 @@ import Testing
       context.stroke(SwiftUI.Path { $0.addLine(to: CGPoint(x: size.width, y: size.height)) }, with: .color(.red))
     }
     let guess = try archived { line(&$0, $1) }
-    #expect(guess.arguments == ["closure": "1", "size": .record(["width": 100, "height": 50])])
-    #expect(guess.children.first?.arguments["path"] == .list([.list(["line", 100, 50])]))
+    #expect(guess.arguments == [.closure: "1", .size: .record([.width: 100, .height: 50])])
+    #expect(guess.children.first?.arguments[.path] == .list([.list(["line", 100, 50])]))
     let again = try archived(["1": CGSize(width: 30, height: 20)]) { line(&$0, $1) }
-    #expect(again.arguments["size"] == .record(["width": 30, "height": 20]))
-    #expect(again.children.first?.arguments["path"] == .list([.list(["line", 30, 20])]))
+    #expect(again.arguments[.size] == .record([.width: 30, .height: 20]))
+    #expect(again.children.first?.arguments[.path] == .list([.list(["line", 30, 20])]))
   }
 
   @Test(.rule("VIEW-16")) func `changes of the context apply to what is drawn afterwards, the last one first`() throws {
@@ -52,8 +52,8 @@ import Testing
         ["fill"], ["fill", "opacity", "rotationEffect", "offset", "blendMode"],
         ["stroke", "scaleEffect", "blur", "clipShape"],
       ])
-    #expect(canvas.children[1].modifiers[0].arguments == ["style": "green", "eoFill": true])
-    #expect(canvas.children[1].modifiers[2].arguments["anchor"] == "topLeading")
+    #expect(canvas.children[1].modifiers[0].arguments == [.style: "green", .eoFill: true])
+    #expect(canvas.children[1].modifiers[2].arguments[.anchor] == "topLeading")
   }
 
   @Test(.rule("VIEW-16")) func `a loop of turns needs one modifier`() throws {
@@ -64,7 +64,7 @@ import Testing
       }
     }
     #expect(canvas.children.last?.modifiers.map(\.name.rawValue) == ["fill", "rotationEffect"])
-    #expect(canvas.children.last?.modifiers.last?.arguments["degrees"]?.number?.rounded() == 300)
+    #expect(canvas.children.last?.modifiers.last?.arguments[.degrees]?.number?.rounded() == 300)
   }
 
   @Test(.rule("VIEW-16")) func `texts and images have a place, and layers contain what is drawn in them`() throws {
@@ -78,9 +78,9 @@ import Testing
       }
     }
     #expect(canvas.lines == ["a", "b"])
-    #expect(canvas.children[0].arguments == ["x": 3, "y": 4, "anchorX": 1, "anchorY": 0])
+    #expect(canvas.children[0].arguments == [.x: 3, .y: 4, .anchorX: 1, .anchorY: 0])
     #expect(
-      canvas.children[1].arguments == ["x": 1, "y": 2, "anchorX": 0, "anchorY": 0, "width": 30, "height": 40])
+      canvas.children[1].arguments == [.x: 1, .y: 2, .anchorX: 0, .anchorY: 0, .width: 30, .height: 40])
     #expect(canvas.children[2].name == .container(.zStack))
     #expect(canvas.children[2].children.map(\.name.rawValue) == ["Shape", "CanvasItem"])
     #expect(canvas.children[2].modifiers.map(\.name.rawValue) == ["compositingGroup", "opacity"])
@@ -96,13 +96,13 @@ import Testing
         square, with: .radialGradient(gradient, center: CGPoint(x: 50, y: 25), startRadius: 1, endRadius: 9))
       context.fill(square, with: .conicGradient(gradient, center: CGPoint(x: 0, y: 50)))
     }
-    let styles = canvas.children.compactMap { $0.modifiers.first?.arguments["style"] }
-    func part(_ index: Int, _ name: String) -> ArchivedValue? {
+    let styles = canvas.children.compactMap { $0.modifiers.first?.arguments[.style] }
+    func part(_ index: Int, _ label: ArgumentLabel) -> ArchivedValue? {
       guard case .record(let parts) = styles[index] else { return nil }
-      return parts[name]
+      return parts[label]
     }
-    #expect(part(0, "from") == "topLeading" && part(0, "to") == "trailing")
-    #expect(part(1, "center") == "center" && part(1, "to") == 9)
-    #expect(part(2, "center") == "bottomLeading")
+    #expect(part(0, .from) == "topLeading" && part(0, .to) == "trailing")
+    #expect(part(1, .center) == "center" && part(1, .to) == 9)
+    #expect(part(2, .center) == "bottomLeading")
   }
 }

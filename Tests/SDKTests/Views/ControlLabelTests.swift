@@ -9,7 +9,7 @@ import Testing
 
 @MainActor @Suite struct `Labels of archived controls` {
   private func labels(_ view: some View) throws -> ArchivedValue? {
-    try view.archived(in: EnvironmentValues()).arguments["labels"]
+    try view.archived(in: EnvironmentValues()).arguments[.labels]
   }
 
   @Test(.rule("LAYOUT-34")) func `labels in order with one view each have no names`() throws {
@@ -52,8 +52,8 @@ import Testing
   @Test(.rule("LAYOUT-31")) func `the progress of an interval has its time as the current value`() throws {
     let start = Date(timeIntervalSince1970: 1000)
     let archive = try ProgressView(timerInterval: start...(start + 60)).archived(in: EnvironmentValues())
-    #expect(archive.arguments["labels"] == .list(["currentValueLabel"]))
+    #expect(archive.arguments[.labels] == .list(["currentValueLabel"]))
     let shown = archive.shown(ScreenAppearance(now: start + 15))
-    #expect(shown.lines == ["0:45"] && shown.arguments["value"] == 0.75)
+    #expect(shown.lines == ["0:45"] && shown.arguments[.value] == 0.75)
   }
 }

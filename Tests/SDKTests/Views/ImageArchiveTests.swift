@@ -81,7 +81,7 @@ import Testing
 
   private func arguments(
     _ view: some View, _ images: ArchivedImages = ArchivedImages(), isDark: Bool = false
-  ) throws -> [String: ArchivedValue] {
+  ) throws -> ArchivedArguments {
     var environment = EnvironmentValues()
     environment.images = images
     if isDark { environment.colorScheme = .dark }
@@ -97,14 +97,14 @@ import Testing
     let digest = ContentDigest.hexadecimal(of: light)
     #expect(
       try arguments(cup, images) == [
-        "name": "Cup", "image": .string(digest), "pixelWidth": 20, "pixelHeight": 10, "scale": 2,
+        .name: "Cup", .image: .string(digest), .pixelWidth: 20, .pixelHeight: 10, .scale: 2,
       ])
     #expect(images.bytes == [digest: light])
     // The same bytes under another name are stored once.
     let plain = try arguments(Image("Plain", bundle: bundle), images)
-    #expect(plain["image"] == .string(digest) && plain["intent"] == "template" && plain["scale"] == nil)
+    #expect(plain[.image] == .string(digest) && plain[.intent] == "template" && plain[.scale] == nil)
     #expect(images.bytes.count == 1 && images.total == light.count)
-    #expect(try arguments(cup, images, isDark: true)["pixelWidth"] == 8)
+    #expect(try arguments(cup, images, isDark: true)[.pixelWidth] == 8)
     #expect(images.bytes == [digest: light, ContentDigest.hexadecimal(of: dark): dark])
   }
 
@@ -123,14 +123,14 @@ import Testing
   @Test(.rule("PICTURE-76")) func `a file of the bundle has the scale of its name, also as a UIImage`() throws {
     defer { remove() }
     let loose = try arguments(Image("loose", bundle: bundle))
-    #expect(loose["pixelWidth"] == 30 && loose["scale"] == 3)
-    #expect(try arguments(Image("photo.jpg.png", bundle: bundle))["pixelWidth"] == 4)
+    #expect(loose[.pixelWidth] == 30 && loose[.scale] == 3)
+    #expect(try arguments(Image("photo.jpg.png", bundle: bundle))[.pixelWidth] == 4)
     let file = try #require(UIImage(contentsOfFile: folder + "/loose@3x.png"))
     #expect(file.size == CGSize(width: 10, height: 10))
-    #expect(try arguments(Image(uiImage: file)) == loose.filter { $0.key != "name" })
+    #expect(try arguments(Image(uiImage: file)) == loose.without(.name))
     let named = try #require(UIImage(named: "Cup", in: bundle, with: nil))
     #expect(named.size == CGSize(width: 10, height: 5))
-    #expect(try arguments(Image(uiImage: named), isDark: true)["pixelWidth"] == 8, "it follows the scheme")
+    #expect(try arguments(Image(uiImage: named), isDark: true)[.pixelWidth] == 8, "it follows the scheme")
     #expect(UIImage(named: "Nowhere", in: bundle, with: nil) == nil)
     #expect(UIImage(contentsOfFile: "/dev/zero") == nil)
   }
@@ -146,7 +146,7 @@ import Testing
   func `an image that cannot be used has the reason`(name: String, reason: String) throws {
     defer { remove() }
     #expect(
-      try arguments(Image(name, bundle: bundle)) == ["name": .string(name), "problem": .string(reason)])
+      try arguments(Image(name, bundle: bundle)) == [.name: .string(name), .problem: .string(reason)])
   }
 
   @Test(.rule("PICTURE-77")) func `an SVG image has the pixels that the device makes of it`() throws {
@@ -155,7 +155,7 @@ import Testing
     let digest = ContentDigest.hexadecimal(of: Self.svg)
     #expect(
       try arguments(Image("Drawn", bundle: bundle), images) == [
-        "name": "Drawn", "image": .string(digest), "pixelWidth": 72, "pixelHeight": 37.5, "scale": 3,
+        .name: "Drawn", .image: .string(digest), .pixelWidth: 72, .pixelHeight: 37.5, .scale: 3,
       ])
     #expect(images.bytes == [digest: Self.svg])
   }
@@ -168,19 +168,19 @@ import Testing
     let digest = ContentDigest.hexadecimal(of: Self.symbol)
     #expect(
       try arguments(Image("Mark", bundle: bundle), images)
-        == ["name": "Mark", "image": .string(digest), "symbol": .record(["Regular-M": 1.5])])
+        == [.name: "Mark", .image: .string(digest), .symbol: .record(ArchivedArguments(values: ["Regular-M": 1.5]))])
     #expect(images.bytes == [digest: Self.symbol])
-    #expect(try arguments(Image("Cup", bundle: bundle))["symbol"] == nil)
+    #expect(try arguments(Image("Cup", bundle: bundle))[.symbol] == nil)
   }
 
   @Test(.rule("PICTURE-75")) func `a damaged file has its size and the reason, and its bytes are left out`() throws {
     defer { remove() }
     let images = ArchivedImages()
     let cut = try arguments(Image("cut", bundle: bundle), images)
-    #expect(cut["pixelWidth"] == 30 && cut["image"] == nil)
-    #expect(cut["problem"] == "cut.png: the file is damaged: it is cut off")
+    #expect(cut[.pixelWidth] == 30 && cut[.image] == nil)
+    #expect(cut[.problem] == "cut.png: the file is damaged: it is cut off")
     let image = try #require(UIImage(data: Self.png(30, 30).dropLast(20)))
-    #expect(try arguments(Image(uiImage: image), images)["problem"] == "the file is damaged: it is cut off")
+    #expect(try arguments(Image(uiImage: image), images)[.problem] == "the file is damaged: it is cut off")
     #expect(images.bytes.isEmpty)
   }
 
@@ -203,8 +203,8 @@ import Testing
   @Test func `the symbol of an asset shows the colour or the image of its catalog`() throws {
     defer { remove() }
     let color = ColorResource(name: "Brand", bundle: bundle)
-    #expect(try arguments(Color(color))["color"] == arguments(Color("Brand", bundle: bundle))["color"])
-    #expect(try arguments(Color(UIColor(resource: color)))["color"] == arguments(Color(color))["color"])
+    #expect(try arguments(Color(color))[.color] == arguments(Color("Brand", bundle: bundle))[.color])
+    #expect(try arguments(Color(UIColor(resource: color)))[.color] == arguments(Color(color))[.color])
     let image = ImageResource(name: "Cup", bundle: bundle)
     #expect(try arguments(Image(image)) == arguments(Image("Cup", bundle: bundle)))
     #expect(UIImage(resource: image).size == CGSize(width: 10, height: 5))
@@ -217,7 +217,7 @@ import Testing
     truncate(path, 16 << 20 + 1)
     #expect(UIImage(contentsOfFile: path) == nil)
     let reason = "long.png: the file is longer than 16777216 bytes"
-    #expect(try arguments(Image("long", bundle: bundle))["problem"] == .string(reason))
+    #expect(try arguments(Image("long", bundle: bundle))[.problem] == .string(reason))
   }
 
   @Test(.rule("PICTURE-75"), arguments: [68, 69])
@@ -237,12 +237,12 @@ import Testing
 
   @Test(.rule("PICTURE-71")) func `a colour has the variants of its set, or the reason why it has none`() throws {
     defer { remove() }
-    let red: ArchivedValue = .record(["red": 1, "green": 0, "blue": 0, "opacity": 1])
+    let red: ArchivedValue = .record([.red: 1, .green: 0, .blue: 0, .opacity: 1])
     #expect(
-      try arguments(Color("Brand", bundle: bundle))["color"]
-        == .record(["asset": "Brand", "light": red, "dark": "blue"]))
+      try arguments(Color("Brand", bundle: bundle))[.color]
+        == .record([.asset: "Brand", .light: red, .dark: "blue"]))
     #expect(
-      try arguments(Color("Nowhere", bundle: bundle))["color"]
-        == .record(["asset": "Nowhere", "problem": "no asset catalog of the bundle has it"]))
+      try arguments(Color("Nowhere", bundle: bundle))[.color]
+        == .record([.asset: "Nowhere", .problem: "no asset catalog of the bundle has it"]))
   }
 }

@@ -187,7 +187,7 @@ import Testing
     var environment = EnvironmentValues()
     environment.localize = { Self.translations[$0.key] }
     let archive = try Labelled().archived(in: environment)
-    #expect(archive.arguments["label"] == "Hello")
+    #expect(archive.arguments[.label] == "Hello")
   }
 
   private struct Labelled: View {

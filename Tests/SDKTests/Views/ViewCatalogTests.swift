@@ -109,7 +109,7 @@ private struct Triangle: Shape {
         "  ProgressView(value: 0.5) .progressViewStyle(linear) .tint(green)",
       ])
     let toggle = try view.archived(in: EnvironmentValues()).children[2]
-    #expect(toggle.children.map { $0.children[0].arguments["systemName"] } == ["checkmark", "circle"])
+    #expect(toggle.children.map { $0.children[0].arguments[.systemName] } == ["checkmark", "circle"])
   }
 
   @Test(.rule("VIEW-05"))
@@ -179,7 +179,7 @@ private struct Triangle: Shape {
       ])
     #expect(
       modifiers.map(\.arguments) == [
-        ["count": 2], ["anchor": "topLeading"], ["axes": "horizontal"], ["alignment": "trailing"],
+        [.count: 2], [.anchor: "topLeading"], [.axes: "horizontal"], [.alignment: "trailing"],
       ])
   }
 

@@ -7,6 +7,11 @@ package struct ChartModel: Hashable, Sendable {
   /// One of the axes of a chart.
   package enum Dimension: String, Hashable, Sendable, CaseIterable {
     case x, y
+
+    /// That of the scale in the arguments of a chart.
+    package var scaleLabel: ArgumentLabel { self == .x ? .xScale : .yScale }
+    /// That of the axis in the arguments of a chart.
+    package var axisLabel: ArgumentLabel { self == .x ? .xAxis : .yAxis }
   }
 
   package private(set) var marks: [ChartMark]
@@ -116,9 +121,9 @@ extension ChartModel {
     var domains: [Dimension: ChartDomain] = [:]
     var ticks: [Dimension: [ChartValue]] = [:]
     for dimension in Dimension.allCases {
-      domains[dimension] = ChartDomain(chart.arguments[dimension.rawValue + "Scale"])
+      domains[dimension] = ChartDomain(chart.arguments[dimension.scaleLabel])
       ticks[dimension] = chart.children.filter { $0.isAxis(dimension) }.flatMap(\.children)
-        .compactMap { ChartValue($0.arguments["value"]) }
+        .compactMap { ChartValue($0.arguments[.value]) }
     }
     self.init(
       marks: chart.children.compactMap(ChartMark.init), domains: domains,
@@ -129,34 +134,34 @@ extension ChartModel {
 extension ChartDomain {
   /// The domain as the archive has it; `nil` if the author sets nothing.
   package var archived: ArchivedValue? {
-    var parts: [String: ArchivedValue] = [:]
-    if !values.isEmpty { parts["domain"] = .list(values.map(\.archived)) }
-    if !includesZero { parts["includesZero"] = false }
-    if isReversed { parts["reversed"] = true }
+    var parts: ArchivedArguments = [:]
+    if !values.isEmpty { parts[.domain] = .list(values.map(\.archived)) }
+    if !includesZero { parts[.includesZero] = false }
+    if isReversed { parts[.reversed] = true }
     return parts.isEmpty ? nil : .record(parts)
   }
 
   /// Reads an archived domain.
   package init(_ archived: ArchivedValue?) {
     guard case .record(let parts) = archived else { return }
-    if case .list(let list) = parts["domain"] { values = list.compactMap(ChartValue.init) }
-    includesZero = parts["includesZero"] != false
-    isReversed = parts["reversed"] == true
+    if case .list(let list) = parts[.domain] { values = list.compactMap(ChartValue.init) }
+    includesZero = parts[.includesZero] != false
+    isReversed = parts[.reversed] == true
   }
 }
 
 extension ViewArchive {
   /// Whether the view has the marks of this axis.
   package func isAxis(_ dimension: ChartModel.Dimension) -> Bool {
-    name == .chart(.axisMarks) && arguments["axis"]?.string == dimension.rawValue
+    name == .chart(.axisMarks) && arguments[.axis]?.string == dimension.rawValue
   }
 
   /// The styles that the author gives to categories, in order; a category without a style has one of the system's.
   package var chartStyles: [(category: String, style: ArchivedValue?)] {
-    guard case .list(let list) = arguments["styles"] else { return [] }
+    guard case .list(let list) = arguments[.styles] else { return [] }
     return list.compactMap { entry in
-      guard case .record(let parts) = entry, let category = parts["category"]?.string else { return nil }
-      return (category, parts["style"])
+      guard case .record(let parts) = entry, let category = parts[.category]?.string else { return nil }
+      return (category, parts[.style])
     }
   }
 }
@@ -166,12 +171,25 @@ package struct ChartMark: Hashable, Sendable {
   /// What a value of a mark determines, by the label of the initializer.
   package enum Channel: String, Hashable, Sendable, CaseIterable {
     case x, xStart, xEnd, y, yStart, yEnd, angle, series
+
+    fileprivate var label: ArgumentLabel {
+      switch self {
+      case .x: .x
+      case .xStart: .xStart
+      case .xEnd: .xEnd
+      case .y: .y
+      case .yStart: .yStart
+      case .yEnd: .yEnd
+      case .angle: .angle
+      case .series: .series
+      }
+    }
   }
 
   package var kind: MarkView
   package var values: [Channel: PlottedValue]
   /// The other arguments, such as `width`.
-  package var arguments: [String: ArchivedValue]
+  package var arguments: ArchivedArguments
   /// In order of application.
   package var modifiers: [ViewArchive.Modifier]
 
@@ -182,22 +200,22 @@ package struct ChartMark: Hashable, Sendable {
     arguments = view.arguments
     modifiers = view.modifiers
     values = [:]
-    for channel in Channel.allCases { values[channel] = PlottedValue(view.arguments[channel.rawValue]) }
+    for channel in Channel.allCases { values[channel] = PlottedValue(view.arguments[channel.label]) }
   }
 
   /// An argument of the first modifier with a name, which is the one next to the mark.
-  package func modifier(_ name: ModifierName, _ label: String) -> ArchivedValue? {
+  package func modifier(_ name: ModifierName, _ label: ArgumentLabel) -> ArchivedValue? {
     modifiers.first { $0.name == name && $0.arguments[label] != nil }?.arguments[label]
   }
 
   /// The category by which the mark has its colour.
-  package var styleCategory: String? { PlottedValue(modifier(.style(.foregroundStyle), "by"))?.value.category }
+  package var styleCategory: String? { PlottedValue(modifier(.style(.foregroundStyle), .by))?.value.category }
   /// The category by which the mark is beside others at the same place.
-  package var positionCategory: String? { PlottedValue(modifier(.layout(.position), "by"))?.value.category }
+  package var positionCategory: String? { PlottedValue(modifier(.layout(.position), .by))?.value.category }
   /// The group of marks that one line or area connects.
   package var series: ChartValue? { values[.series]?.value ?? styleCategory.map { .category($0) } }
   /// How the mark is stacked, by the name of Apple's method.
-  package var stacking: String { arguments["stacking"]?.string ?? "standard" }
+  package var stacking: String { arguments[.stacking]?.string ?? "standard" }
 
   /// Whether the mark extends along y, so that x is its place.
   package var isVertical: Bool {
@@ -279,19 +297,19 @@ package struct PlottedValue: Hashable, Sendable {
 
   /// The value as the archive has it.
   package var archived: ArchivedValue {
-    var parts: [String: ArchivedValue] = ["label": .string(label), "value": value.archived]
+    var parts: ArchivedArguments = [.label: .string(label), .value: value.archived]
     if let bin {
-      parts["from"] = ChartValue.date(bin.lowerBound).archived
-      parts["until"] = ChartValue.date(bin.upperBound).archived
+      parts[.from] = ChartValue.date(bin.lowerBound).archived
+      parts[.until] = ChartValue.date(bin.upperBound).archived
     }
     return .record(parts)
   }
 
   /// Reads an archived value; `nil` for anything else.
   package init?(_ archived: ArchivedValue?) {
-    guard case .record(let parts) = archived, let value = ChartValue(parts["value"]) else { return nil }
-    self.init(parts["label"]?.string ?? "", value)
-    if let from = ChartValue(parts["from"])?.quantity, let until = ChartValue(parts["until"])?.quantity, from < until {
+    guard case .record(let parts) = archived, let value = ChartValue(parts[.value]) else { return nil }
+    self.init(parts[.label]?.string ?? "", value)
+    if let from = ChartValue(parts[.from])?.quantity, let until = ChartValue(parts[.until])?.quantity, from < until {
       bin = from...until
     }
   }

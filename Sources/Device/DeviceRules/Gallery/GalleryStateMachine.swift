@@ -573,7 +573,7 @@ extension ArchivedValue {
     case .date(let value): value.formatted(.iso8601)
     case .list(let values): values.map(\.plain).joined(separator: ", ")
     case .record(let values):
-      values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.plain)" }.joined(separator: ", ")
+      values.sorted.map { "\($0.key): \($0.value.plain)" }.joined(separator: ", ")
     }
   }
 }

@@ -108,8 +108,8 @@ extension GalleryStateMachine {
       ViewArchive.Modifier(
         .layout(.contentMargins),
         [
-          "top": .number(margins.top), "leading": .number(margins.leading), "bottom": .number(margins.bottom),
-          "trailing": .number(margins.trailing),
+          .top: .number(margins.top), .leading: .number(margins.leading), .bottom: .number(margins.bottom),
+          .trailing: .number(margins.trailing),
         ]))
     return padded
   }
@@ -118,7 +118,7 @@ extension GalleryStateMachine {
 extension ViewArchive {
   /// The system's sign in place of a view without a background for the widget. Source: observed.
   fileprivate static let missingBackground = ViewArchive(
-    .leaf(.text), ["text": "Please adopt containerBackground API"], modifiers: [Modifier(.silent(.unredacted))])
+    .leaf(.text), [.text: "Please adopt containerBackground API"], modifiers: [Modifier(.silent(.unredacted))])
 }
 
 extension DeviceScreen {
@@ -189,20 +189,20 @@ extension GalleryStateMachine {
       return .nothing("buttons and toggles do nothing while the device is locked: run `widgetlab unlock`")
     }
     let control = controls[number - 1]
-    if control.modifiers.contains(where: { $0.name == .silent(.disabled) && $0.arguments["disabled"] == .bool(true) }) {
+    if control.modifiers.contains(where: { $0.name == .silent(.disabled) && $0.arguments[.disabled] == .bool(true) }) {
       return .nothing("the \(control.name.rawValue.lowercased()) is disabled")
     }
-    guard case .record(let intent)? = control.arguments["intent"], let type = intent["type"]?.string else {
+    guard case .record(let intent)? = control.arguments[.intent], let type = intent[.type]?.string else {
       // A control without an intent acts like the rest of the widget.
       return .open(url: view.widgetURL)
     }
     var values: [String: ArchivedValue] = [:]
-    if case .record(let record)? = intent["values"] ?? intent["parameters"] { values = record }
+    if case .record(let record)? = intent[.parameters] { values = record.values }
     // Source: "Adding interactivity to widgets": the extension, or the app if the intent opens it or is of a type that
     // requires it.
     let performer: Touch.Performer =
-      intent["opensApp"] == .bool(true) ? .openApp : intent["runsInApp"] == .bool(true) ? .app : .widgetExtension
-    if isLocked, performer == .openApp || intent["needsUnlock"] == .bool(true) {
+      intent[.opensApp] == .bool(true) ? .openApp : intent[.runsInApp] == .bool(true) ? .app : .widgetExtension
+    if isLocked, performer == .openApp || intent[.needsUnlock] == .bool(true) {
       return .nothing("\(type) needs an unlocked device: run `widgetlab unlock`")
     }
     return .perform(intent: type, values: values, by: performer)
@@ -235,11 +235,11 @@ extension ViewArchive {
   /// The texts of a control or a link.
   package var label: String { lines.joined(separator: " ") }
 
-  fileprivate var destination: String? { (arguments["destination"] ?? arguments["url"])?.string }
+  fileprivate var destination: String? { (arguments[.destination] ?? arguments[.url])?.string }
 
   /// The URL of the outermost `widgetURL(_:)`.
   fileprivate var widgetURL: String? {
-    if let own = modifiers.last(where: { $0.name == .silent(.widgetURL) }) { return own.arguments["url"]?.string }
+    if let own = modifiers.last(where: { $0.name == .silent(.widgetURL) }) { return own.arguments[.url]?.string }
     for child in children {
       if let found = child.widgetURL { return found }
     }
@@ -262,8 +262,8 @@ extension ViewArchive {
     var view = self
     if name == .control(.button) || name == .control(.toggle) {
       left -= 1
-      if left == 0, name == .control(.toggle), case .bool(let isOn)? = arguments["isOn"] {
-        view.arguments["isOn"] = .bool(!isOn)
+      if left == 0, name == .control(.toggle), case .bool(let isOn)? = arguments[.isOn] {
+        view.arguments[.isOn] = .bool(!isOn)
       }
     }
     view.children = []
@@ -274,8 +274,8 @@ extension ViewArchive {
       modifier.views = []
       for view in views { modifier.views.append(view.touched(&left)) }
       view.modifiers.append(modifier)
-      if modifier.name == .silent(.invalidatableContent), modifier.arguments["invalidatable"] != .bool(false) {
-        view.modifiers.append(Modifier(.silent(.redacted), ["reason": "invalidated"]))
+      if modifier.name == .silent(.invalidatableContent), modifier.arguments[.invalidatable] != .bool(false) {
+        view.modifiers.append(Modifier(.silent(.redacted), [.reason: "invalidated"]))
       }
     }
     return view

@@ -143,8 +143,8 @@ package struct StoredTimeline: Sendable {
       guard depth <= limits.depth else {
         throw TimelineFault(.tooLarge, "depth: views are nested deeper than \(limits.depth) levels")
       }
-      if view.name == .leaf(.image), let width = view.arguments["pixelWidth"]?.number,
-        let height = view.arguments["pixelHeight"]?.number, width * height > limits.imageArea
+      if view.name == .leaf(.image), let width = view.arguments[.pixelWidth]?.number,
+        let height = view.arguments[.pixelHeight]?.number, width * height > limits.imageArea
       {
         throw TimelineFault(
           .tooLarge,
@@ -299,9 +299,9 @@ extension EntryTransition {
       take(")", [:], in: region)
     }
 
-    private mutating func take(_ name: String, _ arguments: [String: ArchivedValue], in region: Int) {
+    private mutating func take(_ name: String, _ arguments: ArchivedArguments, in region: Int) {
       open[region].hash.update(data: Data("\(name)(".utf8))
-      if !arguments.isEmpty, let data = try? BodyCoding.data(arguments) { open[region].hash.update(data: data) }
+      if !arguments.isEmpty, let data = try? BodyCoding.data(arguments.values) { open[region].hash.update(data: data) }
     }
   }
 }
@@ -310,10 +310,10 @@ extension EntryTransition.Rule {
   /// `nil` for a modifier that does not concern animations.
   fileprivate init?(_ modifier: ViewArchive.Modifier) {
     let arguments = modifier.arguments
-    let name = arguments["transition"]?.string ?? ""
+    let name = arguments[.transition]?.string ?? ""
     switch modifier.name {
     case .silent(.animation):
-      self = .animation(EntryTransition.Timing(arguments), value: arguments["value"]?.string.map(Self.digest))
+      self = .animation(EntryTransition.Timing(arguments), value: arguments[.value]?.string.map(Self.digest))
     case .silent(.contentTransition): self = .contentTransition(name)
     case .silent(.transition): self = .transition(name, EntryTransition.Timing(arguments))
     case .style, .shape, .layout, .layer, .effect, .color, .chart, .accessibility, .silent, .undrawn, .unknown:
@@ -329,9 +329,9 @@ extension EntryTransition.Rule {
 
 extension EntryTransition.Timing {
   /// Reads an archived `Animation`: its name, whose first word is the curve, and its seconds.
-  fileprivate init?(_ arguments: [String: ArchivedValue]) {
-    guard let name = arguments["animation"]?.string, let curve = name.split(separator: " ").first else { return nil }
-    let seconds = arguments["seconds"]?.number ?? EntryTransition.implicit.seconds
+  fileprivate init?(_ arguments: ArchivedArguments) {
+    guard let name = arguments[.animation]?.string, let curve = name.split(separator: " ").first else { return nil }
+    let seconds = arguments[.seconds]?.number ?? EntryTransition.implicit.seconds
     // An endless animation has infinite seconds, which a JSON number cannot express.
     self.init(curve: curve.start(bytes: 40), seconds: (0...3600).contains(seconds) ? seconds : seconds > 0 ? 3600 : 0)
   }

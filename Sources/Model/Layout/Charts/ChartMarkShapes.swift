@@ -27,7 +27,7 @@ struct ChartMarkShapes {
     var drawn: [Drawn] = []
     var isDone: Set<SeriesKey> = []
     for (index, mark) in model.marks.enumerated() {
-      let zIndex = mark.modifier(.layout(.zIndex), "value")?.finite ?? 0
+      let zIndex = mark.modifier(.layout(.zIndex), .value)?.finite ?? 0
       let views: [PlacedView]
       switch mark.kind {
       case .bar: views = bar(index).map { [$0] } ?? []
@@ -96,11 +96,11 @@ struct ChartMarkShapes {
 
   /// The paint of a mark, with its opacity.
   func paint(_ mark: ChartMark) -> ArchivedValue {
-    var paint = mark.modifier(.style(.foregroundStyle), "style") ?? "blue"
+    var paint = mark.modifier(.style(.foregroundStyle), .style) ?? "blue"
     if let category = mark.styleCategory { paint = self.paint(of: category) }
-    let opacities = mark.modifiers.compactMap { $0.name == .effect(.opacity) ? $0.arguments["opacity"]?.finite : nil }
+    let opacities = mark.modifiers.compactMap { $0.name == .effect(.opacity) ? $0.arguments[.opacity]?.finite : nil }
     let opacity = opacities.reduce(1) { $0 * $1.clamped(0, 1) }
-    return opacity == 1 ? paint : .record(["color": paint, "opacity": .number(opacity)])
+    return opacity == 1 ? paint : .record([.color: paint, .opacity: .number(opacity)])
   }
 
   /// The paint of a category: that of the author, or the next one of the system.
@@ -110,21 +110,21 @@ struct ChartMarkShapes {
   }
 
   private func shape(_ outline: OutlineMaker, fill paint: ArchivedValue) -> PlacedView? {
-    placed(outline, ViewArchive.Modifier(.shape(.fill), ["style": paint]))
+    placed(outline, ViewArchive.Modifier(.shape(.fill), [.style: paint]))
   }
 
   private func shape(_ outline: OutlineMaker, stroke paint: ArchivedValue, _ mark: ChartMark) -> PlacedView? {
-    var line: [String: ArchivedValue] = ["lineWidth": mark.kind == .line ? 2 : 1]
-    if mark.kind == .line { line.merge(["lineCap": "round", "lineJoin": "round"]) { $1 } }
-    if case .record(let own) = mark.modifier(.chart(.lineStyle), "style") { line = own }
-    line["style"] = paint
+    var line: ArchivedArguments = [.lineWidth: mark.kind == .line ? 2 : 1]
+    if mark.kind == .line { line.merge([.lineCap: "round", .lineJoin: "round"]) }
+    if case .record(let own) = mark.modifier(.chart(.lineStyle), .style) { line = own }
+    line[.style] = paint
     return placed(outline, ViewArchive.Modifier(.shape(.stroke), line))
   }
 
   private func placed(_ outline: OutlineMaker, _ operation: ViewArchive.Modifier) -> PlacedView? {
     guard let frame = outline.bounds else { return nil }
     var view = PlacedView(
-      kind: .view(.shape(.path)), arguments: ["path": outline.archived(in: frame, isMirrored: isMirrored)],
+      kind: .view(.shape(.path)), arguments: [.path: outline.archived(in: frame, isMirrored: isMirrored)],
       frame: frame, style: style)
     view.operations = [operation]
     return view
@@ -135,15 +135,15 @@ struct ChartMarkShapes {
   private func bar(_ index: Int) -> PlacedView? {
     guard let rect = barRect(index) else { return nil }
     let mark = model.marks[index]
-    var arguments: [String: ArchivedValue] = [:]
-    let radius = mark.modifier(.effect(.cornerRadius), "radius")?.finite ?? 0
+    var arguments: ArchivedArguments = [:]
+    let radius = mark.modifier(.effect(.cornerRadius), .radius)?.finite ?? 0
     if radius > 0 {
-      arguments["cornerRadius"] = .number(radius)
-      if let style = mark.modifier(.effect(.cornerRadius), "style") { arguments["style"] = style }
+      arguments[.cornerRadius] = .number(radius)
+      if let style = mark.modifier(.effect(.cornerRadius), .style) { arguments[.style] = style }
     }
     var view = PlacedView(
       kind: .view(.shape(radius > 0 ? .roundedRectangle : .rectangle)), arguments: arguments, frame: rect, style: style)
-    view.operations = [ViewArchive.Modifier(.shape(.fill), ["style": paint(mark)])]
+    view.operations = [ViewArchive.Modifier(.shape(.fill), [.style: paint(mark)])]
     return view
   }
 
@@ -175,7 +175,7 @@ struct ChartMarkShapes {
 
   /// The edges of a bar across its extent, in points.
   private func thickness(_ mark: ChartMark, _ dimension: ChartModel.Dimension) -> (Double, Double)? {
-    let size = mark.arguments[dimension == .x ? "width" : "height"]
+    let size = mark.arguments[dimension == .x ? .width : .height]
     guard let value = mark.values[mark.placeChannel] else {
       return (distance(0, dimension), distance(1, dimension))
     }
@@ -202,9 +202,9 @@ struct ChartMarkShapes {
   /// A dimension of a mark in points.
   private static func length(_ dimension: ArchivedValue, of whole: Double) -> Double {
     guard case .record(let parts) = dimension else { return whole }
-    if let fixed = parts["fixed"]?.finite { return fixed }
-    if let inset = parts["inset"]?.finite { return whole - 2 * inset }
-    return whole * (parts["ratio"]?.finite ?? 1)
+    if let fixed = parts[.fixed]?.finite { return fixed }
+    if let inset = parts[.inset]?.finite { return whole - 2 * inset }
+    return whole * (parts[.ratio]?.finite ?? 1)
   }
 
   // MARK: Lines and areas
@@ -212,9 +212,9 @@ struct ChartMarkShapes {
   private func curve(_ mark: ChartMark, _ points: [Point]) -> [ChartCurve.Part] {
     ChartCurve.parts(
       through: points.map { ChartCurve.Place($0.x, $0.y) },
-      method: mark.modifier(.chart(.interpolationMethod), "method")?.string ?? "linear",
-      tension: mark.modifier(.chart(.interpolationMethod), "tension")?.finite ?? 0,
-      alpha: mark.modifier(.chart(.interpolationMethod), "alpha")?.finite ?? 0.5)
+      method: mark.modifier(.chart(.interpolationMethod), .method)?.string ?? "linear",
+      tension: mark.modifier(.chart(.interpolationMethod), .tension)?.finite ?? 0,
+      alpha: mark.modifier(.chart(.interpolationMethod), .alpha)?.finite ?? 0.5)
   }
 
   private func line(_ members: [Int]) -> PlacedView? {
@@ -291,23 +291,23 @@ struct ChartMarkShapes {
   // MARK: Points
 
   private func symbol(_ mark: ChartMark, usual: String?) -> [PlacedView] {
-    guard let name = mark.modifier(.chart(.symbol), "symbol")?.string ?? usual, let centre = point(mark) else {
+    guard let name = mark.modifier(.chart(.symbol), .symbol)?.string ?? usual, let centre = point(mark) else {
       return []
     }
     // Ours: Apple publishes no size.
     var size = Size(width: 6, height: 6)
-    if let area = mark.modifier(.chart(.symbolSize), "area")?.finite, area > 0 {
+    if let area = mark.modifier(.chart(.symbolSize), .area)?.finite, area > 0 {
       // The area of a circle.
       let side = 2 * (area / .pi).squareRoot()
       size = Size(width: side, height: side)
     }
-    if case .record(let parts) = mark.modifier(.chart(.symbolSize), "size") {
-      size = Size(width: max(0, parts["width"]?.finite ?? 0), height: max(0, parts["height"]?.finite ?? 0))
+    if case .record(let parts) = mark.modifier(.chart(.symbolSize), .size) {
+      size = Size(width: max(0, parts[.width]?.finite ?? 0), height: max(0, parts[.height]?.finite ?? 0))
     }
     return ChartSymbol(name: name, centre: centre, size: size).outlines.compactMap { outline in
       if ["plus", "cross", "asterisk"].contains(name) {
         return placed(
-          outline, ViewArchive.Modifier(.shape(.stroke), ["style": paint(mark), "lineWidth": .number(size.width / 4)]))
+          outline, ViewArchive.Modifier(.shape(.stroke), [.style: paint(mark), .lineWidth: .number(size.width / 4)]))
       }
       return shape(outline, fill: paint(mark))
     }
@@ -332,16 +332,16 @@ struct ChartMarkShapes {
     let mark = model.marks[index]
     guard let extent = model.extents[index], extent.end > extent.start else { return nil }
     let whole = min(plot.size.width, plot.size.height) / 2
-    func radius(_ name: String, _ usual: Double) -> Double {
-      guard case .record(let parts) = mark.arguments[name] else { return usual }
-      if let inset = parts["inset"]?.finite { return (whole - inset).clamped(0, whole) }
-      return (parts["fixed"]?.finite ?? whole * (parts["ratio"]?.finite ?? 1)).clamped(0, whole)
+    func radius(_ label: ArgumentLabel, _ usual: Double) -> Double {
+      guard case .record(let parts) = mark.arguments[label] else { return usual }
+      if let inset = parts[.inset]?.finite { return (whole - inset).clamped(0, whole) }
+      return (parts[.fixed]?.finite ?? whole * (parts[.ratio]?.finite ?? 1)).clamped(0, whole)
     }
     return ChartSector(
-      centre: Point(x: plot.midX, y: plot.midY), inner: radius("innerRadius", 0), outer: radius("outerRadius", whole),
+      centre: Point(x: plot.midX, y: plot.midY), inner: radius(.innerRadius, 0), outer: radius(.outerRadius, whole),
       start: extent.start * 2 * .pi, end: extent.end * 2 * .pi,
-      inset: max(0, mark.arguments["angularInset"]?.finite ?? 0),
-      corner: max(0, mark.modifier(.effect(.cornerRadius), "radius")?.finite ?? 0))
+      inset: max(0, mark.arguments[.angularInset]?.finite ?? 0),
+      corner: max(0, mark.modifier(.effect(.cornerRadius), .radius)?.finite ?? 0))
   }
 }
 

@@ -10,8 +10,8 @@ final class ChartNode: ViewNode {
     var value: ChartValue
     var label: LayoutNode?
     /// The arguments of the parts that the author wants; `nil` without them.
-    var gridLine: [String: ArchivedValue]?
-    var tick: [String: ArchivedValue]?
+    var gridLine: ArchivedArguments?
+    var tick: ArchivedArguments?
     var isLabelCentered: Bool?
   }
 
@@ -44,7 +44,7 @@ final class ChartNode: ViewNode {
     var label: LayoutNode
   }
 
-  private let arguments: [String: ArchivedValue]
+  private let arguments: ArchivedArguments
   let plot: ChartPlotNode
   /// The plot within its modifiers; the plot itself without modifiers.
   let styledPlot: LayoutNode
@@ -93,7 +93,7 @@ final class ChartNode: ViewNode {
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
     var view = placed([:], at: origin, size)
-    if arguments["closure"] != nil { context.check(arguments, "size", size, name) }
+    if arguments[.closure] != nil { context.check(arguments, .size, size, name) }
     guard size.width.isFinite, size.height.isFinite, size.width > 0, size.height > 0 else { return [view] }
     let whole = Rect(origin: origin, size: size)
     let rows = legendRows(within: size.width)
@@ -181,7 +181,7 @@ final class ChartNode: ViewNode {
           frame: Rect(
             x: x, y: top + (row.height - Distance.swatch) / 2, width: Distance.swatch, height: Distance.swatch),
           style: style)
-        swatch.operations = [ViewArchive.Modifier(.shape(.fill), ["style": shapes.paint(of: entry.category)])]
+        swatch.operations = [ViewArchive.Modifier(.shape(.fill), [.style: shapes.paint(of: entry.category)])]
         views.append(swatch)
         x += Distance.swatch + Distance.label
         views += entry.label.place(at: Point(x: x, y: top + (row.height - size.height) / 2), Proposal(size))
@@ -237,9 +237,9 @@ extension LayoutBuilder {
   func chart(
     _ view: ViewArchive, _ operations: [ViewArchive.Modifier], _ style: ViewStyle, depth: Int
   ) -> [LayoutNode] {
-    if view.arguments["text"] != nil {
-      let bar = ViewArchive(.shape(.roundedRectangle), ["cornerRadius": 8])
-      let fill = ViewArchive.Modifier(.shape(.fill), ["style": .record(["color": "foreground", "opacity": 0.2])])
+    if view.arguments[.text] != nil {
+      let bar = ViewArchive(.shape(.roundedRectangle), [.cornerRadius: 8])
+      let fill = ViewArchive.Modifier(.shape(.fill), [.style: .record([.color: "foreground", .opacity: 0.2])])
       return [FillingNode(bar, operations: [fill], style, context)]
     }
     let model = ChartModel(view)
@@ -251,7 +251,7 @@ extension LayoutBuilder {
       axes += view.children.filter { $0.isAxis(dimension) }.map { axis(dimension, $0, label, depth: depth) }
     }
     var legend: [ChartNode.LegendEntry] = []
-    if view.arguments["legend"] != "hidden", model.marks.contains(where: { $0.styleCategory != nil }) {
+    if view.arguments[.legend] != "hidden", model.marks.contains(where: { $0.styleCategory != nil }) {
       for category in model.categories {
         let nodes = nodes(of: .text(category), label, axis: nil, depth: depth)
         if let node = nodes.first { legend.append(ChartNode.LegendEntry(category: category, label: node)) }
@@ -272,12 +272,12 @@ extension LayoutBuilder {
   private func axis(
     _ dimension: ChartModel.Dimension, _ view: ViewArchive, _ style: ViewStyle, depth: Int
   ) -> ChartNode.AxisMarks {
-    let position = view.arguments["position"]?.string
+    let position = view.arguments[.position]?.string
     var axis = ChartNode.AxisMarks(
       dimension: dimension, isAtStart: position == (dimension == .x ? "top" : "leading"), marks: [])
-    axis.isAutomatic = view.arguments["values"] == "automatic"
+    axis.isAutomatic = view.arguments[.values] == "automatic"
     for child in view.children {
-      guard let value = ChartValue(child.arguments["value"]) else { continue }
+      guard let value = ChartValue(child.arguments[.value]) else { continue }
       var mark = ChartNode.AxisMark(value: value)
       for part in child.modifiers {
         switch part.name {
@@ -286,7 +286,7 @@ extension LayoutBuilder {
         case .chart(.valueLabel):
           mark.label = joined(
             nodes(of: part.views, style, axis: .vertical, depth: depth), .stack(.vertical), style)
-          if case .bool(let isCentered) = part.arguments["centered"] { mark.isLabelCentered = isCentered }
+          if case .bool(let isCentered) = part.arguments[.centered] { mark.isLabelCentered = isCentered }
         case .chart(.annotation), .chart(.symbol), .chart(.symbolSize), .chart(.lineStyle),
           .chart(.interpolationMethod), .style, .shape, .layout, .layer, .effect, .color, .accessibility, .silent,
           .undrawn, .unknown:
@@ -307,8 +307,8 @@ extension LayoutBuilder {
         let arguments = Arguments(of: modifier, context)
         annotations.append(
           ChartNode.Annotation(
-            mark: index, position: arguments.string("position") ?? "automatic", alignment: arguments.alignment,
-            spacing: arguments.number("spacing") ?? ChartNode.Distance.label, node: node))
+            mark: index, position: arguments.string(.position) ?? "automatic", alignment: arguments.alignment,
+            spacing: arguments.number(.spacing) ?? ChartNode.Distance.label, node: node))
       }
     }
     return annotations
@@ -406,16 +406,16 @@ struct ChartAxisParts {
   func lines(of axis: ChartNode.AxisMarks, areTicks: Bool) -> [PlacedView] {
     axis.marks.enumerated().compactMap { index, mark in
       guard let arguments = areTicks ? mark.tick : mark.gridLine,
-        let place = place(index, axis, isCentered: arguments["centered"] == true), (-0.001...1.001).contains(place)
+        let place = place(index, axis, isCentered: arguments[.centered] == true), (-0.001...1.001).contains(place)
       else { return nil }
       return line(at: shapes.distance(place, axis.dimension), axis, arguments, isTick: areTicks)
     }
   }
 
   private func line(
-    at distance: Double, _ axis: ChartNode.AxisMarks, _ arguments: [String: ArchivedValue], isTick: Bool
+    at distance: Double, _ axis: ChartNode.AxisMarks, _ arguments: ArchivedArguments, isTick: Bool
   ) -> PlacedView? {
-    let length = max(0, arguments["length"]?.finite ?? ChartNode.Distance.tick)
+    let length = max(0, arguments[.length]?.finite ?? ChartNode.Distance.tick)
     var (start, end) = axis.dimension == .x ? (plot.minY, plot.maxY) : (plot.minX, plot.maxX)
     if isTick { (start, end) = axis.isAtStart ? (start - length, start) : (end, end + length) }
     var outline = OutlineMaker()
@@ -423,11 +423,11 @@ struct ChartAxisParts {
     outline.line(to: axis.dimension == .x ? Point(x: distance, y: end) : Point(x: end, y: distance))
     guard let frame = outline.bounds else { return nil }
     // Ours: Apple publishes no width.
-    var stroke: [String: ArchivedValue] = ["lineWidth": 0.5]
-    if case .record(let own) = arguments["stroke"] { stroke = own }
-    stroke["style"] = arguments["style"] ?? "separator"
+    var stroke: ArchivedArguments = [.lineWidth: 0.5]
+    if case .record(let own) = arguments[.stroke] { stroke = own }
+    stroke[.style] = arguments[.style] ?? "separator"
     var view = PlacedView(
-      kind: .view(.shape(.path)), arguments: ["path": outline.archived(in: frame, isMirrored: context.isRightToLeft)],
+      kind: .view(.shape(.path)), arguments: [.path: outline.archived(in: frame, isMirrored: context.isRightToLeft)],
       frame: frame, style: shapes.style)
     view.operations = [ViewArchive.Modifier(.shape(.stroke), stroke)]
     return view

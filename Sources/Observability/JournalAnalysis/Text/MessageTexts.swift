@@ -74,7 +74,7 @@ extension ArchivedValue {
     case .date(let value): value.formatted(.iso8601)
     case .list(let values): values.map(\.text).joined(separator: ", ")
     case .record(let values):
-      values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.text)" }.joined(separator: ", ")
+      values.sorted.map { "\($0.key): \($0.value.text)" }.joined(separator: ", ")
     }
   }
 }

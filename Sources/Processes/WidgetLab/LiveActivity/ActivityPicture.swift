@@ -60,7 +60,7 @@ struct ActivityPicture {
     var view = archived.withoutActivityModifiers
     if let tint = archived.activityBackgroundTint {
       view.modifiers.append(
-        ViewArchive.Modifier(.layout(.containerBackground), ["placement": "widget", "style": tint]))
+        ViewArchive.Modifier(.layout(.containerBackground), [.placement: "widget", .style: tint]))
     }
     let width = device.screen.activityWidth
     let height = fitting(view, width, scheme, font).height
@@ -102,11 +102,11 @@ struct ActivityPicture {
     func region(_ part: ActivityViews.Part) -> [ViewArchive] {
       view(part, .dark).map { [$0.withoutActivityModifiers] } ?? []
     }
-    let spacer = ViewArchive(.leaf(.spacer), ["minLength": 0])
+    let spacer = ViewArchive(.leaf(.spacer), [.minLength: 0])
     let row = ViewArchive(
-      .container(.hStack), ["spacing": 8],
+      .container(.hStack), [.spacing: 8],
       children: region(.expandedLeading) + [spacer] + region(.expandedCenter) + [spacer] + region(.expandedTrailing))
-    let whole = ViewArchive(.container(.vStack), ["spacing": 8], children: [row] + region(.expandedBottom))
+    let whole = ViewArchive(.container(.vStack), [.spacing: 8], children: [row] + region(.expandedBottom))
     let own = shown.views?.margins?["expanded"] ?? WidgetEnvironment.Insets(16)
     let margins = Insets(top: own.top, leading: own.leading, bottom: own.bottom, trailing: own.trailing)
     let width = device.screen.activityWidth
@@ -161,7 +161,7 @@ extension ViewArchive {
   /// The colour of the outermost `activityBackgroundTint(_:)`.
   fileprivate var activityBackgroundTint: ArchivedValue? {
     all { view in view.modifiers.contains { $0.name == .undrawn(.activityBackgroundTint) } }.first?
-      .modifiers.last { $0.name == .undrawn(.activityBackgroundTint) }?.arguments["color"]
+      .modifiers.last { $0.name == .undrawn(.activityBackgroundTint) }?.arguments[.color]
   }
 
   /// The view without the modifiers that only the system reads.

@@ -125,20 +125,22 @@ extension ArchivedImages.Content {
   /// - Parameters:
   ///   - scale: of the file.
   ///   - display: pixels per point of the device.
-  func arguments(scale: Double, display: Double) -> [String: ArchivedValue] {
+  func arguments(scale: Double, display: Double) -> ArchivedArguments {
     switch self {
     case .pixels(let file):
-      return ["pixelWidth": file.width.archived, "pixelHeight": file.height.archived]
-        .merging(scale == 1 ? [:] : ["scale": scale.archived]) { $1 }
+      return [
+        .pixelWidth: file.width.archived, .pixelHeight: file.height.archived,
+        .scale: scale == 1 ? nil : scale.archived,
+      ]
     case .vector(let file):
       let factor = display / scale
       return [
-        "pixelWidth": (file.width * factor).archived, "pixelHeight": (file.height * factor).archived,
-        "scale": display.archived,
+        .pixelWidth: (file.width * factor).archived, .pixelHeight: (file.height * factor).archived,
+        .scale: display.archived,
       ]
     case .symbol(let template):
       let widths = template.variants.map { ($0.id, (template.width(of: $0) ?? 0).archived) }
-      return ["symbol": .record(Dictionary(widths) { $1 })]
+      return [.symbol: .record(ArchivedArguments(values: Dictionary(widths) { $1 }))]
     }
   }
 }

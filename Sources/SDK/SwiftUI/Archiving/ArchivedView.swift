@@ -163,7 +163,7 @@ extension CGPoint: ArchivedArgument {
 }
 
 extension CGSize: ArchivedArgument {
-  package var archived: ArchivedValue { .record(["width": width.archived, "height": height.archived]) }
+  package var archived: ArchivedValue { .record([.width: width.archived, .height: height.archived]) }
 }
 
 extension CGRect: ArchivedArgument {
@@ -186,14 +186,4 @@ extension NamedArgument {
 /// An enumeration is archived as the name of its case.
 extension NamedArgument {
   var name: String { "\(self)" }
-}
-
-extension ViewArchive {
-  /// Creates an archive without the arguments that are `nil`.
-  package init(
-    _ name: ViewName, given arguments: [String: ArchivedValue?], children: [ViewArchive] = [],
-    modifiers: [Modifier] = []
-  ) {
-    self.init(name, arguments.compactMapValues { $0 }, children: children, modifiers: modifiers)
-  }
 }

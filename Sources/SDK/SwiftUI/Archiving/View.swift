@@ -40,8 +40,8 @@ nonisolated struct ModifiedView<Content: View>: View, WrappingView {
 
   let content: Content
   let name: ModifierName
-  let arguments: [String: ArchivedValue]
-  let texts: [String: Text]
+  let arguments: ArchivedArguments
+  let texts: [ArgumentLabel: Text]
   let views: [any View]
   let environment: ((inout EnvironmentValues) -> Void)?
 
@@ -68,11 +68,11 @@ extension View {
   ///   - views: the modifier's views, archived in the environment outside this view.
   ///   - environment: changes the values that the views inside read.
   nonisolated package func modified(
-    _ name: ModifierName, _ arguments: [String: ArchivedValue?] = [:], texts: [String: Text] = [:],
+    _ name: ModifierName, _ arguments: ArchivedArguments = [:], texts: [ArgumentLabel: Text] = [:],
     views: [any View] = [], environment: ((inout EnvironmentValues) -> Void)? = nil
   ) -> some View {
     ModifiedView(
-      content: self, name: name, arguments: arguments.compactMapValues { $0 }, texts: texts, views: views,
+      content: self, name: name, arguments: arguments, texts: texts, views: views,
       environment: environment)
   }
 }

@@ -443,7 +443,9 @@ extension EnvironmentValues {
 
 extension View {
   nonisolated public func environment<V>(_ keyPath: WritableKeyPath<EnvironmentValues, V>, _ value: V) -> some View {
-    modified(.undrawn(.environment), ["\(V.self)": .string("\(value)")]) { $0[keyPath: keyPath] = value }
+    modified(.undrawn(.environment), ArchivedArguments(values: ["\(V.self)": .string("\(value)")])) {
+      $0[keyPath: keyPath] = value
+    }
   }
 
   nonisolated public func environment<T: AnyObject>(_ object: T?) -> some View {

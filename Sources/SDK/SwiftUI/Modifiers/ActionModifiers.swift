@@ -93,7 +93,7 @@ extension PreferenceKey where Value: ExpressibleByNilLiteral {
 // Source of all: `SwiftUI.View` of the iOS 18 SDK. An archived view receives no events of a screen: the closures are
 // never called.
 extension View {
-  nonisolated public func id<ID: Hashable>(_ id: ID) -> some View { modified(.silent(.id), ["id": .string("\(id)")]) }
+  nonisolated public func id<ID: Hashable>(_ id: ID) -> some View { modified(.silent(.id), [.id: .string("\(id)")]) }
   /// Has no effect.
   nonisolated public func tag<V: Hashable>(_ tag: V, includeOptional: Bool = true) -> some View { self }
   /// `action` is never called.
@@ -154,40 +154,40 @@ extension View {
   nonisolated public func animation<V: Equatable>(_ animation: Animation?, value: V) -> some View {
     modified(
       .silent(.animation),
-      ["animation": animation?.archived, "seconds": animation?.seconds.archived, "value": .string("\(value)")])
+      [.animation: animation?.archived, .seconds: animation?.seconds.archived, .value: .string("\(value)")])
   }
   nonisolated public func animation(_ animation: Animation?) -> some View {
-    modified(.silent(.animation), ["animation": animation?.archived, "seconds": animation?.seconds.archived])
+    modified(.silent(.animation), [.animation: animation?.archived, .seconds: animation?.seconds.archived])
   }
   nonisolated public func transition(_ t: AnyTransition) -> some View {
     modified(
       .silent(.transition),
       [
-        "transition": t.archived, "animation": t.animation?.archived, "seconds": t.animation?.seconds.archived,
+        .transition: t.archived, .animation: t.animation?.archived, .seconds: t.animation?.seconds.archived,
       ])
   }
   nonisolated public func contentTransition(_ transition: ContentTransition) -> some View {
-    modified(.silent(.contentTransition), ["transition": transition.archived]) { $0.contentTransition = transition }
+    modified(.silent(.contentTransition), [.transition: transition.archived]) { $0.contentTransition = transition }
   }
   /// Matches this view with a view of the next entry.
   nonisolated public func matchedGeometryEffect<ID: Hashable>(
     id: ID, in namespace: Namespace.ID, properties: MatchedGeometryProperties = .frame, anchor: UnitPoint = .center,
     isSource: Bool = true
   ) -> some View {
-    modified(.silent(.matchedGeometryEffect), ["id": .string("\(id)")])
+    modified(.silent(.matchedGeometryEffect), [.id: .string("\(id)")])
   }
 
   nonisolated public func disabled(_ disabled: Bool) -> some View {
-    modified(.silent(.disabled), ["disabled": disabled.archived]) { $0.isEnabled = $0.isEnabled && !disabled }
+    modified(.silent(.disabled), [.disabled: disabled.archived]) { $0.isEnabled = $0.isEnabled && !disabled }
   }
   nonisolated public func allowsHitTesting(_ enabled: Bool) -> some View {
-    modified(.silent(.allowsHitTesting), ["enabled": enabled.archived])
+    modified(.silent(.allowsHitTesting), [.enabled: enabled.archived])
   }
   nonisolated public func contentShape<S: Shape>(_ shape: S, eoFill: Bool = false) -> some View {
     modified(.silent(.contentShape), views: [shape])
   }
   nonisolated public func controlSize(_ controlSize: ControlSize) -> some View {
-    modified(.style(.controlSize), ["size": controlSize.archived]) { $0.controlSize = controlSize }
+    modified(.style(.controlSize), [.size: controlSize.archived]) { $0.controlSize = controlSize }
   }
   nonisolated public func labelsHidden() -> some View { modified(.style(.labelsHidden)) }
   /// Has no effect.
@@ -198,14 +198,14 @@ extension View {
   nonisolated public func textSelection<S: TextSelectability>(_ selectability: S) -> some View { self }
 
   nonisolated public func redacted(reason: RedactionReasons) -> some View {
-    modified(.silent(.redacted), ["reason": reason.archived]) { $0.redact(reason) }
+    modified(.silent(.redacted), [.reason: reason.archived]) { $0.redact(reason) }
   }
   nonisolated public func unredacted() -> some View { modified(.silent(.unredacted)) { $0.redactionReasons = [] } }
   nonisolated public func privacySensitive(_ sensitive: Bool = true) -> some View {
-    modified(.silent(.privacySensitive), ["sensitive": sensitive ? nil : false])
+    modified(.silent(.privacySensitive), [.sensitive: sensitive ? nil : false])
   }
   nonisolated public func invalidatableContent(_ invalidatable: Bool = true) -> some View {
-    modified(.silent(.invalidatableContent), ["invalidatable": invalidatable ? nil : false])
+    modified(.silent(.invalidatableContent), [.invalidatable: invalidatable ? nil : false])
   }
 }
 

@@ -6,16 +6,16 @@ public import Foundation
 // Source of all: `SwiftUI.View` of the iOS 18 SDK.
 extension View {
   nonisolated public func font(_ font: Font?) -> some View {
-    modified(.style(.font), ["font": font?.archived]) { $0.font = font }
+    modified(.style(.font), [.font: font?.archived]) { $0.font = font }
   }
   nonisolated public func fontWeight(_ weight: Font.Weight?) -> some View {
-    modified(.style(.fontWeight), ["weight": weight?.archived])
+    modified(.style(.fontWeight), [.weight: weight?.archived])
   }
   nonisolated public func fontWidth(_ width: Font.Width?) -> some View {
-    modified(.style(.fontWidth), ["width": width?.archived])
+    modified(.style(.fontWidth), [.width: width?.archived])
   }
   nonisolated public func fontDesign(_ design: Font.Design?) -> some View {
-    modified(.style(.fontDesign), ["design": design?.archived])
+    modified(.style(.fontDesign), [.design: design?.archived])
   }
   nonisolated public func bold(_ isActive: Bool = true) -> some View { switched(.style(.bold), isActive) }
   nonisolated public func italic(_ isActive: Bool = true) -> some View { switched(.style(.italic), isActive) }
@@ -33,64 +33,64 @@ extension View {
   }
   /// In points.
   nonisolated public func tracking(_ tracking: CGFloat) -> some View {
-    modified(.style(.tracking), ["points": tracking.archived])
+    modified(.style(.tracking), [.points: tracking.archived])
   }
   /// In points.
   nonisolated public func kerning(_ kerning: CGFloat) -> some View {
-    modified(.style(.kerning), ["points": kerning.archived])
+    modified(.style(.kerning), [.points: kerning.archived])
   }
   /// In points.
   nonisolated public func baselineOffset(_ baselineOffset: CGFloat) -> some View {
-    modified(.style(.baselineOffset), ["points": baselineOffset.archived])
+    modified(.style(.baselineOffset), [.points: baselineOffset.archived])
   }
   nonisolated public func textScale(_ scale: Text.Scale, isEnabled: Bool = true) -> some View {
-    modified(.undrawn(.textScale), ["scale": isEnabled ? scale.archived : "default"])
+    modified(.undrawn(.textScale), [.scale: isEnabled ? scale.archived : "default"])
   }
   nonisolated public func lineLimit(_ number: Int?) -> some View {
-    modified(.style(.lineLimit), ["lines": number?.archived]) { $0.lineLimit = number }
+    modified(.style(.lineLimit), [.lines: number?.archived]) { $0.lineLimit = number }
   }
   nonisolated public func lineLimit(_ limit: PartialRangeFrom<Int>) -> some View {
-    modified(.style(.lineLimit), ["from": limit.lowerBound.archived])
+    modified(.style(.lineLimit), [.from: limit.lowerBound.archived])
   }
   nonisolated public func lineLimit(_ limit: PartialRangeThrough<Int>) -> some View {
     lineLimit(limit.upperBound)
   }
   nonisolated public func lineLimit(_ limit: ClosedRange<Int>) -> some View {
-    modified(.style(.lineLimit), ["from": limit.lowerBound.archived, "lines": limit.upperBound.archived]) {
+    modified(.style(.lineLimit), [.from: limit.lowerBound.archived, .lines: limit.upperBound.archived]) {
       $0.lineLimit = limit.upperBound
     }
   }
   nonisolated public func lineLimit(_ limit: Int, reservesSpace: Bool) -> some View {
-    modified(.style(.lineLimit), ["lines": limit.archived, "reservesSpace": reservesSpace.archived]) {
+    modified(.style(.lineLimit), [.lines: limit.archived, .reservesSpace: reservesSpace.archived]) {
       $0.lineLimit = limit
     }
   }
   /// In points.
   nonisolated public func lineSpacing(_ lineSpacing: CGFloat) -> some View {
-    modified(.style(.lineSpacing), ["points": lineSpacing.archived]) { $0.lineSpacing = lineSpacing }
+    modified(.style(.lineSpacing), [.points: lineSpacing.archived]) { $0.lineSpacing = lineSpacing }
   }
   nonisolated public func multilineTextAlignment(_ alignment: TextAlignment) -> some View {
-    modified(.style(.multilineTextAlignment), ["alignment": alignment.archived]) {
+    modified(.style(.multilineTextAlignment), [.alignment: alignment.archived]) {
       $0.multilineTextAlignment = alignment
     }
   }
   nonisolated public func minimumScaleFactor(_ factor: CGFloat) -> some View {
-    modified(.style(.minimumScaleFactor), ["factor": factor.archived]) { $0.minimumScaleFactor = factor }
+    modified(.style(.minimumScaleFactor), [.factor: factor.archived]) { $0.minimumScaleFactor = factor }
   }
   nonisolated public func truncationMode(_ mode: Text.TruncationMode) -> some View {
-    modified(.style(.truncationMode), ["mode": mode.archived]) { $0.truncationMode = mode }
+    modified(.style(.truncationMode), [.mode: mode.archived]) { $0.truncationMode = mode }
   }
   nonisolated public func allowsTightening(_ flag: Bool) -> some View {
-    modified(.silent(.allowsTightening), ["flag": flag.archived]) { $0.allowsTightening = flag }
+    modified(.silent(.allowsTightening), [.flag: flag.archived]) { $0.allowsTightening = flag }
   }
   nonisolated public func textCase(_ textCase: Text.Case?) -> some View {
-    modified(.style(.textCase), ["case": textCase?.archived]) { $0.textCase = textCase }
+    modified(.style(.textCase), [.case: textCase?.archived]) { $0.textCase = textCase }
   }
   nonisolated public func dynamicTypeSize(_ size: DynamicTypeSize) -> some View {
-    modified(.style(.dynamicTypeSize), ["size": size.archived]) { $0.dynamicTypeSize = size }
+    modified(.style(.dynamicTypeSize), [.size: size.archived]) { $0.dynamicTypeSize = size }
   }
   nonisolated public func dynamicTypeSize<T: RangeExpression<DynamicTypeSize>>(_ range: T) -> some View {
-    modified(.style(.dynamicTypeSize), ["range": .string("\(range)")]) { environment in
+    modified(.style(.dynamicTypeSize), [.range: .string("\(range)")]) { environment in
       let sizes = DynamicTypeSize.allCases.filter(range.contains)
       if let first = sizes.first, let last = sizes.last {
         environment.dynamicTypeSize = min(max(environment.dynamicTypeSize, first), last)
@@ -98,40 +98,40 @@ extension View {
     }
   }
   nonisolated public func imageScale(_ scale: Image.Scale) -> some View {
-    modified(.style(.imageScale), ["scale": scale.archived]) { $0.imageScale = scale }
+    modified(.style(.imageScale), [.scale: scale.archived]) { $0.imageScale = scale }
   }
   nonisolated public func symbolRenderingMode(_ mode: SymbolRenderingMode?) -> some View {
-    modified(.style(.symbolRenderingMode), ["mode": mode?.archived]) { $0.symbolRenderingMode = mode }
+    modified(.style(.symbolRenderingMode), [.mode: mode?.archived]) { $0.symbolRenderingMode = mode }
   }
   nonisolated public func symbolVariant(_ variant: SymbolVariants) -> some View {
-    modified(.style(.symbolVariant), ["variant": variant.archived])
+    modified(.style(.symbolVariant), [.variant: variant.archived])
   }
 
   nonisolated private func switched(_ name: ModifierName, _ isActive: Bool) -> some View {
-    modified(name, ["isActive": isActive ? nil : false])
+    modified(name, [.isActive: isActive ? nil : false])
   }
 }
 
 private func lined(
   _ isActive: Bool, _ pattern: Text.LineStyle.Pattern, _ color: Color?
-) -> [String: ArchivedValue?] {
+) -> ArchivedArguments {
   [
-    "isActive": isActive ? nil : false, "pattern": pattern == .solid ? nil : pattern.archived, "color": color?.value,
+    .isActive: isActive ? nil : false, .pattern: pattern == .solid ? nil : pattern.archived, .color: color?.value,
   ]
 }
 
 // Source of all: `SwiftUI.Text` of the iOS 18 SDK.
 extension Text {
-  public func font(_ font: Font?) -> Text { modified(.style(.font), ["font": font?.archived]) }
-  public func fontWeight(_ weight: Font.Weight?) -> Text { modified(.style(.fontWeight), ["weight": weight?.archived]) }
-  public func fontWidth(_ width: Font.Width?) -> Text { modified(.style(.fontWidth), ["width": width?.archived]) }
-  public func fontDesign(_ design: Font.Design?) -> Text { modified(.style(.fontDesign), ["design": design?.archived]) }
+  public func font(_ font: Font?) -> Text { modified(.style(.font), [.font: font?.archived]) }
+  public func fontWeight(_ weight: Font.Weight?) -> Text { modified(.style(.fontWeight), [.weight: weight?.archived]) }
+  public func fontWidth(_ width: Font.Width?) -> Text { modified(.style(.fontWidth), [.width: width?.archived]) }
+  public func fontDesign(_ design: Font.Design?) -> Text { modified(.style(.fontDesign), [.design: design?.archived]) }
   public func bold() -> Text { modified(.style(.bold)) }
-  public func bold(_ isActive: Bool) -> Text { modified(.style(.bold), ["isActive": isActive ? nil : false]) }
+  public func bold(_ isActive: Bool) -> Text { modified(.style(.bold), [.isActive: isActive ? nil : false]) }
   public func italic() -> Text { modified(.style(.italic)) }
-  public func italic(_ isActive: Bool) -> Text { modified(.style(.italic), ["isActive": isActive ? nil : false]) }
+  public func italic(_ isActive: Bool) -> Text { modified(.style(.italic), [.isActive: isActive ? nil : false]) }
   public func monospaced(_ isActive: Bool = true) -> Text {
-    modified(.style(.monospaced), ["isActive": isActive ? nil : false])
+    modified(.style(.monospaced), [.isActive: isActive ? nil : false])
   }
   public func monospacedDigit() -> Text { modified(.style(.monospacedDigit)) }
   public func underline(
@@ -151,70 +151,70 @@ extension Text {
     strikethrough(isActive, pattern: .solid, color: color)
   }
   /// In points.
-  public func tracking(_ tracking: CGFloat) -> Text { modified(.style(.tracking), ["points": tracking.archived]) }
+  public func tracking(_ tracking: CGFloat) -> Text { modified(.style(.tracking), [.points: tracking.archived]) }
   /// In points.
-  public func kerning(_ kerning: CGFloat) -> Text { modified(.style(.kerning), ["points": kerning.archived]) }
+  public func kerning(_ kerning: CGFloat) -> Text { modified(.style(.kerning), [.points: kerning.archived]) }
   /// In points.
   public func baselineOffset(_ baselineOffset: CGFloat) -> Text {
-    modified(.style(.baselineOffset), ["points": baselineOffset.archived])
+    modified(.style(.baselineOffset), [.points: baselineOffset.archived])
   }
   public func textScale(_ scale: Text.Scale, isEnabled: Bool = true) -> Text {
-    modified(.undrawn(.textScale), ["scale": isEnabled ? scale.archived : "default"])
+    modified(.undrawn(.textScale), [.scale: isEnabled ? scale.archived : "default"])
   }
-  public func foregroundColor(_ color: Color?) -> Text { modified(.style(.foregroundColor), ["color": color?.value]) }
+  public func foregroundColor(_ color: Color?) -> Text { modified(.style(.foregroundColor), [.color: color?.value]) }
   public func foregroundStyle<S: ShapeStyle>(_ style: S) -> Text {
-    modified(.style(.foregroundStyle), ["style": style.archived(in: .current)])
+    modified(.style(.foregroundStyle), [.style: style.archived(in: .current)])
   }
 }
 
 // Accessibility modifiers. Source of all: `SwiftUI.View` of the iOS 18 SDK.
 extension View {
   nonisolated public func accessibilityLabel(_ label: Text) -> some View {
-    modified(.accessibility(.label), texts: ["label": label])
+    modified(.accessibility(.label), texts: [.label: label])
   }
   nonisolated public func accessibilityLabel(_ labelKey: LocalizedStringKey) -> some View {
     accessibilityLabel(Text(labelKey))
   }
   @_disfavoredOverload nonisolated public func accessibilityLabel<S: StringProtocol>(_ label: S) -> some View {
-    modified(.accessibility(.label), ["label": .string(String(label))])
+    modified(.accessibility(.label), [.label: .string(String(label))])
   }
   nonisolated public func accessibilityValue(_ value: Text) -> some View {
-    modified(.accessibility(.value), texts: ["value": value])
+    modified(.accessibility(.value), texts: [.value: value])
   }
   nonisolated public func accessibilityValue(_ valueKey: LocalizedStringKey) -> some View {
     accessibilityValue(Text(valueKey))
   }
   @_disfavoredOverload nonisolated public func accessibilityValue<S: StringProtocol>(_ value: S) -> some View {
-    modified(.accessibility(.value), ["value": .string(String(value))])
+    modified(.accessibility(.value), [.value: .string(String(value))])
   }
   nonisolated public func accessibilityHint(_ hint: Text) -> some View {
-    modified(.accessibility(.hint), texts: ["hint": hint])
+    modified(.accessibility(.hint), texts: [.hint: hint])
   }
   nonisolated public func accessibilityHint(_ hintKey: LocalizedStringKey) -> some View {
     accessibilityHint(Text(hintKey))
   }
   @_disfavoredOverload nonisolated public func accessibilityHint<S: StringProtocol>(_ hint: S) -> some View {
-    modified(.accessibility(.hint), ["hint": .string(String(hint))])
+    modified(.accessibility(.hint), [.hint: .string(String(hint))])
   }
   nonisolated public func accessibilityIdentifier(_ identifier: String) -> some View {
-    modified(.accessibility(.identifier), ["identifier": .string(identifier)])
+    modified(.accessibility(.identifier), [.identifier: .string(identifier)])
   }
   nonisolated public func accessibilityHidden(_ hidden: Bool) -> some View {
-    modified(.accessibility(.hidden), ["hidden": .bool(hidden)])
+    modified(.accessibility(.hidden), [.hidden: .bool(hidden)])
   }
   nonisolated public func accessibilityElement(
     children: AccessibilityChildBehavior = .ignore
   ) -> some View {
-    modified(.accessibility(.element), ["children": children.archived])
+    modified(.accessibility(.element), [.children: children.archived])
   }
   nonisolated public func accessibilityAddTraits(_ traits: AccessibilityTraits) -> some View {
-    modified(.accessibility(.addTraits), ["traits": .list(traits.names.sorted().map { .string($0) })])
+    modified(.accessibility(.addTraits), [.traits: .list(traits.names.sorted().map { .string($0) })])
   }
   nonisolated public func accessibilityRemoveTraits(_ traits: AccessibilityTraits) -> some View {
-    modified(.accessibility(.removeTraits), ["traits": .list(traits.names.sorted().map { .string($0) })])
+    modified(.accessibility(.removeTraits), [.traits: .list(traits.names.sorted().map { .string($0) })])
   }
   nonisolated public func accessibilitySortPriority(_ sortPriority: Double) -> some View {
-    modified(.accessibility(.sortPriority), ["priority": .number(sortPriority)])
+    modified(.accessibility(.sortPriority), [.priority: .number(sortPriority)])
   }
 }
 

@@ -72,9 +72,9 @@ extension Shape {
     let (identifier, size, _) = context.enterClosure()
     return ViewArchive(
       .shape(.path),
-      given: [
-        "type": .string("\(Self.self)"), "in": size.archived, "closure": identifier?.archived,
-        "path": context.environment.during { path(in: CGRect(origin: .zero, size: size)) }.archived,
+      [
+        .type: .string("\(Self.self)"), .in: size.archived, .closure: identifier?.archived,
+        .path: context.environment.during { path(in: CGRect(origin: .zero, size: size)) }.archived,
       ])
   }
 }
@@ -101,8 +101,8 @@ public struct RectangleCornerRadii: Equatable, Sendable, ArchivedArgument {
   }
   package var archived: ArchivedValue {
     .record([
-      "topLeading": topLeading.archived, "bottomLeading": bottomLeading.archived,
-      "bottomTrailing": bottomTrailing.archived, "topTrailing": topTrailing.archived,
+      .topLeading: topLeading.archived, .bottomLeading: bottomLeading.archived,
+      .bottomTrailing: bottomTrailing.archived, .topTrailing: topTrailing.archived,
     ])
   }
 }
@@ -148,12 +148,12 @@ public struct StrokeStyle: Equatable, Sendable, ArchivedArgument {
   package var archived: ArchivedValue { .record(parts) }
 
   /// The properties that differ from their defaults.
-  var parts: [String: ArchivedValue] {
-    var parts = ["lineWidth": lineWidth.archived]
-    if lineCap != .butt { parts["lineCap"] = lineCap.archived }
-    if lineJoin != .miter { parts["lineJoin"] = lineJoin.archived }
-    if !dash.isEmpty { parts["dash"] = dash.archived }
-    if dashPhase != 0 { parts["dashPhase"] = dashPhase.archived }
+  var parts: ArchivedArguments {
+    var parts: ArchivedArguments = [.lineWidth: lineWidth.archived]
+    if lineCap != .butt { parts[.lineCap] = lineCap.archived }
+    if lineJoin != .miter { parts[.lineJoin] = lineJoin.archived }
+    if !dash.isEmpty { parts[.dash] = dash.archived }
+    if dashPhase != 0 { parts[.dashPhase] = dashPhase.archived }
     return parts
   }
 }
@@ -183,16 +183,16 @@ nonisolated struct ModifiedShape<Content: Shape>: Shape, ArchivedShape {
 }
 
 extension Shape {
-  private func changed(_ name: ModifierName, _ arguments: [String: ArchivedValue?]) -> some Shape {
-    ModifiedShape(content: self, modifier: ViewArchive.Modifier(name, arguments.compactMapValues { $0 }))
+  private func changed(_ name: ModifierName, _ arguments: ArchivedArguments) -> some Shape {
+    ModifiedShape(content: self, modifier: ViewArchive.Modifier(name, arguments))
   }
 
   public func fill<S: ShapeStyle>(_ content: S = .foreground, style: FillStyle = FillStyle()) -> some View {
-    modified(.shape(.fill), ["style": content.archived(in: .current), "eoFill": style.isEOFilled ? true : nil])
+    modified(.shape(.fill), [.style: content.archived(in: .current), .eoFill: style.isEOFilled ? true : nil])
   }
   public func fill(style: FillStyle = FillStyle()) -> some View { fill(.foreground, style: style) }
   public func stroke<S: ShapeStyle>(_ content: S, style: StrokeStyle, antialiased: Bool = true) -> some View {
-    modified(.shape(.stroke), style.parts.merging(["style": content.archived(in: .current)]) { $1 })
+    modified(.shape(.stroke), style.parts.merging([.style: content.archived(in: .current)]))
   }
   public func stroke<S: ShapeStyle>(_ content: S, lineWidth: CGFloat = 1, antialiased: Bool = true) -> some View {
     stroke(content, style: StrokeStyle(lineWidth: lineWidth))
@@ -200,28 +200,28 @@ extension Shape {
   public func stroke(style: StrokeStyle) -> some Shape { changed(.shape(.stroke), style.parts) }
   public func stroke(lineWidth: CGFloat = 1) -> some Shape { stroke(style: StrokeStyle(lineWidth: lineWidth)) }
   public func trim(from startFraction: CGFloat = 0, to endFraction: CGFloat = 1) -> some Shape {
-    changed(.shape(.trim), ["from": startFraction.archived, "to": endFraction.archived])
+    changed(.shape(.trim), [.from: startFraction.archived, .to: endFraction.archived])
   }
   public func rotation(_ angle: Angle, anchor: UnitPoint = .center) -> some Shape {
-    changed(.shape(.rotation), ["degrees": angle.archived, "anchor": anchor == .center ? nil : anchor.archived])
+    changed(.shape(.rotation), [.degrees: angle.archived, .anchor: anchor == .center ? nil : anchor.archived])
   }
   public func offset(x: CGFloat = 0, y: CGFloat = 0) -> some Shape {
-    changed(.layout(.offset), ["x": x.archived, "y": y.archived])
+    changed(.layout(.offset), [.x: x.archived, .y: y.archived])
   }
   public func offset(_ offset: CGSize) -> some Shape { self.offset(x: offset.width, y: offset.height) }
   public func scale(x: CGFloat = 1, y: CGFloat = 1, anchor: UnitPoint = .center) -> some Shape {
-    changed(.shape(.scale), ["x": x.archived, "y": y.archived])
+    changed(.shape(.scale), [.x: x.archived, .y: y.archived])
   }
   public func scale(_ scale: CGFloat, anchor: UnitPoint = .center) -> some Shape { self.scale(x: scale, y: scale) }
   public func size(width: CGFloat, height: CGFloat) -> some Shape {
-    changed(.shape(.size), ["width": width.archived, "height": height.archived])
+    changed(.shape(.size), [.width: width.archived, .height: height.archived])
   }
   public func size(_ size: CGSize) -> some Shape { self.size(width: size.width, height: size.height) }
 }
 
 extension InsettableShape {
   public func strokeBorder<S: ShapeStyle>(_ content: S, style: StrokeStyle, antialiased: Bool = true) -> some View {
-    modified(.shape(.strokeBorder), style.parts.merging(["style": content.archived(in: .current)]) { $1 })
+    modified(.shape(.strokeBorder), style.parts.merging([.style: content.archived(in: .current)]))
   }
   public func strokeBorder<S: ShapeStyle>(
     _ content: S = .foreground, lineWidth: CGFloat = 1, antialiased: Bool = true
@@ -319,6 +319,6 @@ extension Path: Shape, ArchivedShape {
   /// The path itself, whatever the rectangle.
   public func path(in rect: CGRect) -> Path { self }
   @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive(.shape(.path), ["type": "Path", "path": archived])
+    ViewArchive(.shape(.path), [.type: "Path", .path: archived])
   }
 }

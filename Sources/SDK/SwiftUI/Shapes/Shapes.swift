@@ -17,7 +17,7 @@ nonisolated public struct Rectangle: InsettableShape, ArchivedShape {
     return shape
   }
   @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive(.shape(.rectangle), given: ["inset": insetAmount == 0 ? nil : insetAmount.archived])
+    ViewArchive(.shape(.rectangle), [.inset: insetAmount == 0 ? nil : insetAmount.archived])
   }
 }
 
@@ -35,7 +35,7 @@ nonisolated public struct Circle: InsettableShape, ArchivedShape {
     return shape
   }
   @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive(.shape(.circle), given: ["inset": insetAmount == 0 ? nil : insetAmount.archived])
+    ViewArchive(.shape(.circle), [.inset: insetAmount == 0 ? nil : insetAmount.archived])
   }
 }
 
@@ -51,7 +51,7 @@ nonisolated public struct Ellipse: InsettableShape, ArchivedShape {
     return shape
   }
   @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive(.shape(.ellipse), given: ["inset": insetAmount == 0 ? nil : insetAmount.archived])
+    ViewArchive(.shape(.ellipse), [.inset: insetAmount == 0 ? nil : insetAmount.archived])
   }
 }
 
@@ -74,8 +74,8 @@ nonisolated public struct Capsule: InsettableShape, ArchivedShape {
   @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
     ViewArchive(
       .shape(.capsule),
-      given: [
-        "style": style == .continuous ? nil : style.archived, "inset": insetAmount == 0 ? nil : insetAmount.archived,
+      [
+        .style: style == .continuous ? nil : style.archived, .inset: insetAmount == 0 ? nil : insetAmount.archived,
       ])
   }
 }
@@ -105,9 +105,9 @@ nonisolated public struct RoundedRectangle: InsettableShape, ArchivedShape {
   @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
     ViewArchive(
       .shape(.roundedRectangle),
-      given: [
-        "cornerRadius": cornerSize.width == cornerSize.height ? cornerSize.width.archived : cornerSize.archived,
-        "style": style == .continuous ? nil : style.archived, "inset": insetAmount == 0 ? nil : insetAmount.archived,
+      [
+        .cornerRadius: cornerSize.width == cornerSize.height ? cornerSize.width.archived : cornerSize.archived,
+        .style: style == .continuous ? nil : style.archived, .inset: insetAmount == 0 ? nil : insetAmount.archived,
       ])
   }
 }
@@ -144,7 +144,7 @@ nonisolated public struct UnevenRoundedRectangle: InsettableShape, ArchivedShape
   @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
     ViewArchive(
       .shape(.unevenRoundedRectangle),
-      given: ["cornerRadii": cornerRadii.archived, "inset": insetAmount == 0 ? nil : insetAmount.archived])
+      [.cornerRadii: cornerRadii.archived, .inset: insetAmount == 0 ? nil : insetAmount.archived])
   }
 }
 
@@ -160,7 +160,7 @@ nonisolated public struct ContainerRelativeShape: InsettableShape, ArchivedShape
     return shape
   }
   @MainActor func shape(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive(.shape(.containerRelativeShape), given: ["inset": insetAmount == 0 ? nil : insetAmount.archived])
+    ViewArchive(.shape(.containerRelativeShape), [.inset: insetAmount == 0 ? nil : insetAmount.archived])
   }
 }
 

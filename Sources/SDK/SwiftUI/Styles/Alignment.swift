@@ -139,15 +139,15 @@ extension ArchivingContext {
       view.children = view.children.map { aligned($0, by: guide) }
       return view
     }
-    var arguments: [String: ArchivedValue] = [
-      "guide": .string(guide.name), "axis": .string(guide.axis), "isDefault": true,
+    var arguments: ArchivedArguments = [
+      .guide: .string(guide.name), .axis: .string(guide.axis), .isDefault: true,
     ]
     guard let (identifier, size) = environment.closures?.add() else { return view }
-    arguments["closure"] = .string(identifier)
+    arguments[.closure] = .string(identifier)
     if let size {
-      arguments["in"] = size.archived
+      arguments[.in] = size.archived
       let dimensions = ViewDimensions(width: size.width, height: size.height)
-      arguments["value"] = environment.during { guide.id.defaultValue(in: dimensions) }.archived
+      arguments[.value] = environment.during { guide.id.defaultValue(in: dimensions) }.archived
     }
     view.modifiers.append(ViewArchive.Modifier(.layout(.alignmentGuide), arguments))
     return view
@@ -227,7 +227,7 @@ public struct EdgeInsets: Equatable, Sendable {
 extension EdgeInsets: ArchivedArgument {
   package var archived: ArchivedValue {
     .record([
-      "top": top.archived, "leading": leading.archived, "bottom": bottom.archived, "trailing": trailing.archived,
+      .top: top.archived, .leading: leading.archived, .bottom: bottom.archived, .trailing: trailing.archived,
     ])
   }
 }

@@ -19,10 +19,10 @@ nonisolated public struct Color: Hashable, Sendable, CustomStringConvertible {
   public init(
     _ colorSpace: Color.RGBColorSpace = .sRGB, red: Double, green: Double, blue: Double, opacity: Double = 1
   ) {
-    var parts = [
-      "red": red.archived, "green": green.archived, "blue": blue.archived, "opacity": opacity.archived,
+    var parts: ArchivedArguments = [
+      .red: red.archived, .green: green.archived, .blue: blue.archived, .opacity: opacity.archived,
     ]
-    if colorSpace != .sRGB { parts["space"] = colorSpace.archived }
+    if colorSpace != .sRGB { parts[.space] = colorSpace.archived }
     value = .record(parts)
   }
 
@@ -45,18 +45,18 @@ nonisolated public struct Color: Hashable, Sendable, CustomStringConvertible {
   init(asset: BundleAssets.Name) { value = .asset(asset) }
 
   public func opacity(_ opacity: Double) -> Color {
-    if case .record(var parts) = value, let own = parts["opacity"]?.number {
-      parts["opacity"] = .number(own * opacity)
+    if case .record(var parts) = value, let own = parts[.opacity]?.number {
+      parts[.opacity] = .number(own * opacity)
       return Color(value: .record(parts))
     }
-    return Color(value: .record(["color": value, "opacity": opacity.archived]))
+    return Color(value: .record([.color: value, .opacity: opacity.archived]))
   }
 
   public func mix(with rhs: Color, by fraction: Double) -> Color {
-    Color(value: .record(["mix": .list([value, rhs.value]), "by": fraction.archived]))
+    Color(value: .record([.mix: .list([value, rhs.value]), .by: fraction.archived]))
   }
 
-  public var gradient: AnyGradient { AnyGradient(value: .record(["gradient": value])) }
+  public var gradient: AnyGradient { AnyGradient(value: .record([.gradient: value])) }
 
   public var description: String { value.string ?? "\(value)" }
 
@@ -78,7 +78,7 @@ extension Color: ShapeStyle, ArchivedStyle {
 
 extension Color: View, ArchivedView {
   public typealias Body = Never
-  package func archive(in context: ArchivingContext) -> ViewArchive { ViewArchive(.fill(.color), ["color": value]) }
+  package func archive(in context: ArchivingContext) -> ViewArchive { ViewArchive(.fill(.color), [.color: value]) }
 }
 
 extension ShapeStyle where Self == Color {
@@ -104,16 +104,16 @@ extension ArchivedValue {
   /// A colour of an asset catalog: its name, and the colours of the set by scheme and contrast, of which those that are
   /// like the first are left out. A picture chooses one. A colour that is not found has the reason.
   static func asset(_ name: BundleAssets.Name) -> ArchivedValue {
-    var parts: [String: ArchivedValue] = ["asset": .string(name.name)]
+    var parts: ArchivedArguments = [.asset: .string(name.name)]
     do throws(AssetFault) {
       let color = try BundleAssets.shared.color(name, for: .ofDevice)
-      parts["light"] = ArchivedValue(color.light)
+      parts[.light] = ArchivedValue(color.light)
       for (label, own, usual) in [
-        ("dark", color.dark, color.light), ("lightContrast", color.lightContrast, color.light),
-        ("darkContrast", color.darkContrast, color.dark),
+        (ArgumentLabel.dark, color.dark, color.light), (.lightContrast, color.lightContrast, color.light),
+        (.darkContrast, color.darkContrast, color.dark),
       ] where own != usual { parts[label] = ArchivedValue(own) }
     } catch {
-      parts["problem"] = .string("\(error)")
+      parts[.problem] = .string("\(error)")
     }
     return .record(parts)
   }
@@ -122,7 +122,7 @@ extension ArchivedValue {
     switch color {
     case .components(let red, let green, let blue, let opacity):
       self = .record(
-        ["red": .number(red), "green": .number(green), "blue": .number(blue), "opacity": .number(opacity)])
+        [.red: .number(red), .green: .number(green), .blue: .number(blue), .opacity: .number(opacity)])
     case .system(let name): self = .string(Self.systemName(name))
     }
   }

@@ -6,66 +6,66 @@ public import Foundation
 /// Source: `SwiftUI.Font`.
 public struct Font: Hashable, Sendable, ArchivedArgument {
   /// The font's properties; each modifier sets or adds one.
-  var parts: [String: ArchivedValue]
+  var parts: ArchivedArguments
 
-  init(_ parts: [String: ArchivedValue?]) { self.parts = parts.compactMapValues { $0 } }
+  init(_ parts: ArchivedArguments) { self.parts = parts }
 
-  func with(_ part: String, _ value: some ArchivedArgument) -> Font {
+  func with(_ part: ArgumentLabel, _ value: some ArchivedArgument) -> Font {
     var font = self
     font.parts[part] = value.archived
     return font
   }
 
   package var archived: ArchivedValue {
-    if parts.count == 1, let style = parts["style"] { return style }
+    if parts.count == 1, let style = parts[.style] { return style }
     return .record(parts)
   }
 
   public static func system(
     size: CGFloat, weight: Font.Weight? = nil, design: Font.Design? = nil
   ) -> Font {
-    Font(["size": size.archived, "weight": weight?.archived, "design": design?.archived])
+    Font([.size: size.archived, .weight: weight?.archived, .design: design?.archived])
   }
 
   @_disfavoredOverload public static func system(
     size: CGFloat, weight: Font.Weight = .regular, design: Font.Design = .default
   ) -> Font {
-    Font(["size": size.archived, "weight": weight.archived, "design": design.archived])
+    Font([.size: size.archived, .weight: weight.archived, .design: design.archived])
   }
 
   public static func system(
     _ style: Font.TextStyle, design: Font.Design? = nil, weight: Font.Weight? = nil
   ) -> Font {
-    Font(["style": style.archived, "weight": weight?.archived, "design": design?.archived])
+    Font([.style: style.archived, .weight: weight?.archived, .design: design?.archived])
   }
 
   @_disfavoredOverload public static func system(_ style: Font.TextStyle, design: Font.Design = .default) -> Font {
-    Font(["style": style.archived, "design": design.archived])
+    Font([.style: style.archived, .design: design.archived])
   }
 
   /// Scales with the user's text size.
   public static func custom(_ name: String, size: CGFloat) -> Font {
-    Font(["custom": name.archived, "size": size.archived])
+    Font([.custom: name.archived, .size: size.archived])
   }
   /// Scales with a text style.
   public static func custom(_ name: String, size: CGFloat, relativeTo textStyle: Font.TextStyle) -> Font {
-    Font(["custom": name.archived, "size": size.archived, "relativeTo": textStyle.archived])
+    Font([.custom: name.archived, .size: size.archived, .relativeTo: textStyle.archived])
   }
   /// Does not scale.
   public static func custom(_ name: String, fixedSize: CGFloat) -> Font {
-    Font(["custom": name.archived, "fixedSize": fixedSize.archived])
+    Font([.custom: name.archived, .fixedSize: fixedSize.archived])
   }
 
-  public func weight(_ weight: Font.Weight) -> Font { with("weight", weight) }
-  public func width(_ width: Font.Width) -> Font { with("width", width) }
-  public func bold() -> Font { with("bold", true) }
-  public func italic() -> Font { with("italic", true) }
-  public func monospaced() -> Font { with("monospaced", true) }
-  public func monospacedDigit() -> Font { with("monospacedDigit", true) }
-  public func smallCaps() -> Font { with("smallCaps", true) }
-  public func lowercaseSmallCaps() -> Font { with("lowercaseSmallCaps", true) }
-  public func uppercaseSmallCaps() -> Font { with("uppercaseSmallCaps", true) }
-  public func leading(_ leading: Font.Leading) -> Font { with("leading", leading) }
+  public func weight(_ weight: Font.Weight) -> Font { with(.weight, weight) }
+  public func width(_ width: Font.Width) -> Font { with(.width, width) }
+  public func bold() -> Font { with(.bold, true) }
+  public func italic() -> Font { with(.italic, true) }
+  public func monospaced() -> Font { with(.monospaced, true) }
+  public func monospacedDigit() -> Font { with(.monospacedDigit, true) }
+  public func smallCaps() -> Font { with(.smallCaps, true) }
+  public func lowercaseSmallCaps() -> Font { with(.lowercaseSmallCaps, true) }
+  public func uppercaseSmallCaps() -> Font { with(.uppercaseSmallCaps, true) }
+  public func leading(_ leading: Font.Leading) -> Font { with(.leading, leading) }
 }
 
 extension Font {
@@ -102,7 +102,7 @@ extension Font {
     case standard, tight, loose
   }
 
-  private static func style(_ style: TextStyle) -> Font { Font(["style": style.archived]) }
+  private static func style(_ style: TextStyle) -> Font { Font([.style: style.archived]) }
 
   public static let largeTitle = style(.largeTitle), title = style(.title), title2 = style(.title2),
     title3 = style(.title3), headline = style(.headline), subheadline = style(.subheadline), body = style(.body),

@@ -14,7 +14,7 @@ public struct Gradient: Hashable, Sendable, ShapeStyle, ArchivedStyle {
       self.color = color
       self.location = location
     }
-    package var archived: ArchivedValue { .record(["color": color.value, "location": location.archived]) }
+    package var archived: ArchivedValue { .record([.color: color.value, .location: location.archived]) }
   }
 
   public var stops: [Gradient.Stop]
@@ -38,16 +38,16 @@ public struct Gradient: Hashable, Sendable, ShapeStyle, ArchivedStyle {
 public struct AnyGradient: Hashable, Sendable, ShapeStyle, ArchivedStyle {
   let value: ArchivedValue
   init(value: ArchivedValue) { self.value = value }
-  public init(_ gradient: Gradient) { value = .record(["gradient": gradient.archived]) }
+  public init(_ gradient: Gradient) { value = .record([.gradient: gradient.archived]) }
   package var archived: ArchivedValue { value }
 }
 
 /// Returns the archive of a gradient with its geometry. The gradient is a style, and a view that fills the space it is
 /// offered.
 private func archivedGradient(
-  _ name: String, _ gradient: ArchivedValue, _ geometry: [String: ArchivedValue?]
+  _ name: ArgumentLabel, _ gradient: ArchivedValue, _ geometry: ArchivedArguments
 ) -> ArchivedValue {
-  .record([name: gradient].merging(geometry.compactMapValues { $0 }) { $1 })
+  .record(geometry.merging([name: gradient]))
 }
 
 /// Source: `SwiftUI.LinearGradient`.
@@ -56,7 +56,7 @@ nonisolated public struct LinearGradient: ShapeStyle, View, ArchivedView, Archiv
   package let archived: ArchivedValue
 
   private init(_ gradient: some ArchivedArgument, _ start: UnitPoint, _ end: UnitPoint) {
-    archived = archivedGradient("linearGradient", gradient.archived, ["from": start.archived, "to": end.archived])
+    archived = archivedGradient(.linearGradient, gradient.archived, [.from: start.archived, .to: end.archived])
   }
 
   public init(gradient: Gradient, startPoint: UnitPoint, endPoint: UnitPoint) {
@@ -70,7 +70,7 @@ nonisolated public struct LinearGradient: ShapeStyle, View, ArchivedView, Archiv
   }
 
   package func archive(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive(.fill(.linearGradient), ["style": archived])
+    ViewArchive(.fill(.linearGradient), [.style: archived])
   }
 }
 
@@ -82,8 +82,8 @@ nonisolated public struct RadialGradient: ShapeStyle, View, ArchivedView, Archiv
   /// Radii are in points.
   public init(gradient: Gradient, center: UnitPoint, startRadius: CGFloat, endRadius: CGFloat) {
     archived = archivedGradient(
-      "radialGradient", gradient.archived,
-      ["center": center.archived, "from": startRadius.archived, "to": endRadius.archived])
+      .radialGradient, gradient.archived,
+      [.center: center.archived, .from: startRadius.archived, .to: endRadius.archived])
   }
   /// Radii are in points.
   public init(colors: [Color], center: UnitPoint, startRadius: CGFloat, endRadius: CGFloat) {
@@ -95,7 +95,7 @@ nonisolated public struct RadialGradient: ShapeStyle, View, ArchivedView, Archiv
   }
 
   package func archive(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive(.fill(.radialGradient), ["style": archived])
+    ViewArchive(.fill(.radialGradient), [.style: archived])
   }
 }
 
@@ -109,8 +109,8 @@ nonisolated public struct EllipticalGradient: ShapeStyle, View, ArchivedView, Ar
     endRadiusFraction: CGFloat = 0.5
   ) {
     archived = archivedGradient(
-      "ellipticalGradient", gradient.archived,
-      ["center": center.archived, "from": startRadiusFraction.archived, "to": endRadiusFraction.archived])
+      .ellipticalGradient, gradient.archived,
+      [.center: center.archived, .from: startRadiusFraction.archived, .to: endRadiusFraction.archived])
   }
   public init(
     colors: [Color], center: UnitPoint = .center, startRadiusFraction: CGFloat = 0, endRadiusFraction: CGFloat = 0.5
@@ -121,7 +121,7 @@ nonisolated public struct EllipticalGradient: ShapeStyle, View, ArchivedView, Ar
   }
 
   package func archive(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive(.fill(.ellipticalGradient), ["style": archived])
+    ViewArchive(.fill(.ellipticalGradient), [.style: archived])
   }
 }
 
@@ -132,8 +132,8 @@ nonisolated public struct AngularGradient: ShapeStyle, View, ArchivedView, Archi
 
   public init(gradient: Gradient, center: UnitPoint, startAngle: Angle = .zero, endAngle: Angle = .zero) {
     archived = archivedGradient(
-      "angularGradient", gradient.archived,
-      ["center": center.archived, "from": startAngle.archived, "to": endAngle.archived])
+      .angularGradient, gradient.archived,
+      [.center: center.archived, .from: startAngle.archived, .to: endAngle.archived])
   }
   public init(colors: [Color], center: UnitPoint, startAngle: Angle, endAngle: Angle) {
     self.init(gradient: Gradient(colors: colors), center: center, startAngle: startAngle, endAngle: endAngle)
@@ -149,7 +149,7 @@ nonisolated public struct AngularGradient: ShapeStyle, View, ArchivedView, Archi
   }
 
   package func archive(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive(.fill(.angularGradient), ["style": archived])
+    ViewArchive(.fill(.angularGradient), [.style: archived])
   }
 }
 

@@ -114,31 +114,38 @@ extension ShapeStyle where Self == Material {
 
 /// A style with a change, or one level of a hierarchical style.
 nonisolated struct ChangedStyle<Style: ShapeStyle>: ShapeStyle, ArchivedStyle {
+  enum Change: Sendable {
+    case rank(String)
+    case amount(ArgumentLabel, ArchivedValue)
+  }
+
   let style: Style
-  let change: String
-  var amount: ArchivedValue?
+  let change: Change
 
   package var archived: ArchivedValue {
     let own = style.archived(in: .current)
-    if let amount { return .record(["color": own, change: amount]) }
-    return own.string.map { .string("\($0) \(change)") } ?? .record(["style": own, "rank": .string(change)])
+    switch change {
+    case .amount(let label, let amount): return .record([.color: own, label: amount])
+    case .rank(let rank):
+      return own.string.map { .string("\($0) \(rank)") } ?? .record([.style: own, .rank: .string(rank)])
+    }
   }
 }
 
 extension ShapeStyle {
   public func opacity(_ opacity: Double) -> some ShapeStyle {
-    ChangedStyle(style: self, change: "opacity", amount: opacity.archived)
+    ChangedStyle(style: self, change: .amount(.opacity, opacity.archived))
   }
   public func blendMode(_ mode: BlendMode) -> some ShapeStyle {
-    ChangedStyle(style: self, change: "blendMode", amount: mode.archived)
+    ChangedStyle(style: self, change: .amount(.blendMode, mode.archived))
   }
   public func shadow(_ style: ShadowStyle) -> some ShapeStyle {
-    ChangedStyle(style: self, change: "shadow", amount: style.archived)
+    ChangedStyle(style: self, change: .amount(.shadow, style.archived))
   }
-  public var secondary: some ShapeStyle { ChangedStyle(style: self, change: "secondary") }
-  public var tertiary: some ShapeStyle { ChangedStyle(style: self, change: "tertiary") }
-  public var quaternary: some ShapeStyle { ChangedStyle(style: self, change: "quaternary") }
-  public var quinary: some ShapeStyle { ChangedStyle(style: self, change: "quinary") }
+  public var secondary: some ShapeStyle { ChangedStyle(style: self, change: .rank("secondary")) }
+  public var tertiary: some ShapeStyle { ChangedStyle(style: self, change: .rank("tertiary")) }
+  public var quaternary: some ShapeStyle { ChangedStyle(style: self, change: .rank("quaternary")) }
+  public var quinary: some ShapeStyle { ChangedStyle(style: self, change: .rank("quinary")) }
 }
 
 /// Source: `SwiftUI.FillShapeStyle`.
@@ -168,7 +175,7 @@ public struct ShadowStyle: Equatable, Sendable {
   private static func shadow(_ kind: String, _ color: Color, _ radius: CGFloat, _ x: CGFloat, _ y: CGFloat) -> Self {
     ShadowStyle(
       archived: .record([
-        "kind": .string(kind), "color": color.value, "radius": radius.archived, "x": x.archived, "y": y.archived,
+        .kind: .string(kind), .color: color.value, .radius: radius.archived, .x: x.archived, .y: y.archived,
       ]))
   }
   /// Lengths are in points.
@@ -200,7 +207,7 @@ public struct ImagePaint: ShapeStyle, ArchivedStyle {
     self.scale = scale
   }
 
-  package var archived: ArchivedValue { .record(["tiledImage": scale.archived]) }
+  package var archived: ArchivedValue { .record([.tiledImage: scale.archived]) }
 }
 
 extension ShapeStyle where Self == ImagePaint {

@@ -36,7 +36,7 @@ nonisolated public struct LocalizedStringKey: Equatable, Sendable, ExpressibleBy
       case .argument(let index): runs += arguments.indices.contains(index) ? arguments[index].runs(in: environment) : []
       }
     }
-    guard runs.contains(where: { $0.arguments["text"] == nil || !$0.modifiers.isEmpty }) else {
+    guard runs.contains(where: { $0.arguments[.text] == nil || !$0.modifiers.isEmpty }) else {
       return .text(runs.flatMap(\.lines).joined())
     }
     return ViewArchive(.leaf(.text), children: runs)

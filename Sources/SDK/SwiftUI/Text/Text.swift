@@ -12,7 +12,7 @@ nonisolated public struct Text: View, Equatable, Sendable, ArchivedView {
     case key(LocalizedStringKey, table: String?, bundle: Bundle?)
     case resource(LocalizedStringResource)
     /// A text that the system updates as time passes, by its arguments.
-    case live([String: ArchivedValue])
+    case live(ArchivedArguments)
     case image(Image)
     case sum(Text, Text)
   }
@@ -89,9 +89,9 @@ nonisolated public struct Text: View, Equatable, Sendable, ArchivedView {
     return archive.modifiers.isEmpty && !archive.children.isEmpty ? archive.children : [archive]
   }
 
-  func modified(_ name: ModifierName, _ arguments: [String: ArchivedValue?] = [:]) -> Text {
+  func modified(_ name: ModifierName, _ arguments: ArchivedArguments = [:]) -> Text {
     var text = self
-    text.modifiers.append(ViewArchive.Modifier(name, arguments.compactMapValues { $0 }))
+    text.modifiers.append(ViewArchive.Modifier(name, arguments))
     return text
   }
 }
@@ -147,14 +147,14 @@ extension Text {
 
   /// The system updates the text as time passes.
   public init(_ date: Date, style: Text.DateStyle) {
-    content = .live(["date": date.archived, "style": style.archived])
+    content = .live([.date: date.archived, .style: style.archived])
   }
 
   public init(_ dates: ClosedRange<Date>) {
-    content = .live(["interval": [dates.lowerBound, dates.upperBound].archived])
+    content = .live([.interval: [dates.lowerBound, dates.upperBound].archived])
   }
 
-  public init(_ interval: DateInterval) { content = .live(["interval": [interval.start, interval.end].archived]) }
+  public init(_ interval: DateInterval) { content = .live([.interval: [interval.start, interval.end].archived]) }
 
   /// A timer that runs within an interval.
   ///
@@ -165,11 +165,11 @@ extension Text {
   public init(
     timerInterval: ClosedRange<Date>, pauseTime: Date? = nil, countsDown: Bool = true, showsHours: Bool = true
   ) {
-    var arguments: [String: ArchivedValue] = [
-      "timerInterval": [timerInterval.lowerBound, timerInterval.upperBound].archived,
-      "countsDown": countsDown.archived, "showsHours": showsHours.archived,
+    var arguments: ArchivedArguments = [
+      .timerInterval: [timerInterval.lowerBound, timerInterval.upperBound].archived,
+      .countsDown: countsDown.archived, .showsHours: showsHours.archived,
     ]
-    arguments["pauseTime"] = pauseTime?.archived
+    arguments[.pauseTime] = pauseTime?.archived
     content = .live(arguments)
   }
 }

@@ -10,7 +10,7 @@ nonisolated public struct Spacer: View, ArchivedView, Sendable {
   public var minLength: CGFloat?
   public init(minLength: CGFloat? = nil) { self.minLength = minLength }
   package func archive(in context: ArchivingContext) -> ViewArchive {
-    ViewArchive(.leaf(.spacer), given: ["minLength": minLength?.archived])
+    ViewArchive(.leaf(.spacer), [.minLength: minLength?.archived])
   }
 }
 
@@ -74,7 +74,7 @@ nonisolated public struct ViewThatFits<Content: View>: View, ArchivedView {
   }
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
-      .container(.viewThatFits), given: ["axes": axes == [.horizontal, .vertical] ? nil : axes.archived],
+      .container(.viewThatFits), [.axes: axes == [.horizontal, .vertical] ? nil : axes.archived],
       children: try context.children(of: content))
   }
 }

@@ -25,7 +25,7 @@ nonisolated public struct Button<Label: View>: View, ArchivedView {
       view = context.environment.during { style.body(of: button) }
     }
     return ViewArchive(
-      .control(.button), given: ["role": role?.archived, "intent": intent], children: try context.children(of: view))
+      .control(.button), [.role: role?.archived, .intent: intent], children: try context.children(of: view))
   }
 }
 
@@ -98,7 +98,7 @@ nonisolated public struct Toggle<Label: View>: View, ArchivedView {
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
-      .control(.toggle), given: ["isOn": isOn.archived, "intent": intent],
+      .control(.toggle), [.isOn: isOn.archived, .intent: intent],
       children: [try state(true, in: context), try state(false, in: context)])
   }
 
@@ -110,7 +110,7 @@ nonisolated public struct Toggle<Label: View>: View, ArchivedView {
       let toggle = ToggleStyleConfiguration(label: .init(view: label), isOn: .constant(isOn))
       view = context.environment.during { style.body(of: toggle) }
     }
-    return ViewArchive(.control(.toggleState), ["isOn": isOn.archived], children: try context.children(of: view))
+    return ViewArchive(.control(.toggleState), [.isOn: isOn.archived], children: try context.children(of: view))
   }
 }
 
@@ -136,12 +136,12 @@ extension Toggle where Label == Text {
 extension AppIntent {
   /// The data with which another process of the extension, or of the app, performs the intent.
   fileprivate var archived: ArchivedValue {
-    var record: [String: ArchivedValue] = [
-      "type": .string(Self.archivedName), "parameters": .record(archivedParameters),
-      "opensApp": .bool(Self.opensApp), "runsInApp": .bool(Self.runsInApp),
+    var record: ArchivedArguments = [
+      .type: .string(Self.archivedName), .parameters: .record(ArchivedArguments(values: archivedParameters)),
+      .opensApp: .bool(Self.opensApp), .runsInApp: .bool(Self.runsInApp),
     ]
     // Only a control can be touched on a locked device.
-    if Self.authenticationPolicy != .alwaysAllowed { record["needsUnlock"] = true }
+    if Self.authenticationPolicy != .alwaysAllowed { record[.needsUnlock] = true }
     return .record(record)
   }
 }
@@ -150,10 +150,10 @@ extension AppIntent {
   /// The same for a toggle, whose value the system sets to the opposite of `isOn`. Source: `SetValueIntent`.
   fileprivate func archived(turning isOn: Bool) -> ArchivedValue {
     guard case .record(var record) = archived, let type = Self.self as? any SetValueIntent.Type, setsBool(type),
-      case .record(var parameters)? = record["parameters"]
+      case .record(var parameters)? = record[.parameters]
     else { return archived }
-    parameters["value"] = .bool(!isOn)
-    record["parameters"] = .record(parameters)
+    parameters.values["value"] = .bool(!isOn)
+    record[.parameters] = .record(parameters)
     return .record(record)
   }
 }

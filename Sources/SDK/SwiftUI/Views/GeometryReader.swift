@@ -14,7 +14,7 @@ nonisolated public struct GeometryReader<Content: View>: View, ArchivedView {
     let (identifier, size, inner) = context.enterClosure()
     let view = inner.environment.during { content(GeometryProxy(size: size)) }
     return ViewArchive(
-      .container(.geometryReader), given: ["size": size.archived, "closure": identifier?.archived],
+      .container(.geometryReader), [.size: size.archived, .closure: identifier?.archived],
       children: try inner.children(of: view))
   }
 }

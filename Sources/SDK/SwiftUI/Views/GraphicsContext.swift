@@ -224,7 +224,7 @@ nonisolated private struct CanvasLayer: View, ArchivedView {
   @MainActor func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     var children: [ViewArchive] = []
     for view in views { children += try context.children(of: view) }
-    return ViewArchive(.container(.zStack), ["alignment": "topLeading"], children: children)
+    return ViewArchive(.container(.zStack), [.alignment: "topLeading"], children: children)
   }
 }
 
@@ -249,7 +249,7 @@ nonisolated public struct Canvas: View, ArchivedView {
     var children: [ViewArchive] = []
     for view in graphics.drawn { children += try inner.children(of: view) }
     return ViewArchive(
-      .container(.canvas), given: ["size": size.archived, "closure": identifier?.archived], children: children)
+      .container(.canvas), [.size: size.archived, .closure: identifier?.archived], children: children)
   }
 }
 
@@ -273,9 +273,9 @@ nonisolated struct CanvasItem<Content: View>: View, ArchivedView {
   @MainActor func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
       .container(.canvasItem),
-      given: [
-        "x": place.x.archived, "y": place.y.archived, "anchorX": anchor.x.archived, "anchorY": anchor.y.archived,
-        "width": size?.width.archived, "height": size?.height.archived,
+      [
+        .x: place.x.archived, .y: place.y.archived, .anchorX: anchor.x.archived, .anchorY: anchor.y.archived,
+        .width: size?.width.archived, .height: size?.height.archived,
       ], children: try context.children(of: content))
   }
 }

@@ -12,43 +12,43 @@ nonisolated public struct Image: View, Equatable, Sendable, ArchivedView {
   /// `nil` for a symbol of the system.
   private let source: Source?
 
-  init(_ arguments: [String: ArchivedValue?], _ source: Source? = nil) {
-    archive = ViewArchive(.leaf(.image), given: arguments)
+  init(_ arguments: ArchivedArguments, _ source: Source? = nil) {
+    archive = ViewArchive(.leaf(.image), arguments)
     self.source = source
   }
 
-  private init(_ arguments: [String: ArchivedValue?], _ name: String, _ bundle: Bundle?) {
+  private init(_ arguments: ArchivedArguments, _ name: String, _ bundle: Bundle?) {
     self.init(arguments, BundleAssets.Name(name, in: bundle))
   }
 
-  private init(_ arguments: [String: ArchivedValue?], _ asset: BundleAssets.Name) {
-    self.init(arguments.merging(["name": asset.name.archived]) { $1 }, .asset(asset))
+  private init(_ arguments: ArchivedArguments, _ asset: BundleAssets.Name) {
+    self.init(arguments.merging([.name: asset.name.archived]), .asset(asset))
   }
 
   public init(_ name: String, bundle: Bundle? = nil) { self.init([:], name, bundle) }
   public init(_ resource: ImageResource) { self.init([:], resource.asset) }
   public init(_ name: String, bundle: Bundle? = nil, label: Text) {
-    self.init(["label": label.resolved(in: .current).archived], name, bundle)
+    self.init([.label: label.resolved(in: .current).archived], name, bundle)
   }
   public init(_ name: String, variableValue: Double?, bundle: Bundle? = nil) {
-    self.init(["variableValue": variableValue?.archived], name, bundle)
+    self.init([.variableValue: variableValue?.archived], name, bundle)
   }
   public init(decorative name: String, bundle: Bundle? = nil) { self.init([:], name, bundle) }
-  public init(systemName: String) { self.init(["systemName": systemName.archived]) }
+  public init(systemName: String) { self.init([.systemName: systemName.archived]) }
   public init(systemName: String, variableValue: Double?) {
-    self.init(["systemName": systemName.archived, "variableValue": variableValue?.archived])
+    self.init([.systemName: systemName.archived, .variableValue: variableValue?.archived])
   }
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     guard let source else { return archive }
     var archive = archive
-    for (label, value) in try source.arguments(in: context) { archive.arguments[label] = value }
+    archive.arguments.merge(try source.arguments(in: context))
     return archive
   }
 
-  func modified(_ name: ModifierName, _ arguments: [String: ArchivedValue?] = [:]) -> Image {
+  func modified(_ name: ModifierName, _ arguments: ArchivedArguments = [:]) -> Image {
     var image = self
-    image.archive.modifiers.append(ViewArchive.Modifier(name, arguments.compactMapValues { $0 }))
+    image.archive.modifiers.append(ViewArchive.Modifier(name, arguments))
     return image
   }
 }
@@ -85,21 +85,21 @@ extension Image {
     modified(
       .shape(.resizable),
       [
-        "capInsets": capInsets == EdgeInsets() ? nil : capInsets.archived,
-        "resizingMode": resizingMode == .stretch ? nil : resizingMode.archived,
+        .capInsets: capInsets == EdgeInsets() ? nil : capInsets.archived,
+        .resizingMode: resizingMode == .stretch ? nil : resizingMode.archived,
       ])
   }
   public func renderingMode(_ renderingMode: TemplateRenderingMode?) -> Image {
-    modified(.shape(.renderingMode), ["mode": renderingMode?.archived])
+    modified(.shape(.renderingMode), [.mode: renderingMode?.archived])
   }
   public func interpolation(_ interpolation: Interpolation) -> Image {
-    modified(.shape(.interpolation), ["interpolation": interpolation.archived])
+    modified(.shape(.interpolation), [.interpolation: interpolation.archived])
   }
   public func antialiased(_ isAntialiased: Bool) -> Image {
-    modified(.shape(.antialiased), ["isAntialiased": isAntialiased.archived])
+    modified(.shape(.antialiased), [.isAntialiased: isAntialiased.archived])
   }
   public func symbolRenderingMode(_ mode: SymbolRenderingMode?) -> Image {
-    modified(.style(.symbolRenderingMode), ["mode": mode?.archived])
+    modified(.style(.symbolRenderingMode), [.mode: mode?.archived])
   }
 }
 
@@ -139,11 +139,11 @@ extension Image {
     /// The arguments of the archived image. An image that cannot be used has the reason instead of its bytes.
     ///
     /// - Throws: an `ArchiveRefusal` when it is too large, or all images together are.
-    @MainActor func arguments(in context: ArchivingContext) throws(ArchiveRefusal) -> [String: ArchivedValue] {
+    @MainActor func arguments(in context: ArchivingContext) throws(ArchiveRefusal) -> ArchivedArguments {
       switch self {
       case .file(let image):
         if let asset = image.asset { return try Source.asset(asset).arguments(in: context) }
-        if image.data.isEmpty { return ["pixelWidth": 0, "pixelHeight": 0, "problem": "it is an empty UIImage"] }
+        if image.data.isEmpty { return [.pixelWidth: 0, .pixelHeight: 0, .problem: "it is an empty UIImage"] }
         let check = image.check
         let facts = ArchivedImages.Facts(
           digest: check.digest, content: .pixels(image.file), damage: check.damage.map { "\($0)" })
@@ -154,14 +154,14 @@ extension Image {
         } catch let refusal as ArchiveRefusal {
           throw refusal
         } catch {
-          return ["problem": .string("\(error)")]
+          return [.problem: .string("\(error)")]
         }
       }
     }
 
     @MainActor private static func arguments(
       of name: BundleAssets.Name, in context: ArchivingContext
-    ) throws -> [String: ArchivedValue] {
+    ) throws -> ArchivedArguments {
       let environment = context.environment
       var traits = AssetTraits(environment)
       var image = try BundleAssets.shared.image(name, for: traits)
@@ -181,10 +181,10 @@ extension Image {
       }
       let result = environment.images?.facts(of: image.file, read) ?? read()
       switch result {
-      case .failure(let problem): return ["problem": .string(problem.text)]
+      case .failure(let problem): return [.problem: .string(problem.text)]
       case .success(let facts):
         var arguments = try Source.arguments(facts, data, scale: image.scale ?? 1, in: context)
-        if let intent = image.renderingIntent { arguments["intent"] = .string(intent) }
+        if let intent = image.renderingIntent { arguments[.intent] = .string(intent) }
         return arguments
       }
     }
@@ -205,15 +205,15 @@ extension Image {
     /// - Parameter data: the bytes, unless the images of the timeline have them already.
     @MainActor private static func arguments(
       _ facts: ArchivedImages.Facts, _ data: Data?, scale: Double, in context: ArchivingContext
-    ) throws(ArchiveRefusal) -> [String: ArchivedValue] {
+    ) throws(ArchiveRefusal) -> ArchivedArguments {
       let limits = context.limits
       var arguments = facts.content.arguments(scale: scale, display: context.environment.displayScale)
-      let area = (arguments["pixelWidth"]?.number ?? 0) * (arguments["pixelHeight"]?.number ?? 0)
+      let area = (arguments[.pixelWidth]?.number ?? 0) * (arguments[.pixelHeight]?.number ?? 0)
       guard area <= limits.imageArea else {
         throw ArchiveRefusal(limit: .imageArea, subject: "an image", found: area, allowed: limits.imageArea)
       }
       if let damage = facts.damage {
-        arguments["problem"] = .string(damage)
+        arguments[.problem] = .string(damage)
         return arguments
       }
       if let data, let images = context.environment.images {
@@ -223,7 +223,7 @@ extension Image {
             limit: .bytes, subject: "the images", found: Double(images.total), allowed: Double(limits.bytes))
         }
       }
-      arguments["image"] = facts.digest.archived
+      arguments[.image] = facts.digest.archived
       return arguments
     }
   }

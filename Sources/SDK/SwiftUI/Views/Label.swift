@@ -22,7 +22,7 @@ nonisolated public struct Label<Title: View, Icon: View>: View, ArchivedView {
     var labels = ArchivedLabels(["icon", "title"])
     labels.add(try context.children(of: icon), "icon")
     labels.add(try context.children(of: title), "title")
-    return ViewArchive(.control(.label), given: ["labels": labels.names], children: labels.views)
+    return ViewArchive(.control(.label), [.labels: labels.names], children: labels.views)
   }
 }
 
@@ -83,7 +83,7 @@ nonisolated public struct Link<Label: View>: View, ArchivedView {
     self.label = label()
   }
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    ViewArchive(.control(.link), ["destination": destination.archived], children: try context.children(of: label))
+    ViewArchive(.control(.link), [.destination: destination.archived], children: try context.children(of: label))
   }
 }
 

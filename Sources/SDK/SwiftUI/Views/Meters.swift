@@ -6,13 +6,13 @@ public import Foundation
 /// Source: `SwiftUI.ProgressView`.
 nonisolated public struct ProgressView<Label: View, CurrentValueLabel: View>: View, ArchivedView {
   public typealias Body = Never
-  private let arguments: [String: ArchivedValue?]
+  private let arguments: ArchivedArguments
   private let fraction: Double?
   private let label: Label
   private let currentValueLabel: CurrentValueLabel
 
   private init(
-    _ arguments: [String: ArchivedValue?], fraction: Double? = nil, label: Label, currentValueLabel: CurrentValueLabel
+    _ arguments: ArchivedArguments, fraction: Double? = nil, label: Label, currentValueLabel: CurrentValueLabel
   ) {
     self.arguments = arguments
     self.fraction = fraction
@@ -25,13 +25,13 @@ nonisolated public struct ProgressView<Label: View, CurrentValueLabel: View>: Vi
       let progress = ProgressViewStyleConfiguration(
         fractionCompleted: fraction, label: .init(view: label), currentValueLabel: .init(view: currentValueLabel))
       let view = context.environment.during { style.body(of: progress) }
-      return ViewArchive(.control(.progressView), given: arguments, children: try context.children(of: view))
+      return ViewArchive(.control(.progressView), arguments, children: try context.children(of: view))
     }
     var labels = ArchivedLabels(["label", "currentValueLabel"])
     labels.add(try context.children(of: label), "label")
     labels.add(try context.children(of: currentValueLabel), "currentValueLabel")
-    let named = arguments.merging(["labels": labels.names]) { $1 }
-    return ViewArchive(.control(.progressView), given: named, children: labels.views)
+    let named = arguments.merging([.labels: labels.names])
+    return ViewArchive(.control(.progressView), named, children: labels.views)
   }
 
   private static func part<V: BinaryFloatingPoint>(_ value: V?, of total: V) -> Double? {
@@ -73,7 +73,7 @@ extension ProgressView {
     value: V?, total: V = 1.0, @ViewBuilder label: () -> Label, @ViewBuilder currentValueLabel: () -> CurrentValueLabel
   ) {
     self.init(
-      ["value": value.map { .number(Double($0)) }, "total": total == 1 ? nil : .number(Double(total))],
+      [.value: value.map { .number(Double($0)) }, .total: total == 1 ? nil : .number(Double(total))],
       fraction: Self.part(value, of: total), label: label(), currentValueLabel: currentValueLabel())
   }
   /// The system updates the progress as time passes.
@@ -83,8 +83,8 @@ extension ProgressView {
   ) {
     self.init(
       [
-        "timerInterval": [timerInterval.lowerBound, timerInterval.upperBound].archived,
-        "countsDown": countsDown.archived,
+        .timerInterval: [timerInterval.lowerBound, timerInterval.upperBound].archived,
+        .countsDown: countsDown.archived,
       ], label: label(), currentValueLabel: currentValueLabel())
   }
 }
@@ -139,8 +139,8 @@ nonisolated public struct Gauge<Label: View, CurrentValueLabel: View, BoundsLabe
   }
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    var arguments: [String: ArchivedValue?] = [
-      "value": value.archived, "in": bounds == 0...1 ? nil : [bounds.lowerBound, bounds.upperBound].archived,
+    var arguments: ArchivedArguments = [
+      .value: value.archived, .in: bounds == 0...1 ? nil : [bounds.lowerBound, bounds.upperBound].archived,
     ]
     if let style = context.environment.gaugeStyle {
       let gauge = GaugeStyleConfiguration(
@@ -150,7 +150,7 @@ nonisolated public struct Gauge<Label: View, CurrentValueLabel: View, BoundsLabe
         minimumValueLabel: boundLabels.first.map { .init(view: $0) },
         maximumValueLabel: boundLabels.last.map { .init(view: $0) })
       let view = context.environment.during { style.body(of: gauge) }
-      return ViewArchive(.control(.gauge), given: arguments, children: try context.children(of: view))
+      return ViewArchive(.control(.gauge), arguments, children: try context.children(of: view))
     }
     let names = ["label", "currentValueLabel", "minimumValueLabel", "maximumValueLabel"]
     var labels = ArchivedLabels(names)
@@ -158,8 +158,8 @@ nonisolated public struct Gauge<Label: View, CurrentValueLabel: View, BoundsLabe
     for (name, view) in zip(names, given) {
       if let view { labels.add(try context.children(of: view), name) }
     }
-    arguments["labels"] = labels.names
-    return ViewArchive(.control(.gauge), given: arguments, children: labels.views)
+    arguments[.labels] = labels.names
+    return ViewArchive(.control(.gauge), arguments, children: labels.views)
   }
 }
 

@@ -34,7 +34,7 @@ nonisolated public struct VStack<Content: View>: View, ArchivedView {
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
-      .container(.vStack), given: ["alignment": alignment.archived, "spacing": spacing?.archived],
+      .container(.vStack), [.alignment: alignment.archived, .spacing: spacing?.archived],
       children: context.aligned(try context.children(of: content), by: alignment.custom))
   }
 }
@@ -57,7 +57,7 @@ nonisolated public struct HStack<Content: View>: View, ArchivedView {
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
-      .container(.hStack), given: ["alignment": alignment.archived, "spacing": spacing?.archived],
+      .container(.hStack), [.alignment: alignment.archived, .spacing: spacing?.archived],
       children: context.aligned(try context.children(of: content), by: alignment.custom))
   }
 }
@@ -81,7 +81,7 @@ nonisolated public struct LazyVStack<Content: View>: View, ArchivedView {
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
-      .container(.lazyVStack), given: ["alignment": alignment.archived, "spacing": spacing?.archived],
+      .container(.lazyVStack), [.alignment: alignment.archived, .spacing: spacing?.archived],
       children: context.aligned(try context.children(of: content), by: alignment.custom))
   }
 }
@@ -105,7 +105,7 @@ nonisolated public struct LazyHStack<Content: View>: View, ArchivedView {
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
-      .container(.lazyHStack), given: ["alignment": alignment.archived, "spacing": spacing?.archived],
+      .container(.lazyHStack), [.alignment: alignment.archived, .spacing: spacing?.archived],
       children: context.aligned(try context.children(of: content), by: alignment.custom))
   }
 }
@@ -124,7 +124,7 @@ nonisolated public struct ZStack<Content: View>: View, ArchivedView {
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     let children = context.aligned(
       try context.children(of: content), by: alignment.horizontal.custom, alignment.vertical.custom)
-    return ViewArchive(.container(.zStack), ["alignment": alignment.archived], children: children)
+    return ViewArchive(.container(.zStack), [.alignment: alignment.archived], children: children)
   }
 }
 
@@ -155,14 +155,14 @@ public struct GridItem: Sendable, ArchivedArgument {
   }
 
   package var archived: ArchivedValue {
-    var parts: [String: ArchivedValue] = [:]
+    var parts: ArchivedArguments = [:]
     switch size {
-    case .fixed(let points): parts["fixed"] = points.archived
-    case .flexible(let least, let most): parts["flexible"] = [least, most].archived
-    case .adaptive(let least, let most): parts["adaptive"] = [least, most].archived
+    case .fixed(let points): parts[.fixed] = points.archived
+    case .flexible(let least, let most): parts[.flexible] = [least, most].archived
+    case .adaptive(let least, let most): parts[.adaptive] = [least, most].archived
     }
-    parts["spacing"] = spacing?.archived
-    parts["alignment"] = alignment?.archived
+    parts[.spacing] = spacing?.archived
+    parts[.alignment] = alignment?.archived
     return .record(parts)
   }
 }
@@ -170,43 +170,43 @@ public struct GridItem: Sendable, ArchivedArgument {
 /// Source: `SwiftUI.LazyVGrid`. A widget creates all of its views.
 nonisolated public struct LazyVGrid<Content: View>: View, ArchivedView {
   public typealias Body = Never
-  private let arguments: [String: ArchivedValue?]
+  private let arguments: ArchivedArguments
   private let content: Content
   /// Without `spacing`: the system's default.
   public init(
     columns: [GridItem], alignment: HorizontalAlignment = .center, spacing: CGFloat? = nil,
     pinnedViews: PinnedScrollableViews = .init(), @ViewBuilder content: () -> Content
   ) {
-    arguments = ["columns": columns.archived, "alignment": alignment.archived, "spacing": spacing?.archived]
+    arguments = [.columns: columns.archived, .alignment: alignment.archived, .spacing: spacing?.archived]
     self.content = content()
   }
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    ViewArchive(.container(.lazyVGrid), given: arguments, children: try context.children(of: content))
+    ViewArchive(.container(.lazyVGrid), arguments, children: try context.children(of: content))
   }
 }
 
 /// Source: `SwiftUI.LazyHGrid`. A widget creates all of its views.
 nonisolated public struct LazyHGrid<Content: View>: View, ArchivedView {
   public typealias Body = Never
-  private let arguments: [String: ArchivedValue?]
+  private let arguments: ArchivedArguments
   private let content: Content
   /// Without `spacing`: the system's default.
   public init(
     rows: [GridItem], alignment: VerticalAlignment = .center, spacing: CGFloat? = nil,
     pinnedViews: PinnedScrollableViews = .init(), @ViewBuilder content: () -> Content
   ) {
-    arguments = ["rows": rows.archived, "alignment": alignment.archived, "spacing": spacing?.archived]
+    arguments = [.rows: rows.archived, .alignment: alignment.archived, .spacing: spacing?.archived]
     self.content = content()
   }
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    ViewArchive(.container(.lazyHGrid), given: arguments, children: try context.children(of: content))
+    ViewArchive(.container(.lazyHGrid), arguments, children: try context.children(of: content))
   }
 }
 
 /// Source: `SwiftUI.Grid`.
 nonisolated public struct Grid<Content: View>: View, ArchivedView {
   public typealias Body = Never
-  private let arguments: [String: ArchivedValue?]
+  private let arguments: ArchivedArguments
   private let content: Content
   /// Without a spacing: the system's default.
   public init(
@@ -214,13 +214,13 @@ nonisolated public struct Grid<Content: View>: View, ArchivedView {
     @ViewBuilder content: () -> Content
   ) {
     arguments = [
-      "alignment": alignment.archived, "horizontalSpacing": horizontalSpacing?.archived,
-      "verticalSpacing": verticalSpacing?.archived,
+      .alignment: alignment.archived, .horizontalSpacing: horizontalSpacing?.archived,
+      .verticalSpacing: verticalSpacing?.archived,
     ]
     self.content = content()
   }
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    ViewArchive(.container(.grid), given: arguments, children: try context.children(of: content))
+    ViewArchive(.container(.grid), arguments, children: try context.children(of: content))
   }
 }
 
@@ -235,22 +235,22 @@ nonisolated public struct GridRow<Content: View>: View, ArchivedView {
   }
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     ViewArchive(
-      .container(.gridRow), given: ["alignment": alignment?.archived], children: try context.children(of: content))
+      .container(.gridRow), [.alignment: alignment?.archived], children: try context.children(of: content))
   }
 }
 
 extension View {
   nonisolated public func gridCellColumns(_ count: Int) -> some View {
-    modified(.layout(.gridCellColumns), ["count": count.archived])
+    modified(.layout(.gridCellColumns), [.count: count.archived])
   }
   nonisolated public func gridCellAnchor(_ anchor: UnitPoint) -> some View {
-    modified(.layout(.gridCellAnchor), ["anchor": anchor.archived])
+    modified(.layout(.gridCellAnchor), [.anchor: anchor.archived])
   }
   nonisolated public func gridColumnAlignment(_ guide: HorizontalAlignment) -> some View {
-    modified(.layout(.gridColumnAlignment), ["alignment": guide.archived])
+    modified(.layout(.gridColumnAlignment), [.alignment: guide.archived])
   }
   nonisolated public func gridCellUnsizedAxes(_ axes: Axis.Set) -> some View {
-    modified(.layout(.gridCellUnsizedAxes), ["axes": axes.archived])
+    modified(.layout(.gridCellUnsizedAxes), [.axes: axes.archived])
   }
 }
 

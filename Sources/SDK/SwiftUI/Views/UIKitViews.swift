@@ -70,7 +70,7 @@ nonisolated struct UnsupportedUIKitView: View, ArchivedView {
   let name: String
 
   @MainActor func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    ViewArchive(.leaf(.unsupportedView), ["view": .string(name)])
+    ViewArchive(.leaf(.unsupportedView), [.view: .string(name)])
   }
 }
 
@@ -84,7 +84,7 @@ extension Image {
   }
   /// - Parameter orientation: has no effect.
   public init(_ cgImage: CGImage, scale: CGFloat, orientation: Image.Orientation = .up, label: Text) {
-    self.init(["label": label.resolved(in: .current).archived], .file(UIImage(cgImage: cgImage, scale: scale)))
+    self.init([.label: label.resolved(in: .current).archived], .file(UIImage(cgImage: cgImage, scale: scale)))
   }
 
   /// How the pixels of an image are turned. Source: `SwiftUI.Image.Orientation`.
@@ -117,9 +117,9 @@ extension UIColor {
     switch color.value {
     case .string(let name): self.init(systemName: name)
     case .record(let parts):
-      if let red = parts["red"]?.number, let green = parts["green"]?.number, let blue = parts["blue"]?.number {
-        self.init(red: red, green: green, blue: blue, alpha: parts["opacity"]?.number ?? 1)
-      } else if let name = parts["asset"]?.string, let asset = UIColor(named: name) {
+      if let red = parts[.red]?.number, let green = parts[.green]?.number, let blue = parts[.blue]?.number {
+        self.init(red: red, green: green, blue: blue, alpha: parts[.opacity]?.number ?? 1)
+      } else if let name = parts[.asset]?.string, let asset = UIColor(named: name) {
         self.init(asset)
       } else {
         fatalError("UIColor(Color): the device, and not this process, computes \(color)")

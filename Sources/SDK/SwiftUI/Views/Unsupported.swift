@@ -10,7 +10,7 @@ nonisolated package protocol UnsupportedView: View, ArchivedView {}
 extension UnsupportedView {
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     let name = "\(Self.self)".prefix { $0 != "<" }
-    return ViewArchive(.leaf(.unsupportedView), ["view": .string(String(name))])
+    return ViewArchive(.leaf(.unsupportedView), [.view: .string(String(name))])
   }
 }
 

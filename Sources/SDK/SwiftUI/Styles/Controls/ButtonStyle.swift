@@ -40,15 +40,15 @@ extension EnvironmentValues {
 
 extension View {
   nonisolated public func buttonStyle<S: ButtonStyle>(_ style: S) -> some View {
-    modified(.style(.buttonStyle), ["style": .string("\(S.self)")]) { $0.buttonStyle = style }
+    modified(.style(.buttonStyle), [.style: .string("\(S.self)")]) { $0.buttonStyle = style }
   }
   nonisolated public func buttonStyle<S: PrimitiveButtonStyle>(_ style: S) -> some View {
-    modified(.style(.buttonStyle), ["style": .string((style as? any SystemStyle)?.name ?? "\(S.self)")]) {
+    modified(.style(.buttonStyle), [.style: .string((style as? any SystemStyle)?.name ?? "\(S.self)")]) {
       $0.buttonStyle = nil
     }
   }
   nonisolated public func buttonBorderShape(_ shape: ButtonBorderShape) -> some View {
-    modified(.style(.buttonBorderShape), ["shape": shape.archived])
+    modified(.style(.buttonBorderShape), [.shape: shape.archived])
   }
 }
 
@@ -195,7 +195,7 @@ extension EnvironmentValues {
 extension View {
   nonisolated public func toggleStyle<S: ToggleStyle>(_ style: S) -> some View {
     let known = style as? any SystemStyle
-    return modified(.style(.toggleStyle), ["style": .string(known?.name ?? "\(S.self)")]) {
+    return modified(.style(.toggleStyle), [.style: .string(known?.name ?? "\(S.self)")]) {
       $0.toggleStyle = known == nil ? style : nil
     }.tinted(by: style)
   }

@@ -54,7 +54,7 @@ extension EnvironmentValues {
 extension View {
   nonisolated public func gaugeStyle<S: GaugeStyle>(_ style: S) -> some View {
     let known = style as? any SystemStyle
-    return modified(.style(.gaugeStyle), ["style": .string(known?.name ?? "\(S.self)")]) {
+    return modified(.style(.gaugeStyle), [.style: .string(known?.name ?? "\(S.self)")]) {
       $0.gaugeStyle = known == nil ? style : nil
     }
   }
@@ -172,7 +172,7 @@ extension EnvironmentValues {
 extension View {
   nonisolated public func progressViewStyle<S: ProgressViewStyle>(_ style: S) -> some View {
     let known = style as? any SystemStyle
-    return modified(.style(.progressViewStyle), ["style": .string(known?.name ?? "\(S.self)")]) {
+    return modified(.style(.progressViewStyle), [.style: .string(known?.name ?? "\(S.self)")]) {
       $0.progressViewStyle = known == nil ? style : nil
     }.tinted(by: style)
   }

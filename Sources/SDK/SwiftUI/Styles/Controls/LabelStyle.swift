@@ -42,7 +42,7 @@ extension EnvironmentValues {
 extension View {
   nonisolated public func labelStyle<S: LabelStyle>(_ style: S) -> some View {
     let known = style as? any SystemStyle
-    return modified(.style(.labelStyle), ["style": .string(known?.name ?? "\(S.self)")]) {
+    return modified(.style(.labelStyle), [.style: .string(known?.name ?? "\(S.self)")]) {
       $0.labelStyle = known == nil ? style : nil
     }
   }
