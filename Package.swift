@@ -244,11 +244,11 @@ let package = Package(
     // Bus: the transport, all messages, and the values that they contain: those of Archive. It depends on no other layer.
     .target(name: "CZeroMQ", path: "Sources/Bus/CZeroMQ", linkerSettings: zeroMQ),
     .target(name: "CPlatform", path: "Sources/Bus/CPlatform"),
-    module("Archive", in: "Bus"),
+    module("Archive", in: "Bus", ["CPlatform"]),
     module("ZeroMQ", in: "Bus", ["CZeroMQ"]),
     module("Messages", in: "Bus", ["Archive", "CPlatform"]),
     module("FaultPoints", in: "Bus", ["CPlatform", "Messages"]),
-    module("Journal", in: "Bus", ["CPlatform", "FaultPoints", "Messages"]),
+    module("Journal", in: "Bus", ["Archive", "FaultPoints", "Messages"]),
     module("MessageBus", in: "Bus", ["FaultPoints", "Messages", "ZeroMQ"]),
     // Model: what several layers share, above the bus. Of the host, the tool and authors' processes (Layout, Pictures,
     // DefaultsLog), and what only services use (Stores).
@@ -262,7 +262,7 @@ let package = Package(
     module("DefaultsLog", in: "Model", ["Messages"]),
     module(
       "Stores", in: "Model",
-      ["CPlatform", "FaultPoints", "Messages", "Timekeeping", crypto, grdb, grdbSQLite, nioCore, nioHTTP1]),
+      ["Archive", "CPlatform", "FaultPoints", "Messages", "Timekeeping", crypto, grdb, grdbSQLite, nioCore, nioHTTP1]),
 
     // SDK: the modules that an author's code imports. These targets use no server stack.
     module(
@@ -277,7 +277,7 @@ let package = Package(
     module("OSLogAPI", in: "SDK", ["OSAPI"]),
     module("CombineAPI", in: "SDK", ["URLSessionAPI", openCombine, openCombineDispatch]),
     module("CryptoKitAPI", in: "SDK", [crypto]),
-    module("CoreGraphicsAPI", in: "SDK"),
+    module("CoreGraphicsAPI", in: "SDK", ["Archive"]),
     module("CoreLocation", in: "SDK", ["Archive", "AuthorRuntime"]),
     module("Intents", in: "SDK", ["Archive", "AuthorRuntime", "URLSessionAPI"]),
     module("UserNotifications", in: "SDK", ["AuthorRuntime"]),
@@ -329,7 +329,7 @@ let package = Package(
     .macro(
       name: "AuthorMacros", dependencies: ["MacroExpansion"], path: "Sources/SDK/AuthorMacros", swiftSettings: strict),
     module(
-      "ActivityKit", in: "SDK", ["AuthorRuntime", "MessageBus", "Messages", "URLSessionAPI"]),
+      "ActivityKit", in: "SDK", ["Archive", "AuthorRuntime", "MessageBus", "Messages", "URLSessionAPI"]),
     module(
       "WidgetKit", in: "SDK",
       [
@@ -435,7 +435,7 @@ let package = Package(
       [
         "APNs", "Archive", "AuthorProjects", "ChaosCampaign", "Cluster", "Console", "CPlatform", "FaultPoints",
         "Journal", "JournalAnalysis", "Layout", "MessageBus", "Messages", "Pictures", "PrometheusMetrics",
-        "Timekeeping", arguments, crypto,
+        "Timekeeping", arguments,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
     // The executables that the demo starts. SwiftPM links the executables that a target depends on before it compiles the

@@ -23,37 +23,16 @@ struct HandlersFixture {
     _ body: @Sendable (HandlersFixture) async throws -> Void
   ) async throws {
     let all = urls.map { "${provider.url}\($0)" }.joined(separator: ",")
-    let configuration = """
-      device:
-        name: \(LiveFixture.device)
-      appGroups:
-        - \(LiveFixture.group)
-      apps:
-        - bundle: com.example.Trial
-          executable: FixtureHandlers
-          environment:
-            TRIAL_FORM: \(appForm)
-            TRIAL_SESSION: \(appSession)
-            TRIAL_URLS: \(all)
-      extensions:
-        - bundle: com.example.Trial.Widget
-          executable: FixtureHandlers
-          environment:
-            TRIAL_FORM: \(extensionForm)
-            TRIAL_GROUP: \(LiveFixture.group)
-            TRIAL_URLS: \(all)
-            TRIAL_INLINE_URL: ${provider.url}/figures?size=1048576&bytesPerSecond=1024&seed=inline
-      provider:
-        executable: provider-server
-      settings:
-        developerMode: true
-        suspendAfter: \(suspendAfter)
-        callDeadline: 60
-      """
+    let configuration = TrialCluster.yaml(
+      widget: [
+        "TRIAL_FORM: \(extensionForm)", "TRIAL_URLS: \(all)",
+        "TRIAL_INLINE_URL: ${provider.url}/figures?size=1048576&bytesPerSecond=1024&seed=inline",
+      ],
+      app: ["TRIAL_FORM: \(appForm)", "TRIAL_SESSION: \(appSession)", "TRIAL_URLS: \(all)"],
+      settings: ["suspendAfter: \(suspendAfter)"] + settings)
     let rounds = LiveTrait.rounds
     for _ in 1...rounds {
-      let text = configuration + settings.map { "\n  \($0)" }.joined()
-      try await LabCluster.with(name, configuration: text) { cluster in
+      try await LabCluster.with(name, configuration: configuration) { cluster in
         try await body(HandlersFixture(cluster: cluster, journal: cluster.journal))
       }
     }

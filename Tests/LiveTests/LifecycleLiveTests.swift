@@ -95,22 +95,8 @@ struct LifecycleFixture: Sendable {
   static func run(
     _ name: String, settings: [String] = [], _ body: @Sendable (LifecycleFixture) async throws -> Void
   ) async throws {
-    let configuration = """
-      device:
-        name: \(LiveFixture.device)
-      appGroups:
-        - \(LiveFixture.group)
-      extensions:
-        - bundle: com.example.Trial.Widget
-          executable: FixtureHandlers
-          environment:
-            TRIAL_FIXTURE: lifecycle
-            TRIAL_GROUP: \(LiveFixture.group)
-      settings:
-        developerMode: true
-        suspendAfter: 0.2
-        callDeadline: 60\(settings.map { "\n  \($0)" }.joined())
-      """
+    let configuration = TrialCluster.yaml(
+      widget: ["TRIAL_FIXTURE: lifecycle"], hasProvider: false, settings: ["suspendAfter: 0.2"] + settings)
     for _ in 1...LiveTrait.rounds {
       try await LabCluster.with(name, configuration: configuration) { try await body(LifecycleFixture(cluster: $0)) }
     }

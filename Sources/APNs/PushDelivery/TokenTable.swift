@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 package import Messages
 import Stores
@@ -84,12 +85,9 @@ struct TokenTable: Sendable {
   }
 
   private mutating func make(_ subject: PushSubject, _ environment: PushEnvironment, now: Date) -> DeviceToken {
-    let hexadecimal = random(subject.use.tokenLength).map { byte in
-      let digits = String(byte, radix: 16)
-      return digits.count == 1 ? "0" + digits : digits
-    }
     let made = DeviceToken(
-      token: hexadecimal.joined(), subject: subject, environment: environment, state: .active, since: now)
+      token: random(subject.use.tokenLength).hexadecimal, subject: subject, environment: environment, state: .active,
+      since: now)
     put(made)
     return made
   }

@@ -71,7 +71,6 @@ package enum ImageFault: Error, Hashable, CustomStringConvertible {
 
 /// The bytes of a file, which may be cut off anywhere.
 private struct ImageBytes {
-  private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
   private static let jpeg: [UInt8] = [0xFF, 0xD8, 0xFF]
 
   private let bytes: UnsafeRawBufferPointer
@@ -94,7 +93,7 @@ private struct ImageBytes {
   var header: Result<ImageFile, ImageFault> {
     let format: ImageFile.Format
     var size: (width: Int, height: Int)?
-    if bytes.starts(with: Self.png) {
+    if bytes.starts(with: PNGFile.signature) {
       format = .png
       if text(at: 12, 4) == "IHDR", let width = number(at: 16, 4), let height = number(at: 20, 4) {
         size = (width, height)
@@ -149,7 +148,7 @@ private struct ImageBytes {
         let checksum = number(at: index + 8 + length, 4)
       else { return "it is cut off" }
       let content = UnsafeRawBufferPointer(rebasing: bytes[(index + 4)..<(index + 8 + length)])
-      guard Int(Checksum.of(content)) == checksum else { return "the checksum of its \(type) is wrong" }
+      guard Int(Checksum.crc32(of: content)) == checksum else { return "the checksum of its \(type) is wrong" }
       if type == "IDAT" { hasPixels = true }
       if type == "IEND" { return hasPixels ? nil : "it has no pixels" }
       index += 12 + length
@@ -167,18 +166,25 @@ private struct ImageBytes {
   }
 }
 
-/// The checksum of a PNG chunk. Source: the PNG specification, annex D.
-private enum Checksum {
-  private static let table: [UInt32] = (0..<256).map { (start: UInt32) in
-    (0..<8).reduce(start) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
+/// What all writers of PNG files have in common. Source: the PNG specification, third edition.
+package enum PNGFile {
+  /// The first bytes of a file.
+  package static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
+  /// The signature, and the header of a file with 8 bits for red, green, blue and opacity, without interlacing.
+  package static func start(width: Int, height: Int) -> [UInt8] {
+    signature + chunk("IHDR", number(width) + number(height) + [8, 6, 0, 0, 0])
   }
 
-  static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-    table.withUnsafeBufferPointer { table in
-      var value: UInt32 = 0xFFFF_FFFF
-      for byte in bytes { value = table[Int((value ^ UInt32(byte)) & 0xFF)] ^ (value >> 8) }
-      return value ^ 0xFFFF_FFFF
-    }
+  /// A part of a file, with its length, name and checksum.
+  package static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
+    let named = Array(name.utf8) + content
+    return number(content.count) + named + number(Int(named.withUnsafeBytes { Checksum.crc32(of: $0) }))
+  }
+
+  /// Four bytes, the highest first.
+  private static func number(_ value: Int) -> [UInt8] {
+    [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
   }
 }
 

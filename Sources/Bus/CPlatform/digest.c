@@ -44,16 +44,40 @@ static void compress(uint32_t state[8], const uint8_t *block) {
   state[4] += e, state[5] += f, state[6] += g, state[7] += h;
 }
 
+static const uint32_t initial[8] = {
+    0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
+};
+
+// Ends a message of `count` bytes. `rest` has the `held` bytes after its last whole block, and space for 128.
+static void finish(uint32_t state[8], uint8_t *rest, size_t held, uint64_t count, uint8_t *digest) {
+  const uint64_t bits = count * 8;
+  rest[held++] = 0x80;
+  while (held % 64 != 56) rest[held++] = 0;
+  for (int shift = 56; shift >= 0; shift -= 8) rest[held++] = (uint8_t)(bits >> shift);
+  for (size_t used = 0; used < held; used += 64) compress(state, rest + used);
+  for (int index = 0; index < 8; index++) {
+    for (int shift = 24; shift >= 0; shift -= 8) *digest++ = (uint8_t)(state[index] >> shift);
+  }
+}
+
+void digest_sha256(const void *bytes, size_t count, uint8_t *digest) {
+  uint32_t state[8];
+  memcpy(state, initial, sizeof state);
+  const size_t held = count % 64, whole = count - held;
+  for (size_t used = 0; used < whole; used += 64) compress(state, (const uint8_t *)bytes + used);
+  uint8_t rest[128];
+  if (held > 0) memcpy(rest, (const uint8_t *)bytes + whole, held);
+  finish(state, rest, held, count, digest);
+}
+
 int digest_sha256_of_file(int descriptor, int64_t limit, uint8_t *digest) {
-  uint32_t state[8] = {
-      0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
-  };
-  // One block more than is read, for the end of the message.
-  uint8_t piece[65536 + 128];
+  uint32_t state[8];
+  memcpy(state, initial, sizeof state);
+  uint8_t piece[65536];
   size_t held = 0;
   int64_t count = 0;
   while (1) {
-    const ssize_t length = read(descriptor, piece + held, 65536 - held);
+    const ssize_t length = read(descriptor, piece + held, sizeof piece - held);
     if (length < 0 && errno == EINTR) continue;
     if (length < 0) return -1;
     if (length == 0) break;
@@ -68,13 +92,7 @@ int digest_sha256_of_file(int descriptor, int64_t limit, uint8_t *digest) {
     memmove(piece, piece + used, held - used);
     held -= used;
   }
-  const uint64_t bits = (uint64_t)count * 8;
-  piece[held++] = 0x80;
-  while (held % 64 != 56) piece[held++] = 0;
-  for (int shift = 56; shift >= 0; shift -= 8) piece[held++] = (uint8_t)(bits >> shift);
-  for (size_t used = 0; used < held; used += 64) compress(state, piece + used);
-  for (int index = 0; index < 8; index++) {
-    for (int shift = 24; shift >= 0; shift -= 8) *digest++ = (uint8_t)(state[index] >> shift);
-  }
+  // Fewer than 64 bytes are held.
+  finish(state, piece, held, (uint64_t)count, digest);
   return 0;
 }

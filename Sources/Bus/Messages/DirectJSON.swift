@@ -124,7 +124,7 @@ extension Hello: DirectJSON {
   }
 }
 
-extension Hello.Reply: DirectJSON {
+extension GenerationReply: DirectJSON {
   package func write(to json: inout JSONWriter) {
     json.open()
     json.write("generation", generation)
@@ -154,21 +154,7 @@ extension RegisterInstance: DirectJSON {
   }
 }
 
-extension RegisterInstance.Reply: DirectJSON {
-  package func write(to json: inout JSONWriter) {
-    json.open()
-    json.write("generation", generation)
-    json.close()
-  }
-
-  package init(reading json: inout JSONReader) throws(JSONReader.Unusual) {
-    try json.open()
-    generation = try json.read("generation")
-    try json.close()
-  }
-}
-
-extension SpawnProcess.Reply: DirectJSON {
+extension InstanceReply: DirectJSON {
   package func write(to json: inout JSONWriter) {
     json.open()
     json.write("generation", generation)

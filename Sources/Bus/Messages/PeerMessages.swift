@@ -20,11 +20,13 @@ package struct Hello: Request {
     self.store = store
     self.opening = opening
   }
-  package struct Reply: Codable, Hashable, Sendable {
-    /// The generation of the sender's process instance at this address: 1, 2, 3 …
-    package let generation: UInt32
-    package init(generation: UInt32) { self.generation = generation }
-  }
+  package typealias Reply = GenerationReply
+}
+
+/// The generation of a process instance at its address: 1, 2, 3 …
+package struct GenerationReply: Codable, Hashable, Sendable {
+  package let generation: UInt32
+  package init(generation: UInt32) { self.generation = generation }
 }
 
 /// The last message of a process. After the reply nothing more is sent to it.
@@ -138,10 +140,7 @@ package struct RegisterInstance: Request {
     self.address = address
     self.publicKey = publicKey
   }
-  package struct Reply: Codable, Hashable, Sendable {
-    package let generation: UInt32
-    package init(generation: UInt32) { self.generation = generation }
-  }
+  package typealias Reply = GenerationReply
 }
 
 /// A process instance has ended: its key is rejected from now on.

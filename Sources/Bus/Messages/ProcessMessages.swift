@@ -113,13 +113,16 @@ package struct SpawnProcess: Request {
     self.rules = rules
     self.reason = reason
   }
-  package struct Reply: Codable, Hashable, Sendable {
-    package let generation: UInt32
-    package let pid: Int32
-    package init(generation: UInt32, pid: Int32) {
-      self.generation = generation
-      self.pid = pid
-    }
+  package typealias Reply = InstanceReply
+}
+
+/// The process instance that an agent has started, or that got a signal.
+package struct InstanceReply: Codable, Hashable, Sendable {
+  package let generation: UInt32
+  package let pid: Int32
+  package init(generation: UInt32, pid: Int32) {
+    self.generation = generation
+    self.pid = pid
   }
 }
 
@@ -136,14 +139,7 @@ package struct SignalProcess: Request {
     self.generation = generation
     self.signal = signal
   }
-  package struct Reply: Codable, Hashable, Sendable {
-    package let generation: UInt32
-    package let pid: Int32
-    package init(generation: UInt32, pid: Int32) {
-      self.generation = generation
-      self.pid = pid
-    }
-  }
+  package typealias Reply = InstanceReply
 }
 
 /// Asks an agent for the list of its children.

@@ -137,7 +137,6 @@ static struct {
     unsigned long (*compress_bound)(unsigned long size);
     int (*compress2)(
         unsigned char *result, unsigned long *limit, const unsigned char *bytes, unsigned long size, int level);
-    unsigned long (*crc32)(unsigned long start, const unsigned char *bytes, unsigned size);
 } library;
 
 static const struct lazy_symbol cairo_symbols[] = {
@@ -196,7 +195,6 @@ static const struct lazy_symbol cairo_symbols[] = {
 static const struct lazy_symbol zlib_symbols[] = {
     {"compressBound", &library.compress_bound},
     {"compress2", &library.compress2},
-    {"crc32", &library.crc32},
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -386,8 +384,4 @@ size_t lazy_compressed_limit(size_t size) { return library.compress_bound(size);
 size_t lazy_compress(uint8_t *result, size_t limit, const uint8_t *bytes, size_t size) {
     unsigned long length = limit;
     return library.compress2(result, &length, bytes, size, 1) == 0 ? length : 0;
-}
-
-uint32_t lazy_checksum(uint32_t start, const uint8_t *bytes, size_t size) {
-    return (uint32_t)library.crc32(start, bytes, (unsigned)size);
 }

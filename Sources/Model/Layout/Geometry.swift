@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Archive
 import Foundation
 
 /// The direction of a stack.
@@ -73,22 +74,9 @@ package struct Rect: Hashable, Sendable {
 }
 
 /// Margins in points.
-package struct Insets: Hashable, Sendable {
-  package var top: Double
-  package var leading: Double
-  package var bottom: Double
-  package var trailing: Double
+package typealias Insets = WidgetEnvironment.Insets
 
-  package init(top: Double, leading: Double, bottom: Double, trailing: Double) {
-    self.top = top
-    self.leading = leading
-    self.bottom = bottom
-    self.trailing = trailing
-  }
-
-  /// The same margin on all four sides.
-  package init(_ inset: Double) { self.init(top: inset, leading: inset, bottom: inset, trailing: inset) }
-
+extension Insets {
   var horizontal: Double { leading + trailing }
   var vertical: Double { top + bottom }
 }

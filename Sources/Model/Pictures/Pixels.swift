@@ -38,8 +38,6 @@ package struct Pixels: Hashable, Sendable {
 
   // MARK: PNG
 
-  private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-
   /// The pixels of a PNG file.
   package init(png: [UInt8]) throws(PixelFailure) {
     try PixelWriter.load()
@@ -58,12 +56,10 @@ package struct Pixels: Hashable, Sendable {
     var data = [UInt8](repeating: 0, count: lazy_compressed_limit(rows.count))
     let size = lazy_compress(&data, data.count, rows, rows.count)
     guard size > 0 else { throw PixelFailure(code: .size, description: "there is no memory to compress a picture") }
-    let format: [UInt8] = [8, 6, 0, 0, 0]
-    var file = Self.signature
-    file += Self.chunk("IHDR", UInt32(width).bytes + UInt32(height).bytes + format)
-    if let producer { file += Self.chunk("tEXt", Array("Software".utf8) + [0] + Array(producer.utf8)) }
-    file += Self.chunk("IDAT", Array(data.prefix(size)))
-    return file + Self.chunk("IEND", [])
+    var file = PNGFile.start(width: width, height: height)
+    if let producer { file += PNGFile.chunk("tEXt", Array("Software".utf8) + [0] + Array(producer.utf8)) }
+    file += PNGFile.chunk("IDAT", Array(data.prefix(size)))
+    return file + PNGFile.chunk("IEND", [])
   }
 
   /// The rows with the filter *up* of the PNG format.
@@ -103,15 +99,10 @@ package struct Pixels: Hashable, Sendable {
     return alpha << 24 | byte(16) | byte(8) | byte(0)
   }
 
-  private static func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
-    let content = Array(name.utf8) + data
-    return UInt32(data.count).bytes + content + lazy_checksum(0, content, content.count).bytes
-  }
-
   /// The uncompressed texts of a PNG file.
   private static func texts(in file: [UInt8]) -> [(key: String, text: String)] {
     var texts: [(String, String)] = []
-    var place = signature.count
+    var place = PNGFile.signature.count
     while place + 8 <= file.count {
       let size = file[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
       let (name, start) = (String(decoding: file[place + 4..<place + 8], as: UTF8.self), place + 8)
@@ -124,11 +115,6 @@ package struct Pixels: Hashable, Sendable {
     }
     return texts
   }
-}
-
-extension UInt32 {
-  /// The bytes from the highest to the lowest.
-  fileprivate var bytes: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: self >> $0) } }
 }
 
 /// How near a picture has to be to its reference. The names and the meaning are those of swift-snapshot-testing.

@@ -191,12 +191,7 @@ extension Paint.Stop {
 extension RGBA {
   /// `#RRGGBB`.
   var svg: String {
-    let digits = Array("0123456789abcdef")
-    return "#"
-      + [red, green, blue].map { part in
-        let byte = Int(saturating: (min(max(part, 0), 1) * 255).rounded())
-        return "\(digits[byte / 16])\(digits[byte % 16])"
-      }.joined()
+    "#" + [red, green, blue].map { UInt8(saturating: (min(max($0, 0), 1) * 255).rounded()) }.hexadecimal
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Crypto
 import Foundation
 package import Messages
@@ -11,18 +12,12 @@ package struct FleetTokens: Sendable {
 
   /// - Parameter secret: 32 bytes, hexadecimal; `nil` for other texts.
   package init?(secret: String) {
-    let digits = Array(secret.utf8)
-    guard digits.count == 64 else { return nil }
-    var bytes: [UInt8] = []
-    for index in stride(from: 0, to: 64, by: 2) {
-      guard let byte = UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16) else { return nil }
-      bytes.append(byte)
-    }
+    guard let bytes = Data(hexadecimal: secret), bytes.count == 32 else { return nil }
     key = SymmetricKey(data: bytes)
   }
 
   /// A secret of the system's random number generator.
-  package static func makeSecret() -> String { hexadecimal(SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }) }
+  package static func makeSecret() -> String { SymmetricKey(size: .bits256).withUnsafeBytes { $0.hexadecimal } }
 
   /// A token, lower-case hexadecimal.
   ///
@@ -37,21 +32,7 @@ package struct FleetTokens: Sendable {
       bytes += HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: key)
       part += 1
     }
-    return Self.hexadecimal(bytes.prefix(length))
-  }
-
-  private static let digits = Array("0123456789abcdef".utf8)
-
-  private static func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
-    String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
-      var place = 0
-      for byte in bytes {
-        buffer[place] = digits[Int(byte >> 4)]
-        buffer[place + 1] = digits[Int(byte & 15)]
-        place += 2
-      }
-      return place
-    }
+    return bytes.prefix(length).hexadecimal
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Crypto
 import Foundation
 
@@ -19,7 +20,7 @@ package struct ConsoleToken: Sendable, Equatable {
   }
 
   private init(random bytes: some Sequence<UInt8>) {
-    text = bytes.map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
+    text = bytes.hexadecimal
   }
 
   /// A new one of 192 random bits.
@@ -51,8 +52,7 @@ package struct ConsoleToken: Sendable, Equatable {
 
   private static func derived(_ use: String, from text: String) -> String {
     let key = SymmetricKey(data: SHA256.hash(data: Data("widgetlab console \(text)".utf8)))
-    return HMAC<SHA256>.authenticationCode(for: Data(use.utf8), using: key)
-      .map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
+    return HMAC<SHA256>.authenticationCode(for: Data(use.utf8), using: key).hexadecimal
   }
 
   private static func equal(_ left: String, _ right: String) -> Bool {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import CConsolePage
-import Crypto
 import Foundation
 import Hummingbird
 import HummingbirdCore
@@ -228,7 +228,7 @@ struct ConsoleFile {
       "svg": "image/svg+xml",
     ]
     let type = types[name.split(separator: ".").last.map(String.init) ?? ""] ?? "application/octet-stream"
-    let hash = SHA256.hash(data: bytes).prefix(16).map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
+    let hash = String(ContentDigest.hexadecimal(of: Data(bytes)).prefix(32))
     return (name, ConsoleFile(bytes: bytes, type: type, tag: "\"\(hash)\""))
   }
 }

@@ -127,22 +127,6 @@ struct TraceReader {
   let pages: JournalPages
 
   struct Answer: Encodable {
-    struct Step: Encodable {
-      let sequence: UInt64
-      let time: Double
-      let waited: Double?
-      let after: UInt64?
-      let kind: String
-      let from: String
-      let to: String
-      let fromGeneration: UInt32
-      let toGeneration: UInt32
-      let attempt: UInt16
-      let mark: String?
-      /// The lane of the process that started or ended.
-      let subject: String?
-      let note: String
-    }
     let id: String
     let type: String
     let title: String
@@ -152,7 +136,7 @@ struct TraceReader {
     let command: String
     let total: Double
     let lanes: [String]
-    let steps: [Step]
+    let steps: [Trace.Line]
     let mermaid: String
   }
 
@@ -183,18 +167,15 @@ struct TraceReader {
     return Answer(
       id: entry.id, type: entry.type, title: entry.title, owner: entry.owner, state: entry.state,
       summary: trace.summary, command: "widgetlab trace \(digits) --since seq:\(entry.first)\(end)\(suffix)",
-      total: Double(trace.total) / 1e6, lanes: lanes, steps: trace.steps.prefix(Self.stepLimit).map(Self.step),
+      total: Double(trace.total) / 1e6, lanes: lanes, steps: trace.steps.prefix(Self.stepLimit).map(Self.line),
       mermaid: trace.mermaid)
   }
 
-  private static func step(_ step: Trace.Step) -> Answer.Step {
-    let header = step.envelope.header
-    return Answer.Step(
-      sequence: step.sequence, time: Double(step.time) / 1e6, waited: step.waited.map { Double($0) / 1e6 },
-      after: step.after, kind: header.kind.name, from: header.source.tailName, to: header.destination.tailName,
-      fromGeneration: header.sourceGeneration, toGeneration: header.destinationGeneration, attempt: header.attempt,
-      mark: step.note.mark.word, subject: step.note.mark == .none ? nil : step.note.subject?.tailName,
-      note: step.note.text)
+  /// A step, whose names are those of the lanes.
+  private static func line(_ step: Trace.Step) -> Trace.Line {
+    var line = Trace.Line(step, name: \.tailName)
+    if step.note.mark != .none { line.subject = step.note.subject?.tailName }
+    return line
   }
 
   /// Those with the correlation id, what follows from them, what they follow from, and the messages about processes in

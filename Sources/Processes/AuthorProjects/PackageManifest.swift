@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The `Package.swift` of a package for WidgetLab. Documentation/authors.md describes its settings.
-struct PackageManifest {
+package struct PackageManifest {
   struct Target {
     var name: String
     var isExecutable: Bool
@@ -57,7 +57,7 @@ struct PackageManifest {
 
     import PackageDescription
 
-    \(flags.map(installed) ?? compiled)
+    \(flags.map(installed) ?? Self.compiled(without: own))
     let package = Package(
       name: \(Self.literal(name)),\(localization)
       dependencies: [
@@ -71,7 +71,9 @@ struct PackageManifest {
   }
 
   /// The settings with which WidgetLab's modules are compiled from their sources.
-  private var compiled: String {
+  ///
+  /// - Parameter own: the modules of the project's own packages.
+  package static func compiled(without own: [String] = []) -> String {
     """
     /// The URLSession of WidgetLab in each file, also in one that imports only Foundation, and the modules that have
     /// another name there.
@@ -79,7 +81,7 @@ struct PackageManifest {
       .unsafeFlags([
         "-Xfrontend", "-import-module", "-Xfrontend", "URLSessionAPI",
         "-module-alias", "FoundationNetworking=URLSessionAPI",
-    \(aliases)
+    \(aliases(without: own))
       ])
     ]
 
@@ -97,23 +99,26 @@ struct PackageManifest {
   /// The settings with which the modules of WidgetLab's SDK are used as they are.
   private func installed(_ flags: String) -> String {
     // Each alias is given once: a module of the project's own packages has no other one.
-    let own = targets.contains { !$0.isExecutable && AuthorModules.aliases[$0.name] != nil }
-    let more = own ? ",\n    \"-module-alias\", \"FoundationNetworking=URLSessionAPI\",\n\(aliases)\n  " : ""
+    let hasOwn = own.contains { AuthorModules.aliases[$0] != nil }
+    let aliases = Self.aliases(without: own)
+    let more = hasOwn ? ",\n    \"-module-alias\", \"FoundationNetworking=URLSessionAPI\",\n\(aliases)\n  " : ""
     return """
       /// WidgetLab's installed SDK: its modules, the library and the names of its modules. `widgetlab` writes these files.
       let author: [SwiftSetting] = [
-        .unsafeFlags([\(Self.literal("@\(flags)/\(own ? "modules" : "compile").rsp"))\(more)])
+        .unsafeFlags([\(Self.literal("@\(flags)/\(hasOwn ? "modules" : "compile").rsp"))\(more)])
       ]
       let executable: [LinkerSetting] = [.unsafeFlags([\(Self.literal("@\(flags)/link.rsp"))])]
 
       """
   }
 
+  /// The modules of the project's own packages.
+  private var own: [String] { targets.filter { !$0.isExecutable }.map(\.name) }
+
   /// The flags for `AuthorModules.aliases`, a line each. A module of the project's own packages comes before one of
   /// WidgetLab with the same name.
-  private var aliases: String {
-    let own = targets.filter { !$0.isExecutable }.map(\.name)
-    return AuthorModules.aliases.filter { !own.contains($0.key) }.sorted { $0.key < $1.key }
+  private static func aliases(without own: [String]) -> String {
+    AuthorModules.aliases.filter { !own.contains($0.key) }.sorted { $0.key < $1.key }
       .map { "    \"-module-alias\", \"\($0.key)=\($0.value)\"," }.joined(separator: "\n")
   }
 
@@ -160,7 +165,7 @@ struct PackageManifest {
   }
 
   /// A text as a literal of Swift.
-  static func literal(_ text: String) -> String {
+  package static func literal(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
       switch scalar {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import FaultPoints
 import Foundation
 
@@ -101,7 +102,7 @@ extension InstanceFolder {
     if let present = try? String(contentsOfFile: path, encoding: .utf8) {
       password = present
     } else {
-      password = (0..<32).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined()
+      password = (0..<32).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
       try JSONFile.writeText(password, to: path)
     }
     try JSONFile.writeText("*:*:*:\(user):\(password)\n", to: database + "/pgpass")

@@ -64,11 +64,8 @@ extension ViewArchive {
     _ measure: any TextMeasure
   ) -> [String: ClosureSizes.Size] {
     let settings = environment.settings
-    let margins = environment.appliedMargins
     let canvas = LayoutCanvas(
-      size: Size(width: environment.width, height: environment.height),
-      margins: Insets(
-        top: margins.top, leading: margins.leading, bottom: margins.bottom, trailing: margins.trailing),
+      size: Size(width: environment.width, height: environment.height), margins: environment.appliedMargins,
       scale: environment.displayScale, isRightToLeft: settings.isRightToLeft, family: environment.family)
     let style = ViewStyle(textSize: settings.textSize, colorScheme: scheme, isTextBold: settings.isTextBold)
     // Less than for a picture: the timelines of all extensions wait for this.

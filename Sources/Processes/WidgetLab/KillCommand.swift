@@ -152,11 +152,7 @@ struct SuspendCommand: AsyncParsableCommand {
   var process: String
 
   func run() async throws {
-    try await reporting {
-      let cluster = try options.cluster()
-      let done = try await Suspension(cluster: cluster).set(try cluster.process(process), isStopped: true)
-      Output.print("suspended \(done)")
-    }
+    try await Suspension.set(process, of: options, isStopped: true)
   }
 }
 
@@ -181,11 +177,7 @@ struct ResumeCommand: AsyncParsableCommand {
   var process: String
 
   func run() async throws {
-    try await reporting {
-      let cluster = try options.cluster()
-      let done = try await Suspension(cluster: cluster).set(try cluster.process(process), isStopped: false)
-      Output.print("resumed \(done)")
-    }
+    try await Suspension.set(process, of: options, isStopped: false)
   }
 }
 
@@ -193,6 +185,15 @@ struct ResumeCommand: AsyncParsableCommand {
 struct Suspension {
   let cluster: ClusterFacts
   private static let patience = Duration.seconds(2)
+
+  /// Stops or continues the process that a user named, and prints it.
+  static func set(_ process: String, of options: InstanceOptions, isStopped: Bool) async throws {
+    try await reporting {
+      let cluster = try options.cluster()
+      let done = try await Suspension(cluster: cluster).set(try cluster.process(process), isStopped: isStopped)
+      Output.print("\(isStopped ? "suspended" : "resumed") \(done)")
+    }
+  }
 
   /// Sends the signal and waits for its effect.
   ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Messages
 
 // Source of all: `ActivityKit` of the iOS 18 SDK.

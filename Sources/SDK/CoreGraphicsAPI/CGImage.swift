@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 public import Foundation
 
 /// A bitmap. Source: `CoreGraphics.CGImage`. It has the bytes of the file that it comes from, and not the pixels.
@@ -102,12 +103,9 @@ struct PNGWriter {
     guard width > 0, height > 0, bytesPerRow >= width * 4, pixels.count >= bytesPerRow * (height - 1) + width * 4 else {
       return nil
     }
-    var header = Self.number(width) + Self.number(height)
-    // 8 bits, red, green, blue and opacity, no interlacing.
-    header += [8, 6, 0, 0, 0]
     return Data(
-      [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + Self.chunk("IHDR", header)
-        + Self.chunk("IDAT", Self.stored(rows(pixels))) + Self.chunk("IEND", []))
+      PNGFile.start(width: width, height: height) + PNGFile.chunk("IDAT", Self.stored(rows(pixels)))
+        + PNGFile.chunk("IEND", []))
   }
 
   /// Each row after the number of its filter: none.
@@ -154,20 +152,6 @@ struct PNGWriter {
       low = (low + UInt32(byte)) % 65_521
       high = (high + low) % 65_521
     }
-    return result + number(Int(high << 16 | low))
-  }
-
-  private static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
-    let body = Array(name.utf8) + content
-    let check = ~body.reduce(UInt32.max) { table[Int(($0 ^ UInt32($1)) & 0xFF)] ^ ($0 >> 8) }
-    return number(content.count) + body + number(Int(check))
-  }
-
-  /// Four bytes, the highest first.
-  private static func number(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(value >> $0 & 0xFF) } }
-
-  /// Of the cyclic redundancy check.
-  private static let table: [UInt32] = (0..<256).map { index in
-    (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
+    return result + [high >> 8, high, low >> 8, low].map { UInt8($0 & 0xFF) }
   }
 }

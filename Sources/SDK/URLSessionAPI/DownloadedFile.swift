@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import CPlatform
 import Foundation
 import Glibc
@@ -149,7 +150,6 @@ enum FileDigest {
     guard fstat(descriptor, &status) == 0, Int64(status.st_size) <= limit else { return nil }
     var digest = [UInt8](repeating: 0, count: 32)
     guard digest_sha256_of_file(descriptor, limit, &digest) == 0 else { return nil }
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    return digest.hexadecimal
   }
 }

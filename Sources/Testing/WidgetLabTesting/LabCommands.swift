@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cluster
 public import Foundation
 import Glibc
 
@@ -88,7 +89,7 @@ extension LabCluster {
   /// - Throws: `LabError` for anything but status 200.
   public func fetch(_ path: String) async throws -> Data {
     guard let provider = ready.provider else { throw LabError("the configuration of this cluster has no provider") }
-    let answer = try await PlainHTTP.get(provider + path)
+    let answer = try await LocalHTTP.request(provider + path)
     guard answer.status == 200 else { throw LabError("\(path): status \(answer.status)") }
     return answer.body
   }
@@ -99,7 +100,7 @@ extension LabCluster {
   @discardableResult
   public func post(_ path: String, json: String) async throws -> Data {
     guard let provider = ready.provider else { throw LabError("the configuration of this cluster has no provider") }
-    let answer = try await PlainHTTP.post(provider + path, json: Data(json.utf8))
+    let answer = try await LocalHTTP.request(provider + path, json: Data(json.utf8))
     guard (200..<300).contains(answer.status) else { throw LabError("\(path): status \(answer.status)") }
     return answer.body
   }

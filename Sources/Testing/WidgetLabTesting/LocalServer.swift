@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cluster
 import Dispatch
 package import Foundation
 import Glibc
@@ -48,15 +49,12 @@ package final class LocalServer: Sendable {
   }
 
   private struct State {
-    var connections: Set<Int32> = []
-    var connectionCount = 0
     var requests: [Request] = []
-    var isOver = false
   }
 
   /// The port on 127.0.0.1.
-  package let port: UInt16
-  private let listener: Int32
+  package var port: UInt16 { listener.port }
+  private let listener: LocalListener
   private let answer: @Sendable (Request) -> Reply
   private let state = Mutex(State())
   private let gate = DispatchSemaphore(value: 0)
@@ -65,25 +63,12 @@ package final class LocalServer: Sendable {
 
   /// Listens on a free port, and handles each request on a separate thread.
   ///
-  /// - Throws: `cannotConnectToHost` when no port is free.
+  /// - Throws: an error when no port is free.
   package init(_ answer: @escaping @Sendable (Request) -> Reply) throws {
     self.answer = answer
     (arrivals, arrive) = AsyncStream.makeStream()
-    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let descriptor = listener
-    let result = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw -> Int32 in
-        guard bind(descriptor, raw, size) == 0, listen(descriptor, 64) == 0 else { return -1 }
-        return getsockname(descriptor, raw, &size)
-      }
-    }
-    guard result == 0 else { throw URLError(.cannotConnectToHost) }
-    port = UInt16(bigEndian: address.sin_port)
-    Thread { self.accept() }.start()
+    listener = try LocalListener()
+    listener.accept { self.serve($0) }
   }
 
   /// The URL of a path on this server.
@@ -95,7 +80,7 @@ package final class LocalServer: Sendable {
   /// The requests received, in order.
   package var requests: [Request] { state.withLock { $0.requests } }
   /// The number of connections accepted.
-  package var connectionCount: Int { state.withLock { $0.connectionCount } }
+  package var connectionCount: Int { listener.connectionCount }
 
   /// The next request that arrives.
   package func next() async -> Request? {
@@ -108,29 +93,9 @@ package final class LocalServer: Sendable {
 
   /// Closes all connections, and accepts no more.
   package func stop() {
-    let connections = state.withLock { state in
-      state.isOver = true
-      return state.connections
-    }
-    for connection in connections { shutdown(connection, Int32(SHUT_RDWR)) }
-    shutdown(listener, Int32(SHUT_RDWR))
+    listener.stop()
     for _ in 0..<64 { gate.signal() }
     arrive.finish()
-  }
-
-  private func accept() {
-    while true {
-      let connection = Glibc.accept(listener, nil, nil)
-      guard connection >= 0 else { break }
-      let isOver = state.withLock { state in
-        state.connections.insert(connection)
-        state.connectionCount += 1
-        return state.isOver
-      }
-      if isOver { shutdown(connection, Int32(SHUT_RDWR)) }
-      Thread { self.serve(connection) }.start()
-    }
-    close(listener)
   }
 
   private func serve(_ connection: Int32) {
@@ -140,8 +105,6 @@ package final class LocalServer: Sendable {
       arrive.yield(request)
       guard send(answer(request), for: request, on: connection) else { break }
     }
-    state.withLock { _ = $0.connections.remove(connection) }
-    close(connection)
   }
 
   private func read(_ connection: Int32, _ buffer: inout Data) -> Request? {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import BusTesting
 import Crypto
 import Foundation
@@ -232,12 +233,7 @@ final class ModelOwner: Sendable {
 }
 
 /// The SHA-256 of bytes, as hexadecimal digits.
-func digest(_ bytes: [UInt8]) -> String {
-  SHA256.hash(data: bytes).map { byte in
-    let text = String(byte, radix: 16)
-    return text.count < 2 ? "0" + text : text
-  }.joined()
-}
+func digest(_ bytes: [UInt8]) -> String { SHA256.hash(data: bytes).hexadecimal }
 
 /// Returns bytes without a short repeating pattern.
 func figures(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }

@@ -12,40 +12,9 @@ import WidgetLabTesting
   private static let widget = SampleFixture.widgetExtension
   private static let figures = "com.example.CaffeineTracker.Widget.figures"
 
-  private static let configuration = """
-    device:
-      name: \(LiveFixture.device)
-      version: "26.0"
-    appGroups:
-      - group.com.example.CaffeineTracker
-    apps:
-      - bundle: com.example.CaffeineTracker
-        executable: containing-app
-        entitlements: {aps-environment: development}
-        environment:
-          CAFFEINE_FIGURES_URL: ${provider.url}/figures?size=65536&bytesPerSecond=131072
-    extensions:
-      - bundle: com.example.CaffeineTracker.Widget
-        executable: widget-extension
-        entitlements: {aps-environment: development}
-        environment:
-          CAFFEINE_FIGURES_URL: ${provider.url}/figures?size=393216&holdAt=196608
-          CAFFEINE_SERVER_URL: ${provider.url}
-    provider:
-      executable: provider-server
-      arguments:
-        - --apns-url=${pushServer.url}
-        - --apns-ca=${pushServer.ca}
-        - --apns-key=${pushServer.key}
-        - --apns-key-id=${pushServer.keyID}
-        - --apns-team-id=${pushServer.teamID}
-    pushServer: {}
-    settings:
-      developerMode: true
-      suspendAfter: 0.5
-      callDeadline: 60
-      limiterFirst: 0
-    """
+  private static let configuration = SampleFixture.configuration(
+    app: "${provider.url}/figures?size=65536&bytesPerSecond=131072",
+    widget: "${provider.url}/figures?size=393216&holdAt=196608", settings: ["suspendAfter: 0.5"])
 
   @Test func `all laws hold for the sample with a kill, and each is broken by a mistake in the journal`() async throws {
     for round in 1...LiveTrait.rounds {

@@ -110,36 +110,20 @@ struct ActivitiesFixture: Sendable {
     _ event: String, _ aps: String, to arguments: [String] = ["--activity", "1"], timestamp: Int, priority: Int = 10
   ) async throws -> UUID {
     let payload = #"{"aps":{"event":"\#(event)","timestamp":\#(timestamp),\#(aps)}}"#
-    return try await send(["--type", "liveactivity", "--priority", "\(priority)"] + arguments, payload)
+    return try await cluster.push(
+      ["--type", "liveactivity", "--priority", "\(priority)"] + arguments, payload: payload)
   }
 
   /// Sends a push that tells the app in the background what to do.
   func tell(_ story: String) async throws {
-    let id = try await send(
-      ["--type", "background"], #"{"aps":{"content-available":1},"story":"\#(story)"}"#)
+    let id = try await cluster.push(
+      ["--type", "background"], payload: #"{"aps":{"content-available":1},"story":"\#(story)"}"#)
     try await step(id, .handled)
-  }
-
-  private func send(_ arguments: [String], _ payload: String) async throws -> UUID {
-    struct Answer: Decodable { let uniqueID: UUID }
-    let file = cluster.folder + "/payload-\(UUID().uuidString).json"
-    try Data(payload.utf8).write(to: URL(fileURLWithPath: file))
-    let all = ["push", "--json"] + arguments + ["--payload", file]
-    let output = try await cluster.attempt(all)
-    guard output.status == 0 else {
-      throw LabError("\(all) exited with \(output.status): \(output.output)\(output.errors)")
-    }
-    return try JSONDecoder().decode(Answer.self, from: Data(output.output.utf8)).uniqueID
   }
 
   /// Waits for a step of a push.
   @discardableResult
   func step(_ push: UUID, _ name: PushStep.Name, _ detail: String = "") async throws -> LabEnvelope {
-    try await journal.waitFor("\(name.rawValue) \(detail): push \(push)") { envelope in
-      guard let progress = envelope.reading(PushProgress.self), progress.uniqueID == push,
-        progress.step.name == name
-      else { return false }
-      return detail.isEmpty || progress.step.detail?.contains(detail) == true
-    }
+    try await cluster.step(push, name, detail)
   }
 }

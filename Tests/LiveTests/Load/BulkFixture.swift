@@ -21,31 +21,12 @@ struct BulkFixture: Sendable {
     _ name: String, count: Int, path: String, suspendAfter: Double = 0.3, settings: [String] = [],
     _ body: @Sendable (BulkFixture) async throws -> Void
   ) async throws {
-    let configuration = """
-      device:
-        name: \(LiveFixture.device)
-      appGroups:
-        - \(LiveFixture.group)
-      extensions:
-        - bundle: com.example.Trial.Widget
-          executable: FixtureHandlers
-          environment:
-            TRIAL_FORM: bulk
-            TRIAL_GROUP: \(LiveFixture.group)
-            TRIAL_URLS: ${provider.url}\(path)
-            TRIAL_COUNT: \(count)
-      provider:
-        executable: provider-server
-      settings:
-        developerMode: true
-        suspendAfter: \(suspendAfter)
-        callDeadline: 60
-        limiterFirst: 0
-      """
-    let text = configuration + settings.map { "\n  \($0)" }.joined()
+    let configuration = TrialCluster.yaml(
+      widget: ["TRIAL_FORM: bulk", "TRIAL_URLS: ${provider.url}\(path)", "TRIAL_COUNT: \(count)"],
+      settings: ["suspendAfter: \(suspendAfter)", "limiterFirst: 0"] + settings)
     let rounds = LiveTrait.rounds
     for _ in 1...(isLong ? 1 : rounds) {
-      try await LabCluster.with(name, configuration: text) { cluster in
+      try await LabCluster.with(name, configuration: configuration) { cluster in
         try await body(BulkFixture(cluster: cluster, journal: cluster.journal, count: count, path: path))
       }
     }

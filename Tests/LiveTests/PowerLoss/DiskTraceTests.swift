@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import Testing
 
@@ -7,9 +8,7 @@ import Testing
 @Suite struct `The trace of a disk` {
   private static let folder = "/t/f"
 
-  private func hex(_ text: String) -> String {
-    text.utf8.map { "\\x" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-  }
+  private func hex(_ text: String) -> String { text.utf8.map { "\\x" + [$0].hexadecimal }.joined() }
 
   private func file(_ name: String) -> String { hex(Self.folder + "/" + name) }
 

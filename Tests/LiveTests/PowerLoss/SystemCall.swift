@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 
 /// One system call of a traced process: the line that `strace -f -y -xx -ttt -T` writes about it.
@@ -33,7 +34,7 @@ struct SystemCall: Sendable {
   ///
   /// - Throws: `Malformed` for a line that is not understood.
   static func all(in trace: Data, below folder: String) throws -> [SystemCall] {
-    let mark = folder.utf8.flatMap { Array("\\x\(hex($0))".utf8) }
+    let mark = folder.utf8.flatMap { Array("\\x\([$0].hexadecimal)".utf8) }
     var unfinished: [String: (text: [UInt8], began: Moment)] = [:]
     var calls: [SystemCall] = []
     var number = 0
@@ -113,8 +114,6 @@ struct SystemCall: Sendable {
     }
     return false
   }
-
-  private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 }
 
 /// Reads the text of one call.

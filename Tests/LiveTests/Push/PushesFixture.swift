@@ -80,29 +80,13 @@ struct PushesFixture: Sendable {
 
   /// Sends a push, and returns its id.
   func push(_ arguments: String..., payload: String? = nil) async throws -> UUID {
-    struct Answer: Decodable { let uniqueID: UUID }
-    var all = ["push", "--json"] + arguments
-    if let payload {
-      let file = cluster.folder + "/payload-\(UUID().uuidString).json"
-      try Data(payload.utf8).write(to: URL(fileURLWithPath: file))
-      all += ["--payload", file]
-    }
-    let output = try await cluster.attempt(all)
-    guard output.status == 0 else {
-      throw LabError("\(all) exited with \(output.status): \(output.output)\(output.errors)")
-    }
-    return try JSONDecoder().decode(Answer.self, from: Data(output.output.utf8)).uniqueID
+    try await cluster.push(arguments, payload: payload)
   }
 
   /// Waits for a step of a push; `detail` selects one of several with the same name.
   @discardableResult
   func step(_ push: UUID, _ name: PushStep.Name, _ detail: String = "") async throws -> LabEnvelope {
-    try await journal.waitFor("\(name.rawValue) \(detail): push \(push)") { envelope in
-      let (id, step) = envelope.pushStep ?? (nil, nil)
-      guard id == push, step?.name == name else { return false }
-      // Foundation's `contains` is false for an empty string.
-      return detail.isEmpty || step?.detail?.contains(detail) == true
-    }
+    try await cluster.step(push, name, detail)
   }
 
   /// All steps of a push that the device has reported.
@@ -151,5 +135,34 @@ extension LabEnvelope {
     if let progress = reading(PushProgress.self) { return (progress.uniqueID, progress.step) }
     if let logged = reading(PushLogged.self) { return (logged.uniqueID, logged.step) }
     return nil
+  }
+}
+
+extension LabCluster {
+  /// Sends a push, and returns its id.
+  func push(_ arguments: [String], payload: String?) async throws -> UUID {
+    struct Answer: Decodable { let uniqueID: UUID }
+    var all = ["push", "--json"] + arguments
+    if let payload {
+      let file = folder + "/payload-\(UUID().uuidString).json"
+      try Data(payload.utf8).write(to: URL(fileURLWithPath: file))
+      all += ["--payload", file]
+    }
+    let output = try await attempt(all)
+    guard output.status == 0 else {
+      throw LabError("\(all) exited with \(output.status): \(output.output)\(output.errors)")
+    }
+    return try JSONDecoder().decode(Answer.self, from: Data(output.output.utf8)).uniqueID
+  }
+
+  /// Waits for a step of a push; `detail` selects one of several with the same name.
+  @discardableResult
+  func step(_ push: UUID, _ name: PushStep.Name, _ detail: String = "") async throws -> LabEnvelope {
+    try await journal.waitFor("\(name.rawValue) \(detail): push \(push)") { envelope in
+      let (id, step) = envelope.pushStep ?? (nil, nil)
+      guard id == push, step?.name == name else { return false }
+      // Foundation's `contains` is false for an empty string.
+      return detail.isEmpty || step?.detail?.contains(detail) == true
+    }
   }
 }

@@ -47,41 +47,10 @@ struct SampleFixture: Sendable {
   ///   - app, widget: the URLs of their downloads; empty for none.
   ///   - settings: lines of `name: value`.
   static func configuration(app: String, widget: String, settings: [String]) -> String {
-    """
-    device:
-      name: \(LiveFixture.device)
-      version: "26.0"
-    appGroups:
-      - group.com.example.CaffeineTracker
-    apps:
-      - bundle: com.example.CaffeineTracker
-        executable: containing-app
-        entitlements: {aps-environment: development}
-        environment:
-          CAFFEINE_FIGURES_URL: "\(app)"
-    extensions:
-      - bundle: com.example.CaffeineTracker.Widget
-        executable: widget-extension
-        entitlements: {aps-environment: development}
-        environment:
-          CAFFEINE_FIGURES_URL: "\(widget)"
-          CAFFEINE_SERVER_URL: ${provider.url}
-    provider:
-      executable: provider-server
-      arguments:
-        - --apns-url=${pushServer.url}
-        - --apns-ca=${pushServer.ca}
-        - --apns-key=${pushServer.key}
-        - --apns-key-id=${pushServer.keyID}
-        - --apns-team-id=${pushServer.teamID}
-        - --apns-retry=1
-        - --apns-pause=1
-    pushServer: {}
-    settings:
-      developerMode: true
-      callDeadline: 60
-      limiterFirst: 0
-    """ + settings.map { "\n  \($0)" }.joined()
+    var sample = SampleCluster()
+    (sample.app, sample.widget) = (app, widget)
+    sample.settings = ["callDeadline: 60", "limiterFirst: 0"] + settings
+    return sample.yaml
   }
 
   /// The extension downloads nothing: it sends a request to the backend in `getTimeline`.

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FidelityRules
-import Foundation
 import Testing
 
 /// The inputs that the fuzzer (`scripts/fuzz`) begins with, checked against the laws in every test run.
 @Suite struct `The property list corpus` {
   @Test func `every Info.plist of the corpus obeys the property list laws`() throws {
-    let files = try FileManager.default.contentsOfDirectory(
-      at: Repository.corpus("plist"), includingPropertiesForKeys: nil)
-    #expect(files.count > 15)
-    for file in files {
-      let bytes = Array(try Data(contentsOf: file))
-      for input in [bytes, bytes.dropLast(), Array(bytes.prefix(bytes.count / 2))] {
-        let law = PropertyListLaws.broken(by: Array(input))
-        #expect(law == nil, "\(file.lastPathComponent), its first \(input.count) bytes: \(law ?? "")")
-      }
-    }
+    try Corpus("plist").expectLawful(.wholeAndTwoPrefixes, moreThan: 15) { PropertyListLaws.broken(by: $0) }
   }
 }

@@ -116,6 +116,9 @@ size_t checksum_fold(const void *bytes, size_t count, uint32_t *sum);
 // In C, because the same code in Swift is about ten times as slow in a debug build, and an author's process links no
 // cryptographic library.
 
+/// Writes the SHA-256 of bytes to `digest` (32 bytes).
+void digest_sha256(const void *bytes, size_t count, uint8_t *digest);
+
 /// Writes the SHA-256 of the rest of a file to `digest` (32 bytes). Returns -1 with the reason in errno; EFBIG when more
 /// than `limit` bytes follow.
 int digest_sha256_of_file(int descriptor, int64_t limit, uint8_t *digest);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import AsyncHTTPClient
 import Crypto
 import DeviceRules
@@ -315,7 +316,7 @@ struct AuthenticationOffer: Sendable, Hashable {
   private func hash(_ text: String) -> String {
     let bytes = Data(text.utf8)
     return parameters["algorithm"]?.lowercased() == "sha-256"
-      ? WholeFile.hexadecimal(SHA256.hash(data: bytes)) : WholeFile.hexadecimal(Insecure.MD5.hash(data: bytes))
+      ? SHA256.hash(data: bytes).hexadecimal : Insecure.MD5.hash(data: bytes).hexadecimal
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Crypto
 import DeviceRules
 import Foundation
@@ -156,7 +157,7 @@ final class PartFile {
   }
 
   /// The digest of the whole file, as hexadecimal digits.
-  var sha256: String { WholeFile.hexadecimal(hash.finalize()) }
+  var sha256: String { hash.finalize().hexadecimal }
 }
 
 /// The file of an upload as a request body, in pieces that are read when the connection takes them.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Crypto
 import Foundation
 
@@ -86,12 +87,7 @@ enum WholeFile {
   }
 
   /// A file name for an arbitrary text: the first 16 hexadecimal digits of its SHA-256.
-  static func name(for text: String) -> String { String(hexadecimal(SHA256.hash(data: Array(text.utf8))).prefix(16)) }
-
-  static func hexadecimal(_ digest: some Digest) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-  }
+  static func name(for text: String) -> String { SHA256.hash(data: Array(text.utf8)).prefix(8).hexadecimal }
 }
 
 /// A system error for a file.

@@ -85,7 +85,7 @@ package struct StoredTimeline: Sendable {
     images = sent.filter { used.contains($0.key) }
     self.bytes = bytes
     policy = reply.policy
-    digest = hash.finalize().prefix(8).map { String(format: "%02x", $0) }.joined()
+    digest = hash.finalize().prefix(8).hexadecimal
     let omitted = reply.omitted + sorted.count - kept.count
     note = omitted > 0 ? "\(omitted) entries over the limit of \(limits.entries) are left out" : nil
   }
@@ -124,7 +124,7 @@ package struct StoredTimeline: Sendable {
       throw TimelineFault(.tooLarge, "bytes: the images exceed the limit of \(limits.bytes) bytes")
     }
     for (digest, data) in images {
-      guard SHA256.hash(data: data).map({ String(format: "%02x", $0) }).joined() == digest else {
+      guard SHA256.hash(data: data).hexadecimal == digest else {
         throw TimelineFault(.failed, "an image does not have the digest \(digest.start(bytes: 64))")
       }
       if let file = try? ImageFile(header: data), file.area > limits.imageArea {
@@ -339,7 +339,7 @@ extension EntryTransition.Timing {
 
 extension SHA256.Digest {
   /// The first 16 hexadecimal digits.
-  fileprivate var text: String { prefix(8).map { String(format: "%02x", $0) }.joined() }
+  fileprivate var text: String { prefix(8).hexadecimal }
 }
 
 extension ViewArchive {

@@ -94,5 +94,3 @@ void lazy_canvas_mix(
 size_t lazy_compressed_limit(size_t size);
 /// Compresses bytes in the zlib format, fast. Returns the size of the result, 0 without memory.
 size_t lazy_compress(uint8_t *result, size_t limit, const uint8_t *bytes, size_t size);
-/// The CRC-32 of bytes after others, whose CRC-32 is `start`; 0 for the first.
-uint32_t lazy_checksum(uint32_t start, const uint8_t *bytes, size_t size);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import Archive
+
 /// The ports of the misbehaving server, all on 127.0.0.1.
 package struct ServerPorts: Sendable {
   /// The port of the URLs that the sample loads.
@@ -261,18 +264,8 @@ package enum Coding {
 
   private static func words(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
 
-  private static let table: [UInt32] = (0..<256).map { index in
-    (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xedb8_8320 ^ (value >> 1) : value >> 1 }
-  }
-
   /// CRC-32 of RFC 1952.
   private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-    table.withUnsafeBufferPointer { table in
-      ~bytes.withUnsafeBufferPointer { all in
-        var value: UInt32 = 0xffff_ffff
-        for byte in all { value = table[Int((value ^ UInt32(byte)) & 255)] ^ (value >> 8) }
-        return value
-      }
-    }
+    bytes.withUnsafeBytes { Checksum.crc32(of: $0) }
   }
 }

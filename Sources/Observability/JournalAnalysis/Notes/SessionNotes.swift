@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import Foundation
 import Messages
 
@@ -124,7 +125,7 @@ extension DefaultsValue {
     case .real(let value): "\(value)"
     case .bool(let value): value ? "true" : "false"
     case .date(let value): value.formatted(.iso8601)
-    case .data(let value): "<" + value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + ">"
+    case .data(let value): "<" + value.hexadecimal + ">"
     case .array(let values): "(\(values.map(\.text).joined(separator: ", ")))"
     case .dictionary(let values):
       "{\(values.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value.text)" }.joined(separator: ", "))}"

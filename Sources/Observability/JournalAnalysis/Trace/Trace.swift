@@ -264,25 +264,38 @@ extension Trace {
 
   // MARK: JSON
 
+  /// One step in JSON. Times are seconds.
+  package struct Line: Encodable {
+    let sequence: UInt64
+    let time: Double
+    let waited: Double?
+    let after: UInt64?
+    let kind: String
+    let from: String
+    let to: String
+    let fromGeneration: UInt32
+    let toGeneration: UInt32
+    /// Of the envelope; `nil` is left out.
+    var id: String?
+    let attempt: UInt16
+    let mark: String?
+    /// The process that started or ended; `nil` is left out.
+    package var subject: String?
+    let note: String
+
+    /// - Parameter name: the name of a process.
+    package init(_ step: Step, name: (Address) -> String) {
+      let header = step.envelope.header
+      (sequence, time) = (step.sequence, Double(step.time) / 1e6)
+      (waited, after) = (step.waited.map { Double($0) / 1e6 }, step.after)
+      (kind, from, to) = (header.kind.name, name(header.source), name(header.destination))
+      (fromGeneration, toGeneration) = (header.sourceGeneration, header.destinationGeneration)
+      (attempt, mark, note) = (header.attempt, step.note.mark.word, step.note.text)
+    }
+  }
+
   /// The trace as one JSON object. Times are seconds.
   package struct Report: Encodable {
-    /// One step.
-    struct Line: Encodable {
-      let sequence: UInt64
-      let time: Double
-      let waited: Double?
-      let after: UInt64?
-      let kind: String
-      let from: String
-      let to: String
-      let fromGeneration: UInt32
-      let toGeneration: UInt32
-      let id: String
-      let attempt: UInt16
-      let mark: String?
-      let note: String
-    }
-
     let session: String?
     let owner: String?
     let correlation: String?
@@ -301,13 +314,9 @@ extension Trace {
       generations: generations, exits: exits, redeliveries: redeliveries, isAcknowledged: isAcknowledged,
       total: Double(total) / 1e6,
       steps: steps.map { step in
-        let header = step.envelope.header
-        return Report.Line(
-          sequence: step.sequence, time: Double(step.time) / 1e6, waited: step.waited.map { Double($0) / 1e6 },
-          after: step.after, kind: header.kind.name, from: header.source.text, to: header.destination.text,
-          fromGeneration: header.sourceGeneration, toGeneration: header.destinationGeneration,
-          id: header.id.text, attempt: header.attempt, mark: step.note.mark.word,
-          note: step.note.text)
+        var line = Line(step, name: \.text)
+        line.id = step.envelope.header.id.text
+        return line
       })
   }
 }

@@ -71,48 +71,21 @@ struct ChaosHome: Sendable {
     func url(_ owner: ChaosVictim) -> String {
       server?.url(for: owner) ?? "${provider.url}" + (sessions[owner].flatMap { files[$0] } ?? "")
     }
+    var sample = SampleCluster()
+    (sample.app, sample.widget) = (url(.app), url(.widgetExtension))
+    sample.arguments = ["--fresh-for=1"]
+    sample.settings =
+      [
+        "suspendAfter: 0.3",
+        "completionDeadline: 30",
+        "limiterFirst: 0.2       # seconds; the device's limiter would delay tasks by minutes after some wakes",
+        "limiterMax: 2",
+        "redeliverAfter: 1       # after an eviction",
+        "advancePatience: 1",
+      ] + (server == nil ? [] : ["resumeAfter: 0.1", "resumeAfterMax: 1"])
     return """
       # The cluster of a campaign of `widgetlab chaos`: the sample, with short downloads and figures that age in a second.
-      device:
-        name: iphone
-        model: iPhone 16
-        platform: iOS
-        version: "26.0"
-      appGroups:
-        - group.com.example.CaffeineTracker
-      apps:
-        - bundle: com.example.CaffeineTracker
-          executable: containing-app
-          entitlements: {aps-environment: development}
-          environment:
-            CAFFEINE_FIGURES_URL: \(url(.app))
-      extensions:
-        - bundle: com.example.CaffeineTracker.Widget
-          executable: widget-extension
-          entitlements: {aps-environment: development}
-          environment:
-            CAFFEINE_FIGURES_URL: \(url(.widgetExtension))
-            CAFFEINE_SERVER_URL: ${provider.url}
-      provider:
-        executable: provider-server
-        arguments:
-          - --fresh-for=1
-          - --apns-url=${pushServer.url}
-          - --apns-ca=${pushServer.ca}
-          - --apns-key=${pushServer.key}
-          - --apns-key-id=${pushServer.keyID}
-          - --apns-team-id=${pushServer.teamID}
-          - --apns-retry=1
-          - --apns-pause=1
-      pushServer: {}
-      settings:
-        developerMode: true
-        suspendAfter: 0.3
-        completionDeadline: 30
-        limiterFirst: 0.2       # seconds; the device's limiter would delay tasks by minutes after some wakes
-        limiterMax: 2
-        redeliverAfter: 1       # after an eviction
-        advancePatience: 1\(server == nil ? "" : "\n  resumeAfter: 0.1\n  resumeAfterMax: 1")
+      \(sample.yaml)
       """
   }
 }

@@ -4,7 +4,6 @@ import Archive
 import ArgumentParser
 import ChaosCampaign
 import Cluster
-import Crypto
 import Foundation
 import Journal
 import JournalAnalysis
@@ -132,7 +131,7 @@ struct ChaosTrial {
     var digests: [String: String] = [:]
     for (session, path) in ChaosHome.files {
       let bytes = try await LocalRequest.send(provider + path, within: .seconds(20))
-      digests[session] = SHA256.hash(data: bytes).map { String(format: "%02x", $0) }.joined()
+      digests[session] = ContentDigest.hexadecimal(of: bytes)
     }
     return digests
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import ChaosCampaign
-import Crypto
-import Dispatch
+import Cluster
 import Foundation
 import Glibc
 import Messages
@@ -30,25 +30,24 @@ final class MisbehavingServer: Sendable {
     var armed: [Armed] = []
     var lastID = 0
     var served: [DownloadJudge.Served] = []
-    var connections: Set<Int32> = []
-    var isOver = false
   }
 
-  private let listeners: [ListeningSocket]
+  private let listeners: [LocalListener]
   private let ports: ServerPorts
   private let state = Mutex(State())
 
   /// - Throws: a command error when no port is free.
   init() throws {
-    let main = try ListeningSocket()
-    let other = try ListeningSocket()
-    let secure = try SecurePort.all.map { ($0, try ListeningSocket()) }
+    let main = try Self.listener()
+    let other = try Self.listener()
+    let secure = try SecurePort.all.map { ($0, try Self.listener()) }
     ports = ServerPorts(
       main: main.port, other: other.port, secure: Dictionary(uniqueKeysWithValues: secure.map { ($0.name, $1.port) }))
     listeners = [main, other] + secure.map(\.1)
-    for listener in [main, other] { accept(listener) { self.serve($0) } }
+    for listener in [main, other] { listener.accept { self.serve(ServerConnection($0)) } }
     for (port, listener) in secure {
-      accept(listener) { connection in
+      listener.accept { descriptor in
+        let connection = ServerConnection(descriptor)
         var hello = [UInt8](repeating: 0, count: 4096)
         guard recv(connection.descriptor, &hello, hello.count, 0) > 0 else { return }
         _ = connection.perform(port.actions)
@@ -100,36 +99,16 @@ final class MisbehavingServer: Sendable {
     return permitted
   }
 
-  static func hash(_ bytes: [UInt8]) -> String { SHA256.hash(data: bytes).map { String(format: "%02x", $0) }.joined() }
+  static func hash(_ bytes: [UInt8]) -> String { ContentDigest.hexadecimal(of: Data(bytes)) }
 
   /// Ends all connections, and accepts no more.
-  func stop() {
-    let connections = state.withLock { state in
-      state.isOver = true
-      return state.connections
-    }
-    for connection in connections { shutdown(connection, Int32(SHUT_RDWR)) }
-    for listener in listeners { shutdown(listener.descriptor, Int32(SHUT_RDWR)) }
-  }
+  func stop() { for listener in listeners { listener.stop() } }
 
-  private func accept(_ listener: ListeningSocket, _ serve: @escaping @Sendable (ServerConnection) -> Void) {
-    Thread.detachNewThread {
-      while true {
-        let descriptor = Glibc.accept(listener.descriptor, nil, nil)
-        if descriptor < 0, errno == EINTR || errno == ECONNABORTED { continue }
-        guard descriptor >= 0 else { break }
-        let isOver = self.state.withLock { state in
-          state.connections.insert(descriptor)
-          return state.isOver
-        }
-        if isOver { shutdown(descriptor, Int32(SHUT_RDWR)) }
-        Thread.detachNewThread {
-          serve(ServerConnection(descriptor))
-          self.state.withLock { _ = $0.connections.remove(descriptor) }
-          close(descriptor)
-        }
-      }
-      close(listener.descriptor)
+  private static func listener() throws -> LocalListener {
+    do {
+      return try LocalListener()
+    } catch {
+      throw CommandError(Exit.broken, "the server of the downloads has no port: \(error)", at: "127.0.0.1")
     }
   }
 
@@ -163,32 +142,6 @@ final class MisbehavingServer: Sendable {
       return behaviour
     }
     return behaviour?.answer(turn) ?? turn.good()
-  }
-}
-
-/// A socket that listens on a free port of 127.0.0.1.
-private struct ListeningSocket {
-  let descriptor: Int32
-  let port: UInt16
-
-  init() throws {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let result = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw -> Int32 in
-        guard bind(descriptor, raw, size) == 0, listen(descriptor, 256) == 0 else { return -1 }
-        return getsockname(descriptor, raw, &size)
-      }
-    }
-    guard result == 0 else {
-      throw CommandError(
-        Exit.broken, "the server of the downloads has no port: \(String(cString: strerror(errno)))", at: "127.0.0.1")
-    }
-    self.descriptor = descriptor
-    port = UInt16(bigEndian: address.sin_port)
   }
 }
 
@@ -275,67 +228,16 @@ private struct ServerConnection {
   }
 }
 
-/// An HTTP request to the provider of a campaign's cluster, over a plain socket. It is enough for a server on this
-/// machine that sends the length of its response.
+/// A request to the provider of a campaign's cluster.
 enum LocalRequest {
-  /// Why there is no response.
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
-  }
-
   /// Sends a request, and returns the body of a response with a status of 200 to 299.
   ///
   /// - Parameter json: the body of a POST; `nil` for a GET.
   static func send(_ url: String, json: String? = nil, within limit: Duration = .seconds(2)) async throws -> Data {
-    guard let parts = URLComponents(string: url), let host = parts.host, let port = parts.port else {
-      throw Failure(description: "\(url) has no host and port")
+    let answer = try await LocalHTTP.request(url, json: json.map { Data($0.utf8) }, within: limit)
+    guard (200..<300).contains(answer.status) else {
+      throw LocalHTTP.Failure(description: "\(url): \(answer.head.prefix(60))")
     }
-    let path = parts.percentEncodedPath + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
-    let content = json.map { "Content-Type: application/json\r\nContent-Length: \($0.utf8.count)\r\n" } ?? ""
-    let head =
-      "\(json == nil ? "GET" : "POST") \(path) HTTP/1.1\r\nHost: \(host):\(port)\r\n\(content)Connection: close\r\n\r\n"
-    let bytes: Data = try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async {
-        continuation.resume(
-          with: Result { try exchange(Array((head + (json ?? "")).utf8), host, UInt16(port), within: limit) })
-      }
-    }
-    guard let end = bytes.range(of: Data("\r\n\r\n".utf8)),
-      let status = String(decoding: bytes.prefix(32), as: UTF8.self).split(separator: " ").dropFirst().first,
-      status.hasPrefix("2")
-    else { throw Failure(description: "\(url): \(String(decoding: bytes.prefix(60), as: UTF8.self))") }
-    return Data(bytes[end.upperBound...])
-  }
-
-  private static func exchange(_ request: [UInt8], _ host: String, _ port: UInt16, within limit: Duration) throws
-    -> Data
-  {
-    func failure() -> Failure { Failure(description: "\(host):\(port): \(String(cString: strerror(errno)))") }
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw failure() }
-    defer { close(descriptor) }
-    var time = timeval(tv_sec: Int(limit.components.seconds), tv_usec: 0)
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    guard inet_pton(AF_INET, host, &address.sin_addr) == 1 else { throw failure() }
-    let connected = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    guard connected == 0, Glibc.send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
-      throw failure()
-    }
-    var bytes = Data()
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = recv(descriptor, &buffer, buffer.count, 0)
-      if count < 0 && errno == EINTR { continue }
-      guard count >= 0 else { throw failure() }
-      if count == 0 { return bytes }
-      bytes += buffer[..<count]
-    }
+    return answer.body
   }
 }

@@ -3,7 +3,6 @@
 import Archive
 import Cluster
 import Console
-import Crypto
 import Foundation
 import JournalAnalysis
 import Layout
@@ -176,7 +175,7 @@ actor ScreenPictures {
     }
     let widget = picture.picture(of: tile, place.size, with: files.font)
     let bytes = Array(widget.svg(outlines: files.font).utf8)
-    let hash = SHA256.hash(data: bytes).prefix(16).map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
+    let hash = String(ContentDigest.hexadecimal(of: Data(bytes)).prefix(32))
     keep(bytes, hash)
     let new = Drawn(hash: hash, notices: widget.notices)
     if drawn.count > 500 { drawn = drawn.filter { kept[$0.value.hash] != nil } }

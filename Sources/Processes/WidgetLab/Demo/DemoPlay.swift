@@ -288,33 +288,17 @@ final class DemoHome: Sendable {
   func remove() { try? FileManager.default.removeItem(atPath: instance) }
 
   /// The sample's configuration, but with slower and larger downloads, so that a kill hits the middle.
-  static let configuration = """
-    device:
-      name: iphone
-      model: iPhone 16
-      platform: iOS
-      version: "18.0"
-    appGroups:
-      - group.com.example.CaffeineTracker
-    apps:
-      - bundle: com.example.CaffeineTracker
-        executable: containing-app
-        environment:
-          CAFFEINE_FIGURES_URL: ${provider.url}/figures?size=1048576&bytesPerSecond=\(bytesPerSecond)&seed=app
-    extensions:
-      - bundle: com.example.CaffeineTracker.Widget
-        executable: widget-extension
-        environment:
-          CAFFEINE_FIGURES_URL: ${provider.url}/figures?size=\(fileBytes)&bytesPerSecond=\(bytesPerSecond)&seed=widget
-    provider:
-      executable: provider-server
-      # The figures stay fresh longer than the demo runs, so the reload at its end starts no second download.
-      arguments: [--fresh-for, "3600"]
-    settings:
-      developerMode: true
-      suspendAfter: 1
-      completionDeadline: 30
-    """
+  static var configuration: String {
+    let figures = "${provider.url}/figures?bytesPerSecond=\(bytesPerSecond)"
+    var sample = SampleCluster()
+    (sample.app, sample.widget) = ("\(figures)&size=1048576&seed=app", "\(figures)&size=\(fileBytes)&seed=widget")
+    sample.version = "18.0"
+    sample.hasPushes = false
+    // The figures stay fresh longer than the demo runs, so the reload at its end starts no second download.
+    sample.arguments = ["--fresh-for=3600"]
+    sample.settings = ["suspendAfter: 1", "completionDeadline: 30"]
+    return sample.yaml
+  }
 }
 
 /// The `widgetlab up` of a demo.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import ArgumentParser
 import Foundation
 import JournalAnalysis
@@ -147,11 +148,10 @@ struct DefaultsCommand: AsyncParsableCommand {
     }
 
     private func bytes(_ text: String) throws -> DefaultsValue {
-      let digits = text.compactMap(\.hexDigitValue)
-      guard digits.count == text.count, digits.count.isMultiple(of: 2) else {
+      guard let data = Data(hexadecimal: text) else {
         throw ValidationError("'\(text)' is not data; use two hexadecimal digits for each byte.")
       }
-      return .data(Data(stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }))
+      return .data(data)
     }
 
     private func pairs() throws -> DefaultsValue {

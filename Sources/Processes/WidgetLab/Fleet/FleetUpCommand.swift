@@ -345,21 +345,7 @@ extension ClusterLifecycle {
   ///
   /// - Returns: the push server's announcement.
   func startForFleet() async throws -> PushServerAnnouncement? {
-    removeAnnouncements()
-    do {
-      try StandingKey.makeAll(for: cluster.configuration, in: cluster.instance)
-      try StartedWith(configuration: cluster.configurationPath).write(in: cluster.folder)
-    } catch {
-      throw CommandError(Exit.configuration, "\(error)", at: cluster.folder)
-    }
-    try await supervisor.keep(bus)
-    _ = try await step("message-bus did not announce itself", "message-bus") {
-      try await announced(by: "message-bus") {
-        try BusAnnouncement.read(in: cluster.instance)
-      } pid: {
-        $0.pid
-      }
-    }
+    _ = try await startBus()
     return try await startPushServer()
   }
 }

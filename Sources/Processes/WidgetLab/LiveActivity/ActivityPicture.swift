@@ -107,8 +107,7 @@ struct ActivityPicture {
       .container(.hStack), [.spacing: 8],
       children: region(.expandedLeading) + [spacer] + region(.expandedCenter) + [spacer] + region(.expandedTrailing))
     let whole = ViewArchive(.container(.vStack), [.spacing: 8], children: [row] + region(.expandedBottom))
-    let own = shown.views?.margins?["expanded"] ?? WidgetEnvironment.Insets(16)
-    let margins = Insets(top: own.top, leading: own.leading, bottom: own.bottom, trailing: own.trailing)
+    let margins = shown.views?.margins?["expanded"] ?? Insets(16)
     let width = device.screen.activityWidth
     let height =
       fitting(whole, width - margins.leading - margins.trailing, .dark, font).height + margins.top + margins.bottom

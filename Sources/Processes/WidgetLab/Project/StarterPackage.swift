@@ -56,10 +56,6 @@ struct StarterPackage {
   /// The environment variable with which `widgetlab run` names the flags of the installed SDK.
   static let flagsVariable = "WIDGETLAB_SDK_FLAGS"
 
-  private static func literal(_ text: String) -> String {
-    "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
-  }
-
   private static func manifest(_ name: String, _ widgetLab: WidgetLabPackage) -> String {
     let settings: String
     var dependencies = ""
@@ -67,29 +63,15 @@ struct StarterPackage {
     if let flags = widgetLab.flags {
       settings = """
         // WidgetLab's SDK. `widgetlab run` names the installed one; the path is for `swift build` and for editors.
-        let sdk = "@" + (Context.environment["\(flagsVariable)"] ?? \(literal(flags)))
+        let sdk = "@" + (Context.environment["\(flagsVariable)"] ?? \(PackageManifest.literal(flags)))
         let author: [SwiftSetting] = [.unsafeFlags([sdk + "/compile.rsp"])]
         let executable: [LinkerSetting] = [.unsafeFlags([sdk + "/link.rsp"])]
+
         """
     } else {
-      let aliases = AuthorModules.aliases.sorted { $0.key < $1.key }
-        .map { "\n    \"-module-alias\", \"\($0.key)=\($0.value)\"," }.joined()
-      settings = """
-        let author: [SwiftSetting] = [
-          .unsafeFlags([
-            "-Xfrontend", "-import-module", "-Xfrontend", "URLSessionAPI",
-            "-module-alias", "FoundationNetworking=URLSessionAPI",\(aliases)
-          ])
-        ]
-        // Locale.current is the device's.
-        let executable: [LinkerSetting] = [
-          .unsafeFlags(
-            ["7currentACvgZ", "19autoupdatingCurrentACvgZ", "18preferredLanguagesSaySSGvgZ"].flatMap {
-              ["-Xlinker", "--wrap=$s20FoundationEssentials6LocaleV\\($0)"]
-            })
-        ]
-        """
-      dependencies = "\n  dependencies: [.package(name: \"widgetlab\", path: \(literal(widgetLab.folder)))],"
+      settings = PackageManifest.compiled()
+      let path = PackageManifest.literal(widgetLab.folder)
+      dependencies = "\n  dependencies: [.package(name: \"widgetlab\", path: \(path))],"
       let modules = ["SwiftUI", "UIKit", "WidgetKit"].map { ".product(name: \"\($0)\", package: \"widgetlab\")" }
       products = " dependencies: [\(modules.joined(separator: ", "))],"
     }
@@ -99,7 +81,6 @@ struct StarterPackage {
       import PackageDescription
 
       \(settings)
-
       let package = Package(
         name: "\(name)",\(dependencies)
         targets: [

@@ -60,12 +60,11 @@ struct TokenRotateCommand: AsyncParsableCommand {
     abstract: "Replaces the active token, which becomes Unregistered.",
     discussion: "As after restoring a backup. The push handlers or the app's delegate receive the new token.")
 
-  @OptionGroup var options: InstanceOptions
-  @OptionGroup var subject: PushSubjectOptions
+  @OptionGroup var token: TokenOptions
   @Flag(help: "Print one JSON object: {\"tokens\":[…]}, the former and the new one.")
   var json = false
 
-  func run() async throws { try await TokenChange(options, subject, json).perform(.rotate) }
+  func run() async throws { try await token.change(.rotate, json: json) }
 }
 
 /// `widgetlab token expire`.
@@ -73,12 +72,11 @@ struct TokenExpireCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "expire", abstract: "Makes the active token an ExpiredToken, until the device requests a new one.")
 
-  @OptionGroup var options: InstanceOptions
-  @OptionGroup var subject: PushSubjectOptions
+  @OptionGroup var token: TokenOptions
   @Flag(help: "Print one JSON object: {\"tokens\":[…]}.")
   var json = false
 
-  func run() async throws { try await TokenChange(options, subject, json).perform(.expire) }
+  func run() async throws { try await token.change(.expire, json: json) }
 }
 
 /// `widgetlab token unregister`.
@@ -86,27 +84,20 @@ struct TokenUnregisterCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unregister", abstract: "Makes the active token Unregistered, until the device requests a new one.")
 
-  @OptionGroup var options: InstanceOptions
-  @OptionGroup var subject: PushSubjectOptions
+  @OptionGroup var token: TokenOptions
   @Flag(help: "Print one JSON object: {\"tokens\":[…]}.")
   var json = false
 
-  func run() async throws { try await TokenChange(options, subject, json).perform(.unregister) }
+  func run() async throws { try await token.change(.unregister, json: json) }
 }
 
-/// Changes a token on the push server, and prints the result.
-private struct TokenChange {
-  let options: InstanceOptions
-  let subject: PushSubjectOptions
-  let json: Bool
+/// The token that a command changes.
+struct TokenOptions: ParsableArguments {
+  @OptionGroup var options: InstanceOptions
+  @OptionGroup var subject: PushSubjectOptions
 
-  init(_ options: InstanceOptions, _ subject: PushSubjectOptions, _ json: Bool) {
-    self.options = options
-    self.subject = subject
-    self.json = json
-  }
-
-  func perform(_ change: ChangeToken.Change) async throws {
+  /// Changes the token on the push server, and prints the result.
+  func change(_ change: ChangeToken.Change, json: Bool) async throws {
     try await reporting {
       let cluster = try options.cluster()
       let subject = try subject.subject(in: cluster)

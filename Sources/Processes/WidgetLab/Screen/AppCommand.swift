@@ -23,18 +23,12 @@ struct AppCommand: AsyncParsableCommand {
           widgetlab app open com.example.CaffeineTracker    one of several
         """)
 
-    @OptionGroup var options: InstanceOptions
-
-    @Argument(help: "The app's bundle identifier; optional when there is only one app.")
-    var bundle: String?
+    @OptionGroup var app: AppOptions
 
     func run() async throws {
-      try await reporting {
-        let bundle = try options.cluster().bundle(ofApp: bundle)
-        try await OperatorSession.with(options) { session in
-          try await session.openApp(bundle)
-          Output.print("\(bundle) is open")
-        }
+      try await app.perform { session, bundle in
+        try await session.openApp(bundle)
+        return "\(bundle) is open"
       }
     }
   }
@@ -49,18 +43,12 @@ struct AppCommand: AsyncParsableCommand {
           widgetlab app background com.example.CaffeineTracker    one of several
         """)
 
-    @OptionGroup var options: InstanceOptions
-
-    @Argument(help: "The app's bundle identifier; optional when there is only one app.")
-    var bundle: String?
+    @OptionGroup var app: AppOptions
 
     func run() async throws {
-      try await reporting {
-        let bundle = try options.cluster().bundle(ofApp: bundle)
-        try await OperatorSession.with(options) { session in
-          _ = try await session.ask(ChangeScreen(.background(app: bundle)))
-          Output.print("\(bundle) is in the background")
-        }
+      try await app.perform { session, bundle in
+        _ = try await session.ask(ChangeScreen(.background(app: bundle)))
+        return "\(bundle) is in the background"
       }
     }
   }
@@ -132,22 +120,15 @@ struct ForceQuitCommand: AsyncParsableCommand {
         widgetlab app open                                runs it again
       """)
 
-  @OptionGroup var options: InstanceOptions
-
-  @Argument(help: "The app's bundle identifier; optional when there is only one app.")
-  var bundle: String?
+  @OptionGroup var app: AppOptions
 
   func run() async throws {
-    try await reporting {
-      let bundle = try options.cluster().bundle(ofApp: bundle)
-      try await OperatorSession.with(options) { session in
-        _ = try await session.ask(ForceQuitApp(bundle: bundle), within: .seconds(30))
-        Output.print(
-          """
-          force-quit \(bundle); not launched until the user opens it (`widgetlab app open`), or touches a button, \
-          toggle or control whose intent it performs
-          """)
-      }
+    try await app.perform { session, bundle in
+      _ = try await session.ask(ForceQuitApp(bundle: bundle), within: .seconds(30))
+      return """
+        force-quit \(bundle); not launched until the user opens it (`widgetlab app open`), or touches a button, \
+        toggle or control whose intent it performs
+        """
     }
   }
 }
@@ -167,18 +148,28 @@ struct UpdateCommand: AsyncParsableCommand {
         widgetlab update com.example.CaffeineTracker      one of several
       """)
 
+  @OptionGroup var app: AppOptions
+
+  func run() async throws {
+    try await app.perform { session, bundle in
+      _ = try await session.ask(UpdateApp(bundle: bundle), within: .seconds(60))
+      return "updated \(bundle): its containers have a new path"
+    }
+  }
+}
+
+/// The app that a command is about.
+struct AppOptions: ParsableArguments {
   @OptionGroup var options: InstanceOptions
 
   @Argument(help: "The app's bundle identifier; optional when there is only one app.")
   var bundle: String?
 
-  func run() async throws {
+  /// Performs an action with the app, and prints the text that it returns.
+  func perform(_ action: (OperatorSession, String) async throws -> String) async throws {
     try await reporting {
       let bundle = try options.cluster().bundle(ofApp: bundle)
-      try await OperatorSession.with(options) { session in
-        _ = try await session.ask(UpdateApp(bundle: bundle), within: .seconds(60))
-        Output.print("updated \(bundle): its containers have a new path")
-      }
+      try await OperatorSession.with(options) { session in Output.print(try await action(session, bundle)) }
     }
   }
 }

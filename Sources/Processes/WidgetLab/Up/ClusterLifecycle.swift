@@ -36,10 +36,8 @@ struct ClusterLifecycle {
 
   static let patience = Duration.seconds(60)
 
-  /// Creates the keys, starts all processes, and returns when a download that starts now would be delivered.
-  ///
-  /// - Throws: a command error with the name of the process that does not start, and its log.
-  func start() async throws -> Ready {
+  /// Creates the keys, and starts the bus.
+  func startBus() async throws -> BusAnnouncement {
     removeAnnouncements()
     do {
       try StandingKey.makeAll(for: cluster.configuration, in: cluster.instance)
@@ -48,13 +46,20 @@ struct ClusterLifecycle {
       throw CommandError(Exit.configuration, "\(error)", at: cluster.folder)
     }
     try await supervisor.keep(bus)
-    let announcement = try await step("message-bus did not announce itself", "message-bus") {
+    return try await step("message-bus did not announce itself", "message-bus") {
       try await announced(by: "message-bus") {
         try BusAnnouncement.read(in: cluster.instance)
       } pid: {
         $0.pid
       }
     }
+  }
+
+  /// Creates the keys, starts all processes, and returns when a download that starts now would be delivered.
+  ///
+  /// - Throws: a command error with the name of the process that does not start, and its log.
+  func start() async throws -> Ready {
+    let announcement = try await startBus()
     for number in cluster.configuration.agentNumbers { try await supervisor.keep(agent(number)) }
     try await supervisor.keep(host)
     let pushServer = try await startPushServer()
