@@ -230,13 +230,11 @@ extension SourceFile {
     return code[head...].firstIndex { $0.hasPrefix(brace) } ?? last
   }
 
-  /// The keys of `widgetlab.yaml` that the reader of a type accepts.
+  /// The keys of `widgetlab.yaml` in the table of a type.
   func keys(of type: String) -> [String] {
-    let begin = lines.firstIndex { $0 == "extension \(type) {" } ?? lines.endIndex
+    let heads = ["extension \(type) {", "extension \(type): SettingsPart {"]
+    let begin = lines.firstIndex { heads.contains($0) } ?? lines.endIndex
     let end = lines[begin...].firstIndex { $0 == "}" } ?? lines.endIndex
-    return lines[begin..<end].compactMap { line in
-      guard line.contains("try reader."), let open = line.range(of: "(\"") else { return nil }
-      return line[open.upperBound...].split(separator: "\"").first.map(String.init)
-    }
+    return lines[begin..<end].compactMap { line in line.firstMatch(of: /"(\w+)", \\\./).map { String($0.1) } }
   }
 }

@@ -57,7 +57,7 @@ import Testing
 
   @Test func `the comments of the sample configuration document the settings of the bus`() throws {
     let sample = try tree.read("widgetlab.yaml")
-    #expect(limits.count == 4)
+    #expect(limits.count == 5)
     for key in limits where !sample.contains("#   \(key): ") { Issue.record("widgetlab.yaml does not mention \(key)") }
   }
 

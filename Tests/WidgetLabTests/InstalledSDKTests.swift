@@ -85,6 +85,8 @@ import Testing
     let manifest = try #require(files["Package.swift"])
     #expect(manifest.contains("\"/flags\"") && !manifest.contains(".package("))
     #expect(files["widgetlab.yaml"]?.contains("executable: WeatherWidget") == true)
+    #expect(files["widgetlab.yaml"]?.contains("$schema=.vscode/widgetlab.schema.json") == true)
+    #expect(files[".vscode/widgetlab.schema.json"] == ConfigurationSchema.text)
     #expect(throws: CommandError.self) { try StarterPackage("We ather", WidgetLabPackage(try find(), flags: "/flags")) }
   }
 }

@@ -58,7 +58,8 @@ package struct BudgetFile: Hashable, Sendable {
     afterOpenedFromWidget = try reader.number("afterOpenedFromWidget")
     learningDays = try reader.number("learningDays")
     learningFactor = try reader.number("learningFactor")
-    let causes = try reader.has("free") ? reader.strings("free") : nil
+    let names = try reader.strings("free")
+    let causes = reader.has("free") ? names : nil
     freeCauses = try causes.map { causes throws(ClusterError) in try BudgetFile.free(causes, reader) }
     isFreeInForeground = causes?.contains(BudgetFile.inForeground)
     isFreeAtWork = causes?.contains(BudgetFile.atWork)

@@ -1,113 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+package import Archive
 
 extension ClusterConfiguration {
-  /// Rules that Apple does not document, see Documentation/fidelity.
+  /// Rules that Apple does not document, see Documentation/fidelity. `table` describes them.
   package struct Settings: Sendable, Hashable {
-    /// An idle extension is suspended after this long.
     package var suspendAfter: Duration = .seconds(1)
-    /// A suspended extension that is not needed is ended after this long; 0 for never.
     package var endIdleAfter: Duration = .seconds(600)
-    /// Time to call the completion handler of a session's events. Then the process is evicted.
     package var completionDeadline: Duration = .seconds(30)
-    /// Time between the expiration notice, which cancels `backgroundTask` actions, and the eviction of the process.
     package var completionGrace: Duration = .seconds(5)
-    /// `true`: the handler is called after the delegate calls, and a finish may come without a handler, as observed by
-    /// developers; `false`: as Apple documents.
     package var observedEventOrder = false
-    /// Time to provide a timeline. Then the extension is stopped.
     package var timelineDeadline: Duration = .seconds(30)
-    /// How many requests for timelines an extension has at once.
     package var concurrentTimelines = 1
-    /// Each timeline is requested twice at once, and the reply that arrives last counts.
     package var requestsTimelinesTwice = false
-    /// How long the intent of a widget's button or toggle, or of a control, may run, by the machine's clock.
     package var intentDeadline: Duration = .seconds(30)
-    /// How long a process that exited during its launch is not launched again; doubled each time.
     package var crashBackoffFirst: Duration = .seconds(1)
     package var crashBackoffMax: Duration = .seconds(60)
-    /// Events whose completion was not called are redelivered after this long; doubled each time.
     package var redeliverAfter: Duration = .seconds(60)
-    /// After this many deliveries, events are held until a process creates the session.
     package var redeliveries: Int = 5
-    /// An interrupted transfer is resumed after this long, and an owner that exited during a delivery is notified again
-    /// after this long; doubled each time.
     package var resumeAfter: Duration = .seconds(1)
     package var resumeAfterMax: Duration = .seconds(60)
-    /// Maximum number of background session tasks that load at the same time on the device.
     package var maximumLoads: Int = 64
-    /// A discretionary task waits for Wi-Fi.
     package var discretionaryNeedsWiFi: Bool = true
-    /// Tasks that an extension creates are discretionary, like tasks that an app creates in the background.
     package var widgetTransfersAreDiscretionary: Bool = false
-    /// The first delay of the resume rate limiter, doubled by each wake; 0 disables the limiter.
     package var limiterFirst: Duration = .seconds(60)
-    /// The limiter's maximum delay.
     package var limiterMax: Duration = .seconds(86_400)
-    /// The limiter applies to tasks that an extension creates.
     package var limiterAppliesToWidgets: Bool = true
-    /// An app and its extensions share one limiter.
     package var limiterIsSharedWithApp: Bool = false
-    /// A process that is not running is launched for `willBeginDelayedRequest`.
     package var delayedRequestLaunches: Bool = true
-    /// How often per second a running process receives each task's byte counts.
     package var countsPerSecond: Int = 4
-    /// How long the partial file that resume data refers to is kept for a task that can be resumed.
     package var keepsResumeData: Duration = .seconds(604_800)
-    /// Maximum number of redirections of a background session task. One more ends it with -1007.
     package var redirectLimit = 16
-    /// Maximum number of redirections of a request that a process performs itself. One more ends it with -1007.
     package var inlineRedirectLimit = 20
-    /// An encoded body may become at most this many times as long; 0 for no limit.
     package var expansionLimit = 200
-    /// How much of the disk downloads leave free, MiB; `nil` for a quarter of it, at most 256 MiB.
+    /// MiB; `nil` for the default of the disk.
     package var diskReserve: Int?
-    /// A body of at most this many KiB is restarted instead of resumed.
     package var resumableFrom = 64
-    /// Time to answer a challenge. Then it gets the default handling; 0 for no limit.
     package var challengeDeadline: Duration = .zero
-    /// How long a blocking call of the author's code, such as `resume()`, waits for the host.
     package var callDeadline: Duration = .seconds(5)
-    /// When several handlers match, the first completion acknowledges a session's events instead of the last.
     package var firstCompletionCounts = false
-    /// `getAllTasks` includes tasks that have ended but whose end was not delivered yet.
     package var listsEndedTasks = true
-    /// How long, in real time, an advance of the device clock waits for the work that it started.
     package var advancePatience: Duration = .seconds(30)
-    /// Force-quitting an app also cancels its extensions' transfers.
     package var forceQuitCancelsExtensions: Bool = false
-
-    /// A widget push reloads all widgets of the app, and not only those with a push handler.
     package var pushReloadsAllWidgets = false
-
-    /// How many Live Activities an app has at a time.
     package var activityLimit = 5
-    /// How many pushes of priority 10 a Live Activity shows in an hour.
     package var activityPushBudget = 20
-
-    /// Settings of the gallery and the screen.
     package var gallery = GallerySettings()
-
-    /// An extension that uses more memory (`RssAnon`) than this is evicted, MiB; 0 for no limit.
     package var extensionMemoryLimit = 30
-    /// How often an extension's memory is checked.
     package var memoryInterval: Duration = .milliseconds(250)
-
-    /// Disables budget and spacing of reloads. Source: WidgetKit Developer Mode.
     package var developerMode = false
-    /// The file of the budget policy for reloads, absolute; `nil` for the built-in policy.
+    /// Absolute; `nil` for the built-in policy.
     package var budget: String?
-    /// A placement is not reloaded for this long after a failed reload; doubled each time.
     package var timelineBackoffFirst: Duration = .seconds(60)
     package var timelineBackoffMax: Duration = .seconds(3600)
-    /// How often an extension that exited during a timeline request is asked again at once.
     package var retriesAfterExit = 1
-    /// The system's pause after a timeline of one entry whose policy is `atEnd`.
     package var oneEntryPause: Duration = .seconds(900)
-    /// The shortest time after which a timeline's policy causes the next reload.
     package var policyFloor: Duration = .seconds(60)
-    /// Limits of a timeline's archive: KiB, depth of nested views, pixels of an image, entries.
     package var archiveLimit = 4096
     package var archiveDepth = 240
     package var imageAreaLimit = 2_121_055.2
@@ -115,113 +63,222 @@ extension ClusterConfiguration {
 
     package init() {}
   }
+
+  /// Settings of the gallery and the screen, see Documentation/fidelity/gallery.md.
+  package struct GallerySettings: Sendable, Hashable {
+    package var placesEachKind = true
+    package var defaultFamiliesIncludeAccessory = true
+    package var contentMargin = 16
+    package var homeScreenRenderingMode = RenderingModeName.fullColor
+    package var standByRenderingMode = RenderingModeName.fullColor
+    package var hidesSensitiveContent = true
+    package var smartRotatePause: Duration = .seconds(1800)
+
+    package init() {}
+  }
 }
 
-extension ClusterConfiguration.Settings {
-  init(reading mapping: ConfigurationReader) throws(ClusterError) {
-    var reader = mapping
-    self.init()
-    suspendAfter = try reader.seconds("suspendAfter") ?? suspendAfter
-    endIdleAfter = try reader.seconds("endIdleAfter") ?? endIdleAfter
-    completionDeadline = try reader.seconds("completionDeadline") ?? completionDeadline
-    completionGrace = try reader.seconds("completionGrace") ?? completionGrace
-    observedEventOrder = try reader.boolean("observedEventOrder") ?? observedEventOrder
-    timelineDeadline = try reader.seconds("timelineDeadline") ?? timelineDeadline
-    intentDeadline = try reader.seconds("intentDeadline") ?? intentDeadline
-    crashBackoffFirst = try reader.seconds("crashBackoffFirst") ?? crashBackoffFirst
-    crashBackoffMax = try reader.seconds("crashBackoffMax") ?? crashBackoffMax
-    redeliverAfter = try reader.seconds("redeliverAfter") ?? redeliverAfter
-    redeliveries = try reader.integer("redeliveries") ?? redeliveries
-    resumeAfter = try reader.seconds("resumeAfter") ?? resumeAfter
-    resumeAfterMax = try reader.seconds("resumeAfterMax") ?? resumeAfterMax
-    extensionMemoryLimit = try reader.integer("extensionMemoryLimit") ?? extensionMemoryLimit
-    memoryInterval = try reader.seconds("memoryInterval") ?? memoryInterval
-    guard (0...1 << 20).contains(extensionMemoryLimit) else {
-      throw reader.error("extensionMemoryLimit", "must be a number of MiB, or 0 for no limit")
+extension ClusterConfiguration.Settings: SettingsPart {
+  static let table: [Setting<Self>] = Array(
+    [processes, deliveries, transfers, timelines, screens].joined())
+
+  private static let processes: [Setting<Self>] = [
+    .seconds(
+      "suspendAfter", \.suspendAfter, "An idle extension is suspended after this long.", on: "processes", "pushes"),
+    .seconds(
+      "endIdleAfter", \.endIdleAfter, "A suspended extension that is not needed is ended after this long; 0 for never.",
+      on: "processes"),
+    .count(
+      "extensionMemoryLimit", \.extensionMemoryLimit, most: 1_048_576, unit: "MiB",
+      "An extension that uses more memory (`RssAnon`) than this is evicted; 0 for no limit.", on: "processes"),
+    .seconds(
+      "memoryInterval", \.memoryInterval, least: 0.01, "How often an extension's memory is checked.", on: "processes"),
+    .seconds(
+      "crashBackoffFirst", \.crashBackoffFirst,
+      "How long a process that exited during its launch is not launched again; doubled each time.", on: "processes"),
+    .seconds("crashBackoffMax", \.crashBackoffMax, "The maximum of `crashBackoffFirst`.", on: "processes"),
+    .seconds(
+      "callDeadline", \.callDeadline,
+      "How long a blocking call of the author's code, such as `resume()`, waits for the host.", on: "tasks"),
+    .flag(
+      "forceQuitCancelsExtensions", \.forceQuitCancelsExtensions,
+      "Force-quitting an app also cancels its extensions' transfers.", on: "processes"),
+    .seconds(
+      "intentDeadline", \.intentDeadline,
+      "Time for the intent of a button, a toggle or a control. Then the tap reports it.", on: "gallery"),
+    .seconds(
+      "advancePatience", \.advancePatience,
+      "How long, in real time, an advance of the device clock waits for the work that it started.", on: "clock"),
+  ]
+
+  private static let deliveries: [Setting<Self>] = [
+    .seconds(
+      "completionDeadline", \.completionDeadline,
+      "Time to call the completion handler of a session's events, then the process is evicted; also to answer "
+        + "`willBeginDelayedRequest`, then the original request is sent.",
+      on: "delivery", "transfers"),
+    .seconds(
+      "completionGrace", \.completionGrace,
+      "Time between the expiration notice, which cancels `backgroundTask` actions, and the eviction of the process.",
+      on: "delivery"),
+    .flag(
+      "observedEventOrder", \.observedEventOrder,
+      "`true`: the handler is called after the delegate calls, and a finish may come without a handler, "
+        + "as observed by developers; `false`: as Apple documents.",
+      on: "delivery"),
+    .flag(
+      "firstCompletionCounts", \.firstCompletionCounts,
+      "When several handlers match, the first completion acknowledges a session's events instead of the last.",
+      on: "delivery"),
+    .seconds(
+      "redeliverAfter", \.redeliverAfter,
+      "Events whose completion was not called are redelivered after this long; doubled each time.", on: "delivery"),
+    .count(
+      "redeliveries", \.redeliveries, least: 1,
+      "After this many deliveries, events are held until a process creates the session.", on: "delivery"),
+    .seconds(
+      "resumeAfter", \.resumeAfter,
+      "An interrupted transfer is resumed after this long, and an owner that exited during a delivery is notified "
+        + "again after this long; doubled each time.",
+      on: "delivery", "transfers"),
+    .seconds("resumeAfterMax", \.resumeAfterMax, "The maximum of `resumeAfter`.", on: "delivery", "transfers"),
+  ]
+
+  private static let transfers: [Setting<Self>] = [
+    .count(
+      "maximumLoads", \.maximumLoads, least: 1,
+      "Maximum number of background session tasks that load at the same time on the device.", on: "transfers"),
+    .flag("discretionaryNeedsWiFi", \.discretionaryNeedsWiFi, "A discretionary task waits for Wi-Fi.", on: "transfers"),
+    .flag(
+      "widgetTransfersAreDiscretionary", \.widgetTransfersAreDiscretionary,
+      "Tasks that an extension creates are discretionary, like tasks that an app creates in the background.",
+      on: "transfers"),
+    .seconds(
+      "limiterFirst", \.limiterFirst,
+      "The first delay of the resume rate limiter, doubled by each wake; 0 disables the limiter.", on: "transfers"),
+    .seconds("limiterMax", \.limiterMax, "The maximum of `limiterFirst`.", on: "transfers"),
+    .flag(
+      "limiterAppliesToWidgets", \.limiterAppliesToWidgets, "The limiter applies to tasks that an extension creates.",
+      on: "transfers"),
+    .flag(
+      "limiterIsSharedWithApp", \.limiterIsSharedWithApp, "An app and its extensions share one limiter.",
+      on: "transfers"),
+    .flag(
+      "delayedRequestLaunches", \.delayedRequestLaunches,
+      "A process that is not running is launched for `willBeginDelayedRequest`.", on: "transfers"),
+    .count(
+      "countsPerSecond", \.countsPerSecond, "How often per second a running process receives each task's byte counts.",
+      on: "tasks"),
+    .seconds(
+      "keepsResumeData", \.keepsResumeData,
+      "How long the partial file that resume data refers to is kept for a task that can be resumed.", on: "tasks"),
+    .count(
+      "redirectLimit", \.redirectLimit,
+      "Maximum number of redirections of a background session task. One more ends it with -1007.", on: "transfers"),
+    .count(
+      "inlineRedirectLimit", \.inlineRedirectLimit,
+      "Maximum number of redirections of a request that a process performs itself. One more ends it with -1007.",
+      on: "inline-requests"),
+    .count(
+      "resumableFrom", \.resumableFrom, most: 1_048_576, unit: "KiB",
+      "A body of at most this length is restarted instead of resumed.", on: "transfers"),
+    .optionalCount(
+      "diskReserve", \.diskReserve, most: 1_073_741_824, unit: "MiB", without: "a quarter of the disk, at most 256 MiB",
+      "How much of the disk downloads leave free.", on: "transfers"),
+    .count(
+      "expansionLimit", \.expansionLimit, most: 1_048_576,
+      "An encoded body may become at most this many times as long; 0 for no limit.", on: "transfers"),
+    .seconds(
+      "challengeDeadline", \.challengeDeadline,
+      "Time to answer a challenge. Then it gets the default handling; 0 for no limit.", on: "transfers"),
+    .flag(
+      "listsEndedTasks", \.listsEndedTasks,
+      "`getAllTasks` includes tasks that have ended but whose end was not delivered yet.", on: "tasks"),
+  ]
+
+  private static let timelines: [Setting<Self>] = [
+    .flag(
+      "developerMode", \.developerMode, "Disables budget and spacing of reloads, as WidgetKit Developer Mode does.",
+      on: "budgets", "gallery", "pushes"),
+    .path(
+      "budget", \.budget, without: "built-in", "A file with the budget policy for reloads; see `deploy/budgets`.",
+      on: "budgets", "pushes"),
+    .seconds(
+      "timelineDeadline", \.timelineDeadline, "Time to provide a timeline. Then the extension is suspended.",
+      on: "timelines", "widgetkit"),
+    .count(
+      "concurrentTimelines", \.concurrentTimelines, least: 1, most: 100,
+      "How many requests for timelines an extension has at once.", on: "timelines"),
+    .flag(
+      "requestsTimelinesTwice", \.requestsTimelinesTwice,
+      "Each timeline is requested twice at once, and the reply that arrives last counts.", on: "timelines"),
+    .seconds(
+      "timelineBackoffFirst", \.timelineBackoffFirst,
+      "A placement is not reloaded for this long after a failed reload; doubled each time.", on: "timelines"),
+    .seconds("timelineBackoffMax", \.timelineBackoffMax, "The maximum of `timelineBackoffFirst`.", on: "timelines"),
+    .count(
+      "retriesAfterExit", \.retriesAfterExit,
+      "How often an extension that exited during a timeline request is asked again at once.", on: "timelines"),
+    .seconds(
+      "oneEntryPause", \.oneEntryPause, least: 1,
+      "The system's pause after a timeline of one entry whose policy is `atEnd`.", on: "timelines"),
+    .seconds(
+      "policyFloor", \.policyFloor, least: 1,
+      "The shortest time after which a timeline's policy causes the next reload.", on: "timelines"),
+    .count(
+      "archiveLimit", \.archiveLimit, least: 1, most: 65_536, unit: "KiB", "Maximum size of a timeline's archive.",
+      on: "timelines"),
+    .count(
+      "archiveDepth", \.archiveDepth, least: 1, most: 240, "Maximum depth of nested views in a timeline's archive.",
+      on: "timelines", "views"),
+    .number(
+      "imageAreaLimit", \.imageAreaLimit, least: 1, unit: "px", "Maximum area of an image.", on: "timelines", "views"),
+    .count(
+      "entryLimit", \.entryLimit, least: 1, most: 10_000, "Maximum number of entries of a timeline.", on: "timelines"),
+  ]
+
+  private static let screens: [Setting<Self>] = [
+    .flag(
+      "placesEachKind", \.gallery.placesEachKind,
+      "One widget of each kind is placed on a screen as soon as its extension announces the kind.", on: "gallery"),
+    .flag(
+      "defaultFamiliesIncludeAccessory", \.gallery.defaultFamiliesIncludeAccessory,
+      "A widget without `supportedFamilies` also supports the accessory families.", on: "gallery"),
+    .count(
+      "contentMargin", \.gallery.contentMargin, most: 100, unit: "pt",
+      "Default content margin of the Home Screen and the Today View.", on: "gallery"),
+    .choice(
+      "homeScreenRenderingMode", \.gallery.homeScreenRenderingMode, of: [.fullColor, .accented],
+      "`accented` for a tinted Home Screen.", on: "gallery"),
+    .choice(
+      "standByRenderingMode", \.gallery.standByRenderingMode, of: [.fullColor, .vibrant],
+      "`vibrant` for StandBy in low light.", on: "gallery"),
+    .flag(
+      "hidesSensitiveContent", \.gallery.hidesSensitiveContent,
+      "Sensitive content is hidden while the device is locked.", on: "gallery"),
+    .seconds(
+      "smartRotatePause", \.gallery.smartRotatePause,
+      "Smart Rotate does not turn a stack for this long after the user turned it; 0 for no limit.", on: "gallery"),
+    .count(
+      "activityLimit", \.activityLimit, least: 1, most: 100, "How many Live Activities an app has at a time.",
+      on: "activities"),
+    .count(
+      "activityPushBudget", \.activityPushBudget, least: 1,
+      "How many pushes of priority 10 a Live Activity shows in an hour.", on: "activities"),
+    .flag(
+      "pushReloadsAllWidgets", \.pushReloadsAllWidgets,
+      "A widget push reloads all widgets of the app, and not only those with a push handler.", on: "pushes"),
+  ]
+
+  func complete(_ reader: inout ConfigurationReader) throws(ClusterError) {
+    let pairs = [
+      ("crashBackoffFirst", crashBackoffFirst, "crashBackoffMax", crashBackoffMax),
+      ("resumeAfter", resumeAfter, "resumeAfterMax", resumeAfterMax),
+      ("limiterFirst", limiterFirst, "limiterMax", limiterMax),
+      ("timelineBackoffFirst", timelineBackoffFirst, "timelineBackoffMax", timelineBackoffMax),
+    ]
+    for (first, shortest, name, longest) in pairs where longest < shortest {
+      throw reader.error(name, "is shorter than \(first)")
     }
-    guard memoryInterval >= .milliseconds(10) else { throw reader.error("memoryInterval", "must be at least 0.01 s") }
-    try readTransfers(&reader)
-    try readProcesses(&reader)
-    try readGallery(&reader)
-    try readTime(&reader)
-    try readTimelines(&reader)
-    guard redeliveries > 0 else { throw reader.error("redeliveries", "must be at least 1") }
-    guard crashBackoffFirst <= crashBackoffMax else {
-      throw reader.error("crashBackoffMax", "is shorter than crashBackoffFirst")
-    }
-    guard resumeAfter <= resumeAfterMax else { throw reader.error("resumeAfterMax", "is shorter than resumeAfter") }
-    try reader.finish()
-  }
-
-  private mutating func readTransfers(_ reader: inout ConfigurationReader) throws(ClusterError) {
-    maximumLoads = try reader.integer("maximumLoads") ?? maximumLoads
-    discretionaryNeedsWiFi = try reader.boolean("discretionaryNeedsWiFi") ?? discretionaryNeedsWiFi
-    widgetTransfersAreDiscretionary =
-      try reader.boolean("widgetTransfersAreDiscretionary") ?? widgetTransfersAreDiscretionary
-    limiterFirst = try reader.seconds("limiterFirst") ?? limiterFirst
-    limiterMax = try reader.seconds("limiterMax") ?? limiterMax
-    limiterAppliesToWidgets = try reader.boolean("limiterAppliesToWidgets") ?? limiterAppliesToWidgets
-    limiterIsSharedWithApp = try reader.boolean("limiterIsSharedWithApp") ?? limiterIsSharedWithApp
-    delayedRequestLaunches = try reader.boolean("delayedRequestLaunches") ?? delayedRequestLaunches
-    countsPerSecond = try reader.integer("countsPerSecond") ?? countsPerSecond
-    keepsResumeData = try reader.seconds("keepsResumeData") ?? keepsResumeData
-    forceQuitCancelsExtensions = try reader.boolean("forceQuitCancelsExtensions") ?? forceQuitCancelsExtensions
-    redirectLimit = try reader.integer("redirectLimit") ?? redirectLimit
-    resumableFrom = try reader.integer("resumableFrom") ?? resumableFrom
-    expansionLimit = try reader.integer("expansionLimit") ?? expansionLimit
-    diskReserve = try reader.integer("diskReserve") ?? diskReserve
-    challengeDeadline = try reader.seconds("challengeDeadline") ?? challengeDeadline
-    listsEndedTasks = try reader.boolean("listsEndedTasks") ?? listsEndedTasks
-    guard (0...1 << 20).contains(expansionLimit) else { throw reader.error("expansionLimit", "must be 0 or more") }
-    guard (0...1 << 30).contains(diskReserve ?? 0) else { throw reader.error("diskReserve", "must be a number of MiB") }
-    guard redirectLimit >= 0 else { throw reader.error("redirectLimit", "must be 0 or more") }
-    guard (0...1 << 20).contains(resumableFrom) else { throw reader.error("resumableFrom", "must be a number of KiB") }
-    guard limiterFirst <= limiterMax else { throw reader.error("limiterMax", "is shorter than limiterFirst") }
-    guard maximumLoads > 0 else { throw reader.error("maximumLoads", "must be at least 1") }
-    guard countsPerSecond >= 0 else { throw reader.error("countsPerSecond", "must be 0 or more") }
-  }
-
-  private mutating func readTimelines(_ reader: inout ConfigurationReader) throws(ClusterError) {
-    developerMode = try reader.boolean("developerMode") ?? developerMode
-    pushReloadsAllWidgets = try reader.boolean("pushReloadsAllWidgets") ?? pushReloadsAllWidgets
-    activityLimit = try reader.integer("activityLimit") ?? activityLimit
-    activityPushBudget = try reader.integer("activityPushBudget") ?? activityPushBudget
-    guard (1...100).contains(activityLimit) else { throw reader.error("activityLimit", "must be 1 to 100") }
-    guard activityPushBudget >= 1 else { throw reader.error("activityPushBudget", "must be at least 1") }
-    budget = try reader.string("budget").map(reader.beside)
-    timelineBackoffFirst = try reader.seconds("timelineBackoffFirst") ?? timelineBackoffFirst
-    timelineBackoffMax = try reader.seconds("timelineBackoffMax") ?? timelineBackoffMax
-    retriesAfterExit = try reader.integer("retriesAfterExit") ?? retriesAfterExit
-    oneEntryPause = try reader.seconds("oneEntryPause") ?? oneEntryPause
-    policyFloor = try reader.seconds("policyFloor") ?? policyFloor
-    concurrentTimelines = try reader.integer("concurrentTimelines") ?? concurrentTimelines
-    requestsTimelinesTwice = try reader.boolean("requestsTimelinesTwice") ?? requestsTimelinesTwice
-    archiveLimit = try reader.integer("archiveLimit") ?? archiveLimit
-    archiveDepth = try reader.integer("archiveDepth") ?? archiveDepth
-    imageAreaLimit = try reader.number("imageAreaLimit") ?? imageAreaLimit
-    entryLimit = try reader.integer("entryLimit") ?? entryLimit
-    guard timelineBackoffFirst <= timelineBackoffMax else {
-      throw reader.error("timelineBackoffMax", "is shorter than timelineBackoffFirst")
-    }
-    guard (1...100).contains(concurrentTimelines) else { throw reader.error("concurrentTimelines", "must be 1 to 100") }
-    guard retriesAfterExit >= 0 else { throw reader.error("retriesAfterExit", "must be 0 or more") }
-    guard policyFloor >= .seconds(1) else { throw reader.error("policyFloor", "must be at least 1 s") }
-    guard oneEntryPause >= .seconds(1) else { throw reader.error("oneEntryPause", "must be at least 1 s") }
-    guard (1...65_536).contains(archiveLimit) else { throw reader.error("archiveLimit", "must be a number of KiB") }
-    guard (1...240).contains(archiveDepth) else { throw reader.error("archiveDepth", "must be 1 to 240") }
-    guard imageAreaLimit > 0 else { throw reader.error("imageAreaLimit", "must be a number of pixels") }
-    guard (1...10_000).contains(entryLimit) else { throw reader.error("entryLimit", "must be 1 to 10000") }
-  }
-
-  private mutating func readTime(_ reader: inout ConfigurationReader) throws(ClusterError) {
-    advancePatience = try reader.seconds("advancePatience") ?? advancePatience
-  }
-
-  /// Reads the rules that apply within an author's process.
-  private mutating func readProcesses(_ reader: inout ConfigurationReader) throws(ClusterError) {
-    callDeadline = try reader.seconds("callDeadline") ?? callDeadline
-    inlineRedirectLimit = try reader.integer("inlineRedirectLimit") ?? inlineRedirectLimit
-    firstCompletionCounts = try reader.boolean("firstCompletionCounts") ?? firstCompletionCounts
-    guard inlineRedirectLimit >= 0 else { throw reader.error("inlineRedirectLimit", "must be 0 or more") }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Archive
+import Archive
 import Foundation
 package import Messages
 package import PrometheusMetrics
@@ -10,19 +10,19 @@ package import PrometheusMetrics
 package struct ClusterConfiguration: Sendable, Hashable {
   package struct Device: Sendable, Hashable {
     /// The device's name on the bus: letters, digits, `-`, `_`, `.`.
-    package let name: String
+    package internal(set) var name = ""
     /// The device model. It determines whether the device is a phone or a tablet.
-    package let screen: DeviceModel
+    package internal(set) var screen = DeviceModel.all[0]
     /// `iOS` or `iPadOS`.
-    package let platform: String
-    package let version: String
+    package internal(set) var platform = "iOS"
+    package internal(set) var version = "18.0"
     /// Determines the availability of a widget's modifiers, families and locations.
-    package let majorVersion: Int
+    package internal(set) var majorVersion = 18
     package var model: String { screen.name }
     /// Language and region, such as `de_DE`.
-    package let locale: String
+    package internal(set) var locale = "en_US"
     /// A name such as `Europe/Zurich`; `nil` for the machine's time zone.
-    package let timeZone: String?
+    package internal(set) var timeZone: String?
 
     /// Environment variables of the device's processes.
     package var environment: [String: String] {
@@ -53,14 +53,14 @@ package struct ClusterConfiguration: Sendable, Hashable {
 
   /// An app or an extension of the device.
   package struct Product: Sendable, Hashable {
-    package let bundle: String
+    package internal(set) var bundle = ""
     /// A name in the folder of the agent's executables, or an absolute path.
-    package let executable: String
+    package internal(set) var executable = ""
     /// The number of the agent that spawns it.
-    package let agent: Int
+    package internal(set) var agent = 1
     /// Unexpanded; `ClusterConfiguration.environment(of:in:)` expands it.
-    package let environment: [String: String]
-    package let isExtension: Bool
+    package internal(set) var environment: [String: String] = [:]
+    package internal(set) var isExtension = false
     /// The extension's entitlement `com.apple.developer.default-data-protection`.
     package var dataProtection = DataProtection.completeUntilFirstUserAuthentication
     /// The value of the entitlement `aps-environment`; `nil` without it: then it receives no pushes.
@@ -87,22 +87,24 @@ package struct ClusterConfiguration: Sendable, Hashable {
 
   /// The developer's own backend.
   package struct Provider: Sendable, Hashable {
-    package let executable: String
+    package internal(set) var executable = ""
     /// Unexpanded; `ClusterConfiguration.arguments(of:in:)` expands them.
-    package let arguments: [String]
+    package internal(set) var arguments: [String] = []
   }
 
-  package let device: Device
-  package let appGroups: [String]
-  package let apps: [Product]
-  package let extensions: [Product]
+  package internal(set) var device = Device()
+  package internal(set) var appGroups: [String] = []
+  package internal(set) var apps: [Product] = []
+  package internal(set) var extensions: [Product] = []
   /// `nil` when the backend runs elsewhere.
-  package let provider: Provider?
+  package internal(set) var provider: Provider?
   /// `nil` when no pushes are used.
-  package let pushServer: PushServer?
-  package let settings: Settings
+  package internal(set) var pushServer: PushServer?
+  package internal(set) var settings = Settings()
   /// The limits of the broker.
-  package let bus: BusLimits
+  package internal(set) var bus = BusLimits()
+
+  init() {}
 
   /// Apps, then extensions.
   package var products: [Product] { apps + extensions }
@@ -149,29 +151,7 @@ package struct ClusterConfiguration: Sendable, Hashable {
     guard let node = try BoundedYAML.compose(yaml, file: file) else {
       throw ClusterError(.configuration, "\(file) is empty: at least `device:` is required")
     }
-    var root = try ConfigurationReader(node, file: file, path: "")
-    var device = try root.requiredMapping("device")
-    self.device = try Device(reading: &device)
-    appGroups = try root.strings("appGroups")
-    apps = try root.mappings("apps").map { reader throws(ClusterError) in
-      try Product(reading: reader, isExtension: false)
-    }
-    extensions = try root.mappings("extensions").map { reader throws(ClusterError) in
-      try Product(reading: reader, isExtension: true)
-    }
-    provider = try root.mapping("provider").map { reader throws(ClusterError) in try Provider(reading: reader) }
-    let pushing = try root.mapping("pushServer").map { reader throws(ClusterError) in try PushServer(reading: reader) }
-    let isMeant = root.has("pushServer") || (apps + extensions).contains(where: \.receivesPushes)
-    pushServer = pushing ?? (isMeant ? PushServer() : nil)
-    settings =
-      try root.mapping("settings").map { reader throws(ClusterError) in try Settings(reading: reader) }
-      ?? Settings()
-    bus = try root.mapping("bus").map { reader throws(ClusterError) in try BusLimits(reading: reader) } ?? BusLimits()
-    // With another address, each may run in its own container.
-    if let metrics = bus.metrics, metrics.port != 0, metrics == pushServer?.metrics, metrics.isLoopback {
-      throw root.error("pushServer", "metrics: has the port of bus: metrics; each process needs its own port")
-    }
-    try root.finish()
+    try self.init(reading: ConfigurationReader(node, file: file, path: ""))
     try validate(file)
   }
 
@@ -191,112 +171,171 @@ package struct ClusterConfiguration: Sendable, Hashable {
             + "production")
       }
     }
-    for group in appGroups where !group.isName {
-      throw ClusterError(.configuration, "\(file): appGroups: \"\(group)\" is not a group identifier")
+  }
+}
+
+extension ClusterConfiguration: SettingsPart {
+  /// All keys of `widgetlab.yaml`.
+  package static var keys: [SettingKey] { table.map(\.key) }
+
+  static let table: [Setting<Self>] = [
+    .part("device", \.device, isRequired: true, "The device."),
+    .texts("appGroups", \.appGroups, "The identifiers of the app groups.") {
+      $0.isName ? nil : "\"\($0)\" is not a group identifier"
+    },
+    .parts("apps", \.apps, Product.table, "The apps."),
+    .parts(
+      "extensions", \.extensions, Product.extensionTable,
+      "The widget extensions. The bundle identifier of one begins with that of its app."),
+    .optionalPart(
+      "provider", \.provider, without: "none",
+      "Your backend, which `widgetlab up` starts; omit it if it runs elsewhere. From its second start on it gets "
+        + "`--port` with the port of the first, which stored downloads contain, unless `arguments` has one."),
+    .optionalPart(
+      "pushServer", \.pushServer, without: "none, or `{}` if a product has `aps-environment`",
+      "The push server, in the place of Apple's. `{}` starts one with the defaults. Its rules are in "
+        + "[apns](fidelity/apns.md)."),
+    .part("settings", \.settings, "Rules that Apple does not document. The device follows them."),
+    .part("bus", \.bus, "Limits of the message bus."),
+  ]
+
+  mutating func complete(_ reader: inout ConfigurationReader) throws(ClusterError) {
+    for index in extensions.indices { extensions[index].isExtension = true }
+    if pushServer == nil, reader.has("pushServer") || products.contains(where: \.receivesPushes) {
+      pushServer = PushServer()
+    }
+    // With another address, each may run in its own container.
+    if let metrics = bus.metrics, metrics.port != 0, metrics == pushServer?.metrics, metrics.isLoopback {
+      throw reader.error("pushServer", "metrics: has the port of bus: metrics; each process needs its own port")
     }
   }
 }
 
-extension ClusterConfiguration.Device {
-  fileprivate init(reading reader: inout ConfigurationReader) throws(ClusterError) {
-    name = try reader.requiredString("name")
-    guard name.isName else {
-      throw reader.error("name", "\"\(name)\" is not a device name; use letters, digits, `-`, `_` and `.`")
-    }
-    let system = try Self.system(&reader)
-    screen = system.screen
-    platform = system.platform
-    version = system.version
-    majorVersion = system.majorVersion
-    locale = try reader.string("locale")?.replacingOccurrences(of: "-", with: "_") ?? "en_US"
-    guard locale.isName else { throw reader.error("locale", "\"\(locale)\" is not a locale; an example is de_DE") }
-    timeZone = try reader.string("timeZone")
-    if let timeZone, TimeZone(identifier: timeZone) == nil {
-      throw reader.error("timeZone", "\"\(timeZone)\" is not a time zone; an example is Europe/Zurich")
-    }
-    try reader.finish()
+extension ClusterConfiguration.Device: SettingsPart {
+  static let table: [Setting<Self>] = [
+    .text(
+      "name", \.name, isRequired: true, "The name on the bus: letters, digits, `-`, `_` and `.`.",
+      objection: objection(toName:)),
+    .dependent(
+      "model", .choice(DeviceModel.all.map(\.name)), initial: "iPhone 16",
+      "An iPhone or iPad by Apple's name. The default of the platform `iPadOS` is `iPad`."),
+    .dependent(
+      "platform", .choice(["iOS", "iPadOS"]), without: "that of the model", "The operating system."),
+    .dependent("version", .version, initial: "18.0", "The version of the system, 14 or later."),
+    .text(
+      "locale", \.locale, "Language and region. `widgetlab setting locale` changes it.", objection: objection(toLocale:)
+    ),
+    .optionalText(
+      "timeZone", \.timeZone, without: "that of the machine",
+      "Such as `Europe/Zurich`. `widgetlab setting time-zone` changes it.", objection: objection(toTimeZone:)),
+  ]
+
+  private static func objection(toName name: String) -> String? {
+    name.isName ? nil : "\"\(name)\" is not a device name; use letters, digits, `-`, `_` and `.`"
+  }
+
+  private static func objection(toLocale locale: String) -> String? {
+    locale.isName ? nil : "\"\(locale)\" is not a locale; an example is de_DE"
+  }
+
+  private static func objection(toTimeZone name: String) -> String? {
+    TimeZone(identifier: name) != nil ? nil : "\"\(name)\" is not a time zone; an example is Europe/Zurich"
+  }
+
+  mutating func complete(_ reader: inout ConfigurationReader) throws(ClusterError) {
+    locale = locale.replacing("-", with: "_")
+    try completeSystem(&reader)
   }
 }
 
-extension ClusterConfiguration.Product {
-  fileprivate init(reading mapping: ConfigurationReader, isExtension: Bool) throws(ClusterError) {
-    var reader = mapping
-    bundle = try reader.requiredString("bundle")
-    guard bundle.isName, bundle.utf8.count <= 155 else {
-      throw reader.error("bundle", "\"\(bundle)\" is not a bundle identifier")
+extension ClusterConfiguration.Product: SettingsPart {
+  static let table: [Setting<Self>] = [
+    .text(
+      "bundle", \.bundle, isRequired: true, "The bundle identifier, unique in the file.",
+      objection: objection(toBundle:)),
+    .text(
+      "executable", \.executable, isRequired: true,
+      "A path, or a name that is [searched for](authors.md#where-executables-are-looked-for).",
+      objection: objection(toExecutable:)),
+    .count("agent", \.agent, least: 1, "The number of the agent that spawns it."),
+    .dictionary(
+      "environment", \.environment, "Environment variables. Values may contain `${…}`.",
+      objection: objection(toVariable:value:)),
+    .group(
+      "entitlements",
+      [
+        .optionalChoice(
+          "aps-environment", \.pushEnvironment, of: PushEnvironment.allCases, without: "no pushes",
+          "It receives pushes of this environment. All products of an app have the same."),
+        .texts(
+          "keychain-access-groups", \.keychainGroups,
+          "Access groups of the keychain. The first is the default ([keychain](fidelity/keychain.md)).",
+          objection: objection(toAccessGroup:)),
+      ], "What it is permitted to do."),
+    .path(
+      "infoPlist", \.infoPlist, without: "the keys that it needs",
+      "The file `Info.plist` of the product."),
+    .paths("resources", \.resources, "Files and folders of its bundle, such as `Assets.xcassets`."),
+    .optionalText(
+      "displayName", \.description.displayName, without: "the name of the executable", "`CFBundleDisplayName`."),
+    .text("version", \.description.version, as: .version, "`CFBundleShortVersionString`."),
+    .text("build", \.description.build, as: .version, "`CFBundleVersion`."),
+    .dictionary(
+      "buildSettings", \.description.buildSettings,
+      "Values of further build settings that the `Info.plist` refers to as `$(NAME)`."),
+  ]
+
+  /// The keys of an extension.
+  static let extensionTable: [Setting<Self>] = table + [protection]
+
+  private static let protection: Setting<Self> = .choice(
+    "dataProtection", \.dataProtection, of: ClusterConfiguration.DataProtection.allCases,
+    "Extensions only: the entitlement `com.apple.developer.default-data-protection`.")
+
+  private static func objection(toBundle bundle: String) -> String? {
+    bundle.isName && bundle.utf8.count <= 155 ? nil : "\"\(bundle)\" is not a bundle identifier"
+  }
+
+  fileprivate static func objection(toExecutable executable: String) -> String? {
+    executable.isEmpty ? "must not be empty" : nil
+  }
+
+  private static func objection(toAccessGroup group: String) -> String? {
+    group.isName && group.utf8.count <= 200 ? nil : "\"\(group)\" is not an access group"
+  }
+
+  private static func objection(toVariable name: String, value: String) -> String? {
+    guard !name.isEmpty, !name.contains("=") else {
+      return "\"\(name)\" is not the name of a variable; it must not be empty or have a ="
     }
-    executable = try reader.requiredString("executable")
-    guard !executable.isEmpty else { throw reader.error("executable", "must not be empty") }
-    agent = try reader.integer("agent") ?? 1
-    guard agent > 0 else { throw reader.error("agent", "must be at least 1") }
-    environment = try reader.dictionary("environment")
-    for (name, value) in environment {
-      guard !name.isEmpty, !name.contains("=") else {
-        throw reader.error("environment", "\"\(name)\" is not the name of a variable; it must not be empty or have a =")
-      }
-      do {
-        try Expansion.check(value)
-      } catch {
-        throw reader.error("environment", "\(name): \(error.message)")
-      }
-    }
-    self.isExtension = isExtension
-    if let text = try reader.string("dataProtection") {
-      guard let protection = ClusterConfiguration.DataProtection(rawValue: text), isExtension else {
-        let known = ClusterConfiguration.DataProtection.allCases.map(\.rawValue).joined(separator: ", ")
-        throw reader.error("dataProtection", "applies to extensions only, and must be one of: \(known)")
-      }
-      dataProtection = protection
-    }
-    if var entitlements = try reader.mapping("entitlements") {
-      pushEnvironment = try PushEnvironment(reading: &entitlements)
-      keychainGroups = try entitlements.strings("keychain-access-groups")
-      for group in keychainGroups where !group.isName || group.utf8.count > 200 {
-        throw entitlements.error("keychain-access-groups", "\"\(group)\" is not an access group")
-      }
-      try entitlements.finish()
-    }
-    infoPlist = try reader.string("infoPlist").map(reader.beside)
-    resources = try reader.strings("resources").map(reader.beside)
-    description = try BundleDescription(reading: &reader)
-    try reader.finish()
+    return Expansion.objection(to: value).map { "\(name): \($0)" }
   }
 }
 
-extension ClusterConfiguration.Provider {
-  fileprivate init(reading mapping: ConfigurationReader) throws(ClusterError) {
-    var reader = mapping
-    executable = try reader.requiredString("executable")
-    arguments = try reader.strings("arguments")
-    for argument in arguments {
-      do {
-        try Expansion.check(argument)
-      } catch {
-        throw reader.error("arguments", error.message)
-      }
-    }
-    try reader.finish()
-  }
+extension ClusterConfiguration.Provider: SettingsPart {
+  static let table: [Setting<Self>] = [
+    .text(
+      "executable", \.executable, isRequired: true, "As that of an app.",
+      objection: ClusterConfiguration.Product.objection(toExecutable:)),
+    .texts(
+      "arguments", \.arguments, "Its arguments. They may contain `${…}`.", objection: Expansion.objection(to:)),
+  ]
 }
 
-extension BusLimits {
-  fileprivate init(reading mapping: ConfigurationReader) throws(ClusterError) {
-    var reader = mapping
-    self.init()
-    if let text = try reader.string("journalLimit") {
-      guard let length = ByteCount(argument: text) else {
-        throw reader.error("journalLimit", "\"\(text)\" is not a length of at least 64KiB, such as 512MiB")
-      }
-      journal = length
-    }
-    peers = try reader.integer("peerLimit") ?? peers
-    guard peers > 0 else { throw reader.error("peerLimit", "must be at least 1") }
-    keyGrace = try reader.seconds("keyGrace") ?? keyGrace
-    guard keyGrace <= .seconds(86_400) else { throw reader.error("keyGrace", "must be at most 86400 (one day)") }
-    synchronizesJournal = try reader.boolean("journalSync") ?? synchronizesJournal
-    metrics = try reader.metricsEndpoint()
-    try reader.finish()
-  }
+extension BusLimits: SettingsPart {
+  static let table: [Setting<Self>] = [
+    .length(
+      "journalLimit", \.journal,
+      "Maximum length of the journal. Beyond it, the oldest entries are deleted "
+        + "([security](security.md#limits-of-the-broker))."),
+    .count("peerLimit", \.peers, least: 1, "Maximum number of connected processes."),
+    .seconds("keyGrace", \.keyGrace, most: 86_400, "How long the old key of a renewed one is still accepted."),
+    .flag(
+      "journalSync", \.synchronizesJournal,
+      "`true`: a message is forwarded only when the disk has it, so that the journal survives a "
+        + "[power failure](security.md#power-failures)."),
+    .endpoint("metrics", \.metrics, "`HOST:PORT` at which the broker exposes [metrics](metrics.md)."),
+  ]
 }
 
 extension String {
@@ -311,52 +350,6 @@ extension String {
         default: false
         }
       }
-  }
-}
-
-extension ClusterConfiguration {
-  /// Settings of the gallery and the screen that Apple does not document, see Documentation/fidelity/gallery.md.
-  package struct GallerySettings: Sendable, Hashable {
-    /// One widget of each kind is placed on a screen as soon as its extension announces the kind.
-    package var placesEachKind = true
-    /// A widget without `supportedFamilies` also supports the accessory families.
-    package var defaultFamiliesIncludeAccessory = true
-    /// Default content margin of the Home Screen and the Today View, in points.
-    package var contentMargin = 16
-    /// `accented` for a tinted Home Screen.
-    package var homeScreenRenderingMode = RenderingModeName.fullColor
-    /// `vibrant` for StandBy in low light.
-    package var standByRenderingMode = RenderingModeName.fullColor
-    /// Sensitive content is hidden while the device is locked.
-    package var hidesSensitiveContent = true
-    /// Smart Rotate does not turn a stack for this long after the user turned it; 0 for no limit.
-    package var smartRotatePause: Duration = .seconds(1800)
-
-    package init() {}
-  }
-}
-
-extension ClusterConfiguration.Settings {
-  mutating func readGallery(_ reader: inout ConfigurationReader) throws(ClusterError) {
-    var own = gallery
-    own.placesEachKind = try reader.boolean("placesEachKind") ?? own.placesEachKind
-    own.defaultFamiliesIncludeAccessory =
-      try reader.boolean("defaultFamiliesIncludeAccessory") ?? own.defaultFamiliesIncludeAccessory
-    own.contentMargin = try reader.integer("contentMargin") ?? own.contentMargin
-    own.hidesSensitiveContent = try reader.boolean("hidesSensitiveContent") ?? own.hidesSensitiveContent
-    own.smartRotatePause = try reader.seconds("smartRotatePause") ?? own.smartRotatePause
-    let home = try reader.string("homeScreenRenderingMode") ?? own.homeScreenRenderingMode.rawValue
-    let standBy = try reader.string("standByRenderingMode") ?? own.standByRenderingMode.rawValue
-    guard (0...100).contains(own.contentMargin) else { throw reader.error("contentMargin", "must be 0 to 100 points") }
-    guard let homeMode = RenderingModeName(rawValue: home), homeMode != .vibrant else {
-      throw reader.error("homeScreenRenderingMode", "must be fullColor or accented")
-    }
-    guard let standByMode = RenderingModeName(rawValue: standBy), standByMode != .accented else {
-      throw reader.error("standByRenderingMode", "must be fullColor or vibrant")
-    }
-    own.homeScreenRenderingMode = homeMode
-    own.standByRenderingMode = standByMode
-    gallery = own
   }
 }
 
@@ -383,81 +376,69 @@ extension ClusterConfiguration {
     package init() {}
   }
 
-  /// Rules of the push server, see Documentation/fidelity/apns.md.
+  /// Rules of the push server, see Documentation/fidelity/apns.md. `table` describes them.
   package struct PushRules: Sendable, Hashable {
-    /// How long entries of the delivery log are kept.
     package var logAge: Duration = .seconds(7 * 86_400)
-    /// Maximum number of requests in the delivery log.
     package var logLimit = 100_000
-    /// Maximum number of requests that wait to be written. Further requests get `ServiceUnavailable`.
     package var queueLimit = 10_000
-    /// Maximum number of notifications of one subject that are in flight to its device.
     package var inFlight = 32
-    /// How long a notification without an expiration is stored.
     package var storageAge: Duration = .seconds(30 * 86_400)
-    /// How long the push server knows a device token after its end. Later, it is unknown.
     package var endedTokenAge: Duration = .seconds(30 * 86_400)
-    /// Maximum number of delivery log entries that are written to the journal per second.
     package var journalRate = 1_000
-    /// Maximum payload size, bytes.
     package var payloadLimit = 4_096
-    /// Maximum VoIP payload size, bytes.
     package var voipPayloadLimit = 5_120
-    /// Maximum age of a provider token.
     package var providerTokenLifetime: Duration = .seconds(3_600)
-    /// Minimum time between two changes of the provider token on a connection; 0 for any.
     package var providerTokenUpdateInterval: Duration = .seconds(1_200)
-    /// Maximum number of consecutive requests to one device token on a connection; 0 for any number.
     package var consecutiveRequests = 0
-    /// The time window of `consecutiveRequests`.
     package var consecutiveWindow: Duration = .seconds(60)
-    /// A connection without requests is closed after this long.
     package var idleTimeout: Duration = .seconds(3_600)
-    /// The time from one burst of notifications of priority 5 to the next on a device; 0 for none.
     package var priority5Interval: Duration = .seconds(15)
-    /// The same for priority 1.
     package var priority1Interval: Duration = .seconds(60)
-    /// The time from one background notification of an app to the next on a device; 0 for none.
     package var backgroundInterval: Duration = .seconds(1_200)
-    /// A connection whose refusals outweigh its successes by this number gets few concurrent streams; 0 for never.
     package var slowedRefusals = 100
-    /// The concurrent streams of such a connection.
     package var slowedStreams = 1
-    /// A connection whose refusals outweigh its successes by this number is closed; 0 for never.
     package var endedRefusals = 1_000
-    /// How many refusals a BadDeviceToken counts for.
     package var badDeviceTokenWeight = 2
 
     package init() {}
   }
 }
 
-extension ClusterConfiguration.PushServer {
-  init(reading mapping: ConfigurationReader) throws(ClusterError) {
-    var reader = mapping
-    self.init()
-    executable = try reader.string("executable") ?? executable
-    listen = try reader.string("listen") ?? listen
-    advertise = try reader.string("advertise")
-    developmentPort = try reader.integer("developmentPort") ?? developmentPort
-    productionPort = try reader.integer("productionPort") ?? productionPort
-    for (name, port) in [("developmentPort", developmentPort), ("productionPort", productionPort)] {
-      guard (0...65_535).contains(port) else { throw reader.error(name, "must be a port, or 0 for a free port") }
-    }
+extension ClusterConfiguration.PushServer: SettingsPart {
+  static let table: [Setting<Self>] = ownTable + ClusterConfiguration.PushRules.table
+
+  private static let ownTable: [Setting<Self>] = [
+    .text(
+      "executable", \.executable, "As that of an app.",
+      objection: ClusterConfiguration.Product.objection(toExecutable:)),
+    .text("listen", \.listen, "The interface that it listens on."),
+    .optionalText(
+      "advertise", \.advertise, without: "that of `listen`",
+      "The host name to announce and to put into the certificate; required with `listen: 0.0.0.0`."),
+    .optionalText(
+      "database", \.database, without: "a SQLite database",
+      "The URI of a PostgreSQL database that several push servers share.", objection: objection(toDatabase:)),
+    .count(
+      "replicas", \.replicas, least: 1, most: 64,
+      "How many `widgetlab up` starts with the database: `push-server/1`, `push-server/2` …"),
+    .count(
+      "developmentPort", \.developmentPort, most: 65_535,
+      "The port that replaces `api.sandbox.push.apple.com`; 0 selects a free one once, and keeps it in `ports.json` of "
+        + "the instance."),
+    .count(
+      "productionPort", \.productionPort, most: 65_535, "The same for `api.push.apple.com`."),
+    .endpoint("metrics", \.metrics, "`HOST:PORT` at which it exposes [metrics](metrics.md)."),
+  ]
+
+  private static func objection(toDatabase database: String) -> String? {
+    if let reason = Expansion.objection(to: database) { return reason }
+    return isDatabase(database) ? nil : "must begin with postgres:// or postgresql://, or be ${env.NAME}"
+  }
+
+  func complete(_ reader: inout ConfigurationReader) throws(ClusterError) {
     guard developmentPort == 0 || developmentPort != productionPort else {
       throw reader.error("productionPort", "is the same as developmentPort: each environment needs its own port")
     }
-    guard !executable.isEmpty else { throw reader.error("executable", "must not be empty") }
-    metrics = try reader.metricsEndpoint()
-    database = try reader.string("database")
-    replicas = try reader.integer("replicas") ?? replicas
-    if let database {
-      do { try Expansion.check(database) } catch { throw reader.error("database", "\(error)") }
-      guard Self.isDatabase(database) else {
-        throw reader.error("database", "must begin with postgres:// or postgresql://, or be ${env.NAME}")
-      }
-    }
-    guard (1...64).contains(replicas) else { throw reader.error("replicas", "must be 1 to 64") }
     guard replicas == 1 || database != nil else {
       throw reader.error("replicas", "more than one needs `database`, a PostgreSQL database that they share")
     }
@@ -472,9 +453,58 @@ extension ClusterConfiguration.PushServer {
         throw reader.error("metrics", "has the port of \(name): each server needs its own port")
       }
     }
-    try rules.read(&reader)
-    try reader.finish()
   }
+}
+
+extension ClusterConfiguration.PushRules {
+  static let table: [Setting<ClusterConfiguration.PushServer>] = [
+    .seconds("logAge", \.rules.logAge, "How long entries of the delivery log are kept."),
+    .count("logLimit", \.rules.logLimit, least: 100, "Maximum number of requests in the delivery log."),
+    .count(
+      "queueLimit", \.rules.queueLimit, least: 1,
+      "Maximum number of requests that wait to be written. Further requests get `ServiceUnavailable`."),
+    .count(
+      "inFlight", \.rules.inFlight, least: 1, most: 1_000,
+      "Maximum number of notifications of one subject that are in flight to its device."),
+    .seconds("storageAge", \.rules.storageAge, "How long a notification without an expiration is stored."),
+    .seconds(
+      "endedTokenAge", \.rules.endedTokenAge,
+      "How long the push server knows a device token after its end. Later, it is unknown."),
+    .count(
+      "journalRate", \.rules.journalRate,
+      "Maximum number of delivery log entries that are written to the journal per second."),
+    .count("payloadLimit", \.rules.payloadLimit, least: 1, most: 8_192, unit: "bytes", "Maximum payload size."),
+    .count(
+      "voipPayloadLimit", \.rules.voipPayloadLimit, least: 1, most: 8_192, unit: "bytes",
+      "Maximum size of a VoIP payload."),
+    .seconds("providerTokenLifetime", \.rules.providerTokenLifetime, "Maximum age of a provider token."),
+    .seconds(
+      "providerTokenUpdateInterval", \.rules.providerTokenUpdateInterval,
+      "Minimum time between two changes of the provider token on a connection; 0 for any."),
+    .count(
+      "consecutiveRequests", \.rules.consecutiveRequests,
+      "Maximum number of consecutive requests to one device token on a connection; 0 for any number."),
+    .seconds("consecutiveWindow", \.rules.consecutiveWindow, "The time window of `consecutiveRequests`."),
+    .seconds(
+      "idleTimeout", \.rules.idleTimeout, least: 0.001, "A connection without requests is closed after this long."),
+    .seconds(
+      "priority5Interval", \.rules.priority5Interval,
+      "The time from one burst of notifications of priority 5 to the next on a device; 0 for none."),
+    .seconds("priority1Interval", \.rules.priority1Interval, "The same for priority 1."),
+    .seconds(
+      "backgroundInterval", \.rules.backgroundInterval,
+      "The time from one background notification of an app to the next on a device; 0 for none."),
+    .count(
+      "slowedRefusals", \.rules.slowedRefusals,
+      "A connection whose refusals outweigh its successes by this number gets few concurrent streams; 0 for never."),
+    .count(
+      "slowedStreams", \.rules.slowedStreams, least: 1, most: 1_000, "The concurrent streams of such a connection."),
+    .count(
+      "endedRefusals", \.rules.endedRefusals,
+      "A connection whose refusals outweigh its successes by this number is closed; 0 for never."),
+    .count(
+      "badDeviceTokenWeight", \.rules.badDeviceTokenWeight, least: 1, "How many refusals a BadDeviceToken counts for."),
+  ]
 }
 
 extension ClusterConfiguration.PushServer {
@@ -495,63 +525,5 @@ extension ClusterConfiguration.PushServer {
     }
     return isPermitted && (1...32).contains(name.utf8.count)
       ? nil : "'\(name)' is not a name of 1 to 32 letters, digits, '-' and '.'"
-  }
-}
-
-extension ClusterConfiguration.PushRules {
-  fileprivate mutating func read(_ reader: inout ConfigurationReader) throws(ClusterError) {
-    logAge = try reader.seconds("logAge") ?? logAge
-    logLimit = try reader.integer("logLimit") ?? logLimit
-    queueLimit = try reader.integer("queueLimit") ?? queueLimit
-    inFlight = try reader.integer("inFlight") ?? inFlight
-    storageAge = try reader.seconds("storageAge") ?? storageAge
-    endedTokenAge = try reader.seconds("endedTokenAge") ?? endedTokenAge
-    journalRate = try reader.integer("journalRate") ?? journalRate
-    payloadLimit = try reader.integer("payloadLimit") ?? payloadLimit
-    voipPayloadLimit = try reader.integer("voipPayloadLimit") ?? voipPayloadLimit
-    providerTokenLifetime = try reader.seconds("providerTokenLifetime") ?? providerTokenLifetime
-    providerTokenUpdateInterval = try reader.seconds("providerTokenUpdateInterval") ?? providerTokenUpdateInterval
-    consecutiveRequests = try reader.integer("consecutiveRequests") ?? consecutiveRequests
-    consecutiveWindow = try reader.seconds("consecutiveWindow") ?? consecutiveWindow
-    idleTimeout = try reader.seconds("idleTimeout") ?? idleTimeout
-    priority5Interval = try reader.seconds("priority5Interval") ?? priority5Interval
-    priority1Interval = try reader.seconds("priority1Interval") ?? priority1Interval
-    backgroundInterval = try reader.seconds("backgroundInterval") ?? backgroundInterval
-    try readRefusals(&reader)
-    guard logLimit >= 100 else { throw reader.error("logLimit", "must be at least 100") }
-    guard queueLimit >= 1 else { throw reader.error("queueLimit", "must be at least 1") }
-    guard (1...1_000).contains(inFlight) else { throw reader.error("inFlight", "must be 1 to 1000") }
-    guard journalRate >= 0 else { throw reader.error("journalRate", "must be 0 or more") }
-    for (name, limit) in [("payloadLimit", payloadLimit), ("voipPayloadLimit", voipPayloadLimit)] {
-      guard (1...8_192).contains(limit) else { throw reader.error(name, "must be 1 to 8192 bytes") }
-    }
-    guard consecutiveRequests >= 0 else { throw reader.error("consecutiveRequests", "must be 0 or more") }
-    guard idleTimeout > .zero else { throw reader.error("idleTimeout", "must be more than 0") }
-  }
-
-  private mutating func readRefusals(_ reader: inout ConfigurationReader) throws(ClusterError) {
-    slowedRefusals = try reader.integer("slowedRefusals") ?? slowedRefusals
-    slowedStreams = try reader.integer("slowedStreams") ?? slowedStreams
-    endedRefusals = try reader.integer("endedRefusals") ?? endedRefusals
-    badDeviceTokenWeight = try reader.integer("badDeviceTokenWeight") ?? badDeviceTokenWeight
-    for (name, value) in [("slowedRefusals", slowedRefusals), ("endedRefusals", endedRefusals)] {
-      guard value >= 0 else { throw reader.error(name, "must be 0 or more") }
-    }
-    guard (1...1_000).contains(slowedStreams) else { throw reader.error("slowedStreams", "must be 1 to 1000") }
-    guard badDeviceTokenWeight >= 1 else { throw reader.error("badDeviceTokenWeight", "must be at least 1") }
-  }
-}
-
-extension PushEnvironment {
-  /// The value of `aps-environment` in the entitlements of an app or an extension.
-  ///
-  /// - Throws: `configuration`, with the file and the line.
-  init?(reading entitlements: inout ConfigurationReader) throws(ClusterError) {
-    guard let text = try entitlements.string("aps-environment") else { return nil }
-    guard let environment = PushEnvironment(rawValue: text) else {
-      let known = PushEnvironment.allCases.map(\.rawValue).joined(separator: " or ")
-      throw entitlements.error("aps-environment", "\"\(text)\" is not an APNs environment; use \(known)")
-    }
-    self = environment
   }
 }

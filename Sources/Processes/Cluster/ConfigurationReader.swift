@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-package import PrometheusMetrics
 import Yams
 
-/// Reads one mapping of `widgetlab.yaml` or of another settings file. Tracks line numbers, and the keys that were not
-/// read.
+/// Reads one mapping of `widgetlab.yaml` or of another settings file. Tracks line numbers, and the keys that its reader
+/// knows.
 package struct ConfigurationReader {
   private let file: String
   private let path: String
   private let line: Int?
   private var values: [String: (key: Node, value: Node)] = [:]
-  private var unread: Set<String> = []
+  private var known: Set<String> = []
 
   init(_ node: Node, file: String, path: String) throws(ClusterError) {
     self.file = file
@@ -27,7 +26,6 @@ package struct ConfigurationReader {
       guard values.updateValue((key, value), forKey: name) == nil else {
         throw ConfigurationReader.error(file, key.mark?.line, join(path, name), "is given twice")
       }
-      unread.insert(name)
     }
   }
 
@@ -60,11 +58,6 @@ package struct ConfigurationReader {
     return try text(node, name)
   }
 
-  mutating func requiredString(_ name: String) throws(ClusterError) -> String {
-    guard let value = try string(name) else { throw missing(name) }
-    return value
-  }
-
   package mutating func integer(_ name: String) throws(ClusterError) -> Int? {
     guard let node = take(name) else { return nil }
     // Yams reads 1:30 as 90, as YAML 1.1 does, and traps when the result is too large.
@@ -78,15 +71,6 @@ package struct ConfigurationReader {
     guard let node = take(name) else { return nil }
     guard let value = node.bool else { throw error(name, "expected true or false") }
     return value
-  }
-
-  /// A number of seconds, 0 or more.
-  mutating func seconds(_ name: String) throws(ClusterError) -> Duration? {
-    guard let node = take(name) else { return nil }
-    guard let value = node.number, value.isFinite, value >= 0, value < 1e9 else {
-      throw error(name, "expected a number of seconds, 0 or more")
-    }
-    return .seconds(value)
   }
 
   /// A finite number.
@@ -132,11 +116,6 @@ package struct ConfigurationReader {
     return try ConfigurationReader(node, file: file, path: join(path, name))
   }
 
-  mutating func requiredMapping(_ name: String) throws(ClusterError) -> ConfigurationReader {
-    guard let value = try mapping(name) else { throw missing(name) }
-    return value
-  }
-
   mutating func mappings(_ name: String) throws(ClusterError) -> [ConfigurationReader] {
     guard let node = take(name) else { return [] }
     guard case .sequence(let sequence) = node else { throw error(name, "expected a list") }
@@ -153,11 +132,15 @@ package struct ConfigurationReader {
 
   // MARK: Errors
 
-  /// Throws an error for the first key that was not read.
-  package func finish() throws(ClusterError) {
-    let strangers = unread.compactMap { name in values[name].map { (name, $0.key.mark?.line) } }
+  /// Throws an error for the first key that was not read, with the most similar one that was.
+  package func finish() throws(ClusterError) { try check(known) }
+
+  /// Throws an error for the first key that is not one of these, with the most similar one of them.
+  func check(_ known: Set<String>) throws(ClusterError) {
+    let strangers = values.filter { !known.contains($0.key) }.map { ($0.key, $0.value.key.mark?.line) }
     guard let (name, _) = strangers.min(by: { ($0.1 ?? 0, $0.0) < ($1.1 ?? 0, $1.0) }) else { return }
-    throw error(name, "is not a known key")
+    let advice = name.mostSimilar(of: known).map { "; did you mean \($0)?" } ?? ""
+    throw error(name, "is not a known key" + advice)
   }
 
   /// Returns an error about the value of a key.
@@ -165,7 +148,8 @@ package struct ConfigurationReader {
     ConfigurationReader.error(file, values[name]?.key.mark?.line ?? line, join(path, name), message)
   }
 
-  private func missing(_ name: String) -> ClusterError {
+  /// Returns an error about a required key that the file does not have.
+  func missing(_ name: String) -> ClusterError {
     ConfigurationReader.error(file, line, join(path, name), "is missing")
   }
 
@@ -174,7 +158,7 @@ package struct ConfigurationReader {
   }
 
   private mutating func take(_ name: String) -> Node? {
-    unread.remove(name)
+    known.insert(name)
     guard let node = values[name]?.value, node.null == nil else { return nil }
     return node
   }
@@ -218,17 +202,29 @@ extension Node {
   }
 }
 
-extension ConfigurationReader {
-  /// Reads the key `metrics`: where a process exposes its metrics.
-  ///
-  /// - Returns: `nil` without the key.
-  /// - Throws: `configuration`.
-  package mutating func metricsEndpoint() throws(ClusterError) -> MetricsEndpoint? {
-    guard let text = try string("metrics") else { return nil }
-    guard let endpoint = MetricsEndpoint(text) else {
-      throw error("metrics", "\"\(text)\" is not HOST:PORT, such as 127.0.0.1:9464; the port 0 selects a free one")
+extension String {
+  /// Returns the name that the user probably meant: one with few other letters, whatever their case.
+  func mostSimilar(of names: Set<String>) -> String? {
+    guard utf8.count <= 60 else { return nil }
+    let limit = Swift.max(1, Swift.min(3, utf8.count / 3))
+    return names.map { ($0, lowercased().distance(to: $0.lowercased())) }.filter { $0.1 <= limit }
+      .min { ($0.1, $0.0) < ($1.1, $1.0) }?.0
+  }
+
+  /// How many letters must be inserted, removed or replaced to get the other text: the Levenshtein distance.
+  private func distance(to other: String) -> Int {
+    let (letters, others) = (Array(utf8), Array(other.utf8))
+    var row = Array(0...others.count)
+    for (index, letter) in letters.enumerated() {
+      var diagonal = row[0]
+      row[0] = index + 1
+      for column in others.indices {
+        let replaced = diagonal + (letter == others[column] ? 0 : 1)
+        diagonal = row[column + 1]
+        row[column + 1] = Swift.min(replaced, diagonal + 1, row[column] + 1)
+      }
     }
-    return endpoint
+    return row[others.count]
   }
 }
 

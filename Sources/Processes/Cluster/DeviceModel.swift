@@ -69,29 +69,23 @@ extension ClusterConfiguration.Device {
   /// Reads the model, the platform and the version.
   ///
   /// - Throws: `configuration`, with the valid values.
-  static func system(_ reader: inout ConfigurationReader) throws(ClusterError) -> System {
-    let platform = try reader.string("platform")
-    let model = try reader.string("model") ?? (platform == "iPadOS" ? "iPad" : "iPhone 16")
+  mutating func completeSystem(_ reader: inout ConfigurationReader) throws(ClusterError) {
+    let given = try reader.string("platform")
+    let model = try reader.string("model") ?? (given == "iPadOS" ? "iPad" : "iPhone 16")
     guard let screen = DeviceModel.named(model) else {
       let known = DeviceModel.all.map(\.name).joined(separator: ", ")
       throw reader.error("model", "\"\(model)\" is not a known model; use one of: \(known)")
     }
+    self.screen = screen
     // Apple uses "iOS" for both systems where versions are concerned.
-    let own = screen.isPad ? "iPadOS" : "iOS"
-    guard [own, "iOS"].contains(platform ?? own) else {
-      throw reader.error("platform", "\"\(platform ?? "")\" does not run on \(model); use \(own)")
+    platform = screen.isPad ? "iPadOS" : "iOS"
+    guard [platform, "iOS"].contains(given ?? platform) else {
+      throw reader.error("platform", "\"\(given ?? "")\" does not run on \(model); use \(platform)")
     }
-    let version = try reader.string("version") ?? "18.0"
+    version = try reader.string("version") ?? version
     guard let major = version.split(separator: ".").first.flatMap({ Int($0) }), (14...99).contains(major) else {
-      throw reader.error("version", "\"\(version)\" is not an \(own) version with widgets, such as \"18.0\"")
+      throw reader.error("version", "\"\(version)\" is not an \(platform) version with widgets, such as \"18.0\"")
     }
-    return System(screen: screen, platform: own, version: version, majorVersion: major)
-  }
-
-  struct System {
-    let screen: DeviceModel
-    let platform: String
-    let version: String
-    let majorVersion: Int
+    majorVersion = major
   }
 }

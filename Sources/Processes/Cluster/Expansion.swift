@@ -66,11 +66,14 @@ package enum Expansion {
     }
   }
 
-  /// Checks that every `${…}` has a valid name.
-  ///
-  /// - Throws: `expansion`.
-  static func check(_ text: String) throws(ClusterError) {
-    _ = try replace(text) { _ throws(ClusterError) in "" }
+  /// Why a text has an invalid `${…}`; `nil` if all are valid.
+  static func objection(to text: String) -> String? {
+    do throws(ClusterError) {
+      _ = try replace(text) { _ throws(ClusterError) in "" }
+      return nil
+    } catch {
+      return error.message
+    }
   }
 
   private static func replace(

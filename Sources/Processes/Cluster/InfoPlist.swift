@@ -130,15 +130,6 @@ package struct BundleDescription: Sendable, Hashable {
   package var buildSettings: [String: String] = [:]
 }
 
-extension BundleDescription {
-  init(reading reader: inout ConfigurationReader) throws(ClusterError) {
-    displayName = try reader.string("displayName")
-    version = try reader.string("version") ?? version
-    build = try reader.string("build") ?? build
-    buildSettings = try reader.dictionary("buildSettings")
-  }
-}
-
 extension ClusterConfiguration.Product {
   /// The name of the executable without its folder: `CFBundleExecutable`, and `CFBundleName` unless the `Info.plist` has
   /// another.

@@ -55,7 +55,7 @@ struct WidgetLabTool: AsyncParsableCommand {
           ConsoleCommand.self, TailCommand.self, TraceCommand.self, DiagnoseCommand.self, CheckCommand.self,
           SessionsCommand.self,
           BudgetCommand.self,
-          WhyCommand.self, JournalCommand.self, ProtocolCommand.self,
+          WhyCommand.self, JournalCommand.self, ProtocolCommand.self, ConfigurationCommand.self,
         ]),
       CommandGroup(
         name: "Widgets",

@@ -39,7 +39,7 @@ import Testing
   @Test(arguments: [
     ("{keychain-access-groups: ['a,b']}", "\"a,b\" is not an access group"),
     ("{keychain-access-groups: [..]}", "\"..\" is not an access group"),
-    ("{aps-environment: sandbox}", "\"sandbox\" is not an APNs environment; use development or production"),
+    ("{aps-environment: sandbox}", "aps-environment: must be development or production, not \"sandbox\""),
     ("{get-task-allow: true}", "get-task-allow: is not a known key"), ("yes", "a mapping"),
   ])
   func `an invalid environment or an unknown entitlement is refused with the reason`(value: String, advice: String)

@@ -30,8 +30,9 @@ struct StarterPackage {
       "Tests/\(name)WidgetTests/\(name)WidgetTests.swift": Self.test(name),
       "widgetlab.yaml": Self.configuration(name),
       ".gitignore": "/.build\n/.widgetlab\n",
-      ".vscode/extensions.json": "{\"recommendations\": [\"swiftlang.swift-vscode\"]}\n",
+      ".vscode/extensions.json": "{\"recommendations\": [\"swiftlang.swift-vscode\", \"redhat.vscode-yaml\"]}\n",
       ".vscode/tasks.json": Self.tasks,
+      ".vscode/widgetlab.schema.json": ConfigurationSchema.text,
     ]
   }
 
@@ -142,6 +143,7 @@ struct StarterPackage {
 
   private static func configuration(_ name: String) -> String {
     """
+    # yaml-language-server: $schema=.vscode/widgetlab.schema.json
     device: {name: phone, model: iPhone 16, version: "26.0"}
     appGroups: []
     apps:
