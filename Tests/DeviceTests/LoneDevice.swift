@@ -26,7 +26,7 @@ final class LoneDevice: Sendable {
     await core.observe { [core] step in
       // Its service is connected.
       core.begin()
-      for request in step.asked {
+      for request in step.requests {
         if case .process(let action) = request { process.yield(action) } else { other.yield(request) }
       }
     }

@@ -39,8 +39,10 @@ import WidgetLabTesting
       #expect(state["isBusConnected"] as? Bool == true && state["isHostConnected"] as? Bool == true)
       #expect(state["isReadOnly"] as? Bool == false)
       let processes = try await read("processes")["processes"] as? [[String: Any]] ?? []
-      let own = processes.first { $0["role"] as? String == "extension" }
-      #expect(own?["state"] as? String != nil && own?["cpu"] as? Double != nil && own?["memory"] as? Int != nil)
+      let ownProcess = processes.first { $0["role"] as? String == "extension" }
+      #expect(
+        ownProcess?["state"] as? String != nil && ownProcess?["cpu"] as? Double != nil
+          && ownProcess?["memory"] as? Int != nil)
       #expect(processes.contains { $0["argument"] as? String == "host" && $0["state"] as? String == "running" })
       let lanes = try await read("history")["lanes"] as? [[String: Any]] ?? []
       #expect(lanes.contains { $0["name"] as? String == LiveFixture.widgetExtension.short })
@@ -222,15 +224,15 @@ import WidgetLabTesting
   @Test func `a console shows the new cluster after its instance was removed and made again`() async throws {
     try await LiveFixture.run("made again") { fixture in
       let cluster = fixture.cluster
-      let former = try await SecondCluster.start(cluster)
-      let console = try await ConsoleProcessFixture.start(cluster, ["--instance", former.folder])
+      let formerCluster = try await SecondCluster.start(cluster)
+      let console = try await ConsoleProcessFixture.start(cluster, ["--instance", formerCluster.folder])
       let client = try await console.client()
       func state() async throws -> [String: Any] { try await client.get("/api/state").json() }
       #expect(try await client.act(["look", "lockScreen"]).json()["exit"] as? Int == 0)
       let events = try await client.events("rows=1&after=0")
       _ = try await events.until { $0.kinds.contains(ScreenChanged.kind.name) }
-      #expect(try await former.end() == 0)
-      try FileManager.default.removeItem(atPath: former.folder)
+      #expect(try await formerCluster.end() == 0)
+      try FileManager.default.removeItem(atPath: formerCluster.folder)
       let next = try await SecondCluster.start(cluster)
       while try await events.next() != nil {}
       #expect((try await state()["journal"] as? [String: Any])?["generation"] as? Int == 1)

@@ -59,14 +59,14 @@ import WidgetLabTesting
       try await fixture.cluster.run("app", "open")
       _ = try await fixture.state("running", of: LiveFixture.app)
       try await fixture.cluster.run("network", "cellular")
-      try await received(fixture, LiveFixture.app, NetworkState(path: .cellular))
+      try await received(fixture, process: LiveFixture.app, network: NetworkState(path: .cellular))
       try await killHost(fixture)
       #expect(try await fixture.cluster.run("network") == "cellular\n")
       try await fixture.cluster.run("network", "slow", "500k")
-      try await received(fixture, LiveFixture.app, NetworkState(path: .cellular, rate: 500_000))
+      try await received(fixture, process: LiveFixture.app, network: NetworkState(path: .cellular, rate: 500_000))
       try await fixture.cluster.run("reload", LiveFixture.kind)
       let received = try await received(
-        fixture, LiveFixture.widgetExtension, NetworkState(path: .cellular, rate: 500_000))
+        fixture, process: LiveFixture.widgetExtension, network: NetworkState(path: .cellular, rate: 500_000))
       let first = try await fixture.journal.all().first {
         $0.source == LiveFixture.host.text && $0.destination == LiveFixture.widgetExtension.text
       }
@@ -194,8 +194,7 @@ import WidgetLabTesting
   }
 
   @discardableResult
-  private func received(_ fixture: LiveFixture, _ process: Address, _ network: NetworkState) async throws -> LabEnvelope
-  {
+  private func received(_ fixture: LiveFixture, process: Address, network: NetworkState) async throws -> LabEnvelope {
     try await fixture.journal.waitFor("\(process.short) receives the network state: \(network)") {
       $0.destination == process.text && $0.reading(NetworkChanged.self)?.state == network
     }

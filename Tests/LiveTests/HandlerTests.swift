@@ -231,9 +231,9 @@ import WidgetLabTesting
       #expect(try await fixture.cluster.run("snapshot", LiveFixture.kind) == "snapshot\n")
       try await fixture.stored("a good entry")
       let before = try await fixture.journal.all().last?.sequence ?? 0
-      async let asked = fixture.cluster.attempt(["snapshot", LiveFixture.kind])
+      async let askedSnapshot = fixture.cluster.attempt(["snapshot", LiveFixture.kind])
       try await fixture.expireTimeline(after: before)
-      let answer = try await asked
+      let answer = try await askedSnapshot
       #expect(answer.status != 0)
       #expect(answer.errors.contains("no snapshot within 30 s: the extension is suspended"))
       try await fixture.state("suspended")
@@ -258,8 +258,8 @@ import WidgetLabTesting
         failed.reading(ReloadFailed.self)?.reason
           == "no timeline within 30 s: the extension is suspended, and the last timeline stays")
       try await fixture.state("suspended", after: failed.sequence)
-      let stored = try await fixture.journal.all().compactMap { $0.reading(TimelineStored.self) }
-      #expect(stored.map(\.text) == [["a good entry"]], "the last good entry stays")
+      let storedTimelines = try await fixture.journal.all().compactMap { $0.reading(TimelineStored.self) }
+      #expect(storedTimelines.map(\.text) == [["a good entry"]], "the last good entry stays")
       try provider.signal(SIGCONT)
       try await fixture.release()
       try await fixture.acknowledged()

@@ -18,12 +18,12 @@ import ZeroMQ
   func `rotating all keys during a download loses nothing, and the broker refuses the former keys`() async throws {
     try await LiveFixture.run("rotate all", with: Self.grace) { fixture in
       let cluster = fixture.cluster
-      let former = try Self.holders.map { try StandingKey.load($0, in: cluster.instance) }
+      let formerKeys = try Self.holders.map { try StandingKey.load($0, in: cluster.instance) }
       try await fixture.begin()
       let output = try await cluster.run("keys", "rotate")
       #expect(output.split(separator: "\n").count == 5, "\(output)")
       _ = try await fixture.acknowledged(by: LiveFixture.widgetExtension)
-      for key in former {
+      for key in formerKeys {
         try await fixture.journal.waitFor("the former key of \(key.pattern) is revoked") {
           let change = $0.reading(KeyChanged.self)
           return change?.change == .revoked && change?.key.publicKey == key.publicKey
@@ -36,7 +36,7 @@ import ZeroMQ
           .filter { $0.registration.address == address && $0.change == .connected }
         #expect(Set(hellos.map(\.registration.generation)) == [1], "\(address)")
       }
-      for (holder, key) in zip(Self.holders, former) {
+      for (holder, key) in zip(Self.holders, formerKeys) {
         let present = try StandingKey.load(holder, in: cluster.instance)
         #expect(present.publicKey != key.publicKey && present.pattern == key.pattern)
       }
@@ -46,7 +46,7 @@ import ZeroMQ
       for name in ["bus", "host", "agent/1"] {
         try await cluster.eventually("\(name) replies") { try await cluster.attempt(["ping", name]).status == 0 }
       }
-      for key in former { try await turnedAway(key, fixture) }
+      for key in formerKeys { try await turnedAway(key, fixture) }
       #expect(try await cluster.run("journal", "verify").contains("sound"))
     }
   }
@@ -93,7 +93,7 @@ import ZeroMQ
   ) async throws {
     try await LiveFixture.run("rotation \(victim) \(kind)", with: Self.grace) { fixture in
       let cluster = fixture.cluster
-      let former = try StandingKey.load(.host, in: cluster.instance)
+      let formerKey = try StandingKey.load(.host, in: cluster.instance)
       let output = cluster.folder + "/rotation"
       let tool = try await LabChild.start(
         cluster.executables + "/widgetlab", ["keys", "rotate", "--process", "host", "--instance", cluster.folder],
@@ -110,11 +110,11 @@ import ZeroMQ
       }
       try await cluster.eventually("the host replies") { try await cluster.attempt(["ping", "host"]).status == 0 }
       try await fixture.journal.waitFor("the former key is revoked", after: 0) {
-        if let started = $0.reading(BusStarted.self) { return started.revoked.contains(former.publicKey) }
+        if let started = $0.reading(BusStarted.self) { return started.revoked.contains(formerKey.publicKey) }
         let change = $0.reading(KeyChanged.self)
-        return change?.change == .revoked && change?.key.publicKey == former.publicKey
+        return change?.change == .revoked && change?.key.publicKey == formerKey.publicKey
       }
-      try await turnedAway(former, fixture)
+      try await turnedAway(formerKey, fixture)
       #expect(!FileManager.default.fileExists(atPath: cluster.instance.keys + "/host/next.json"))
       try await fixture.begin()
       _ = try await fixture.acknowledged(by: LiveFixture.widgetExtension)

@@ -15,8 +15,8 @@ import WidgetLabTesting
     async throws
   {
     let both = "entitlements: {keychain-access-groups: [\(Self.shared)]}"
-    let own = "entitlements: {keychain-access-groups: [ABCDE12345.com.example.Mine, \(Self.shared)]}"
-    try await ScriptFixture.run("keychain", app: own, widget: both) { fixture in
+    let ownEntitlements = "entitlements: {keychain-access-groups: [ABCDE12345.com.example.Mine, \(Self.shared)]}"
+    try await ScriptFixture.run("keychain", app: ownEntitlements, widget: both) { fixture in
       try fixture.script(
         .app,
         [
@@ -29,9 +29,9 @@ import WidgetLabTesting
       }
       let added = try await fixture.lines(of: LiveFixture.app).filter { $0.hasPrefix("add ") }
       #expect(added == ["add token: 0", "add name: 0", "add mine: 0", "add other: -34018"])
-      let found = try await fixture.both(["read token", "read name", "read mine", "delete token"], only: .widget)
+      let foundTexts = try await fixture.both(["read token", "read name", "read mine", "delete token"], only: .widget)
       #expect(
-        found.widget.prefix(4) == [
+        foundTexts.widget.prefix(4) == [
           "read token: secret in \(Self.shared)", "read name: Anna in \(LiveFixture.group)", "read mine: -25300",
           "delete token: 0",
         ])

@@ -21,7 +21,7 @@ extension LiveFixture {
       entries.last { $0.kind == "session.events/ack" && $0.envelope.header.source == Self.widgetExtension })
     let generation = acknowledgement.sourceGeneration
     #expect(newInstance ? generation > 1 : generation == 1)
-    try expectOrder(entries, generation, acknowledgement)
+    try expectOrder(entries, generation: generation, acknowledgement: acknowledgement)
     try expectProcess(entries, generation, mayHaveEnded: endsWhenIdle)
     try await expectBytes(entries, generation)
     try await expectNothingMore(after: end)
@@ -42,26 +42,26 @@ extension LiveFixture {
   /// Checks the order: handler, didFinishDownloadingTo, didCompleteWithError, urlSessionDidFinishEvents; the
   /// completion, the acknowledgement, the removal of the events.
   private func expectOrder(
-    _ entries: [LabEnvelope], _ generation: UInt32, _ acknowledgement: LabEnvelope
+    _ entries: [LabEnvelope], generation: UInt32, acknowledgement: LabEnvelope
   ) throws {
-    let own = entries.filter {
+    let ownEntries = entries.filter {
       $0.envelope.header.source == Self.widgetExtension && $0.sourceGeneration == generation
     }
-    let calls: [String] = own.compactMap { entry in
+    let calls: [String] = ownEntries.compactMap { entry in
       if let called = entry.reading(HandlerCalled.self), called.session == Self.session { return "handler" }
       if let called = entry.reading(DelegateCalled.self), called.session == Self.session { return called.method }
       return nil
     }
     let order = ["handler", "didFinishDownloadingTo", "didCompleteWithError", "urlSessionDidFinishEvents"]
     #expect(calls == order, "the calls in the process that acknowledged")
-    let completion = try #require(own.first { $0.kind == "completion.called" })
-    let complete = try #require(own.first { $0.reading(DelegateCalled.self)?.method == "didCompleteWithError" })
+    let completion = try #require(ownEntries.first { $0.kind == "completion.called" })
+    let complete = try #require(ownEntries.first { $0.reading(DelegateCalled.self)?.method == "didCompleteWithError" })
     let forgotten = try #require(
       entries.first { $0.reading(SessionAcknowledged.self)?.owner == Self.widgetExtension })
     #expect(complete.sequence < completion.sequence)
     #expect(completion.sequence < acknowledgement.sequence)
     #expect(acknowledgement.sequence < forgotten.sequence)
-    #expect(own.allSatisfy { $0.reading(DelegateCalled.self)?.failureCode == nil })
+    #expect(ownEntries.allSatisfy { $0.reading(DelegateCalled.self)?.failureCode == nil })
   }
 
   /// Checks that the agent and the process itself report one pid, and that this pid runs the extension's executable.

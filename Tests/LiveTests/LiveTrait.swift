@@ -69,7 +69,7 @@ extension TimeLimitTrait.Duration {
 actor Turns {
   static let shared = Turns(free: Turns.count(cores: processors))
   private var free: Int
-  private var waiting: [CheckedContinuation<Void, Never>] = []
+  private var waitingTests: [CheckedContinuation<Void, Never>] = []
 
   init(free: Int) { self.free = free }
 
@@ -106,10 +106,10 @@ actor Turns {
       free -= 1
       return
     }
-    await withCheckedContinuation { waiting.append($0) }
+    await withCheckedContinuation { waitingTests.append($0) }
   }
 
   private func end() {
-    if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
+    if waitingTests.isEmpty { free += 1 } else { waitingTests.removeFirst().resume() }
   }
 }

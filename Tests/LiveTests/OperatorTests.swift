@@ -84,9 +84,9 @@ import WidgetLabTesting
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try await LiveFixture.run("bad budget") { fixture in
-      let own = try String(contentsOfFile: fixture.cluster.ready.configuration, encoding: .utf8)
-      let settings = own.replacing("settings:\n", with: "settings:\n  budget: budget.yaml\n")
-      #expect(settings != own)
+      let ownConfiguration = try String(contentsOfFile: fixture.cluster.ready.configuration, encoding: .utf8)
+      let settings = ownConfiguration.replacing("settings:\n", with: "settings:\n  budget: budget.yaml\n")
+      #expect(settings != ownConfiguration)
       try Data(settings.utf8).write(to: URL(fileURLWithPath: folder + "/widgetlab.yaml"))
       try Data("perDay: 55\nburst: 0\n".utf8).write(to: URL(fileURLWithPath: folder + "/budget.yaml"))
       let answer = try await LabCluster.tool(

@@ -26,24 +26,24 @@ struct ScriptFixture: Sendable {
     _ body: @Sendable (ScriptFixture) async throws -> Void
   ) async throws {
     let path = FileManager.default.temporaryDirectory.path + "/info-\(UUID().uuidString).plist"
-    var own = [app]
+    var appKeys = [app]
     if let list {
       let data = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
       try data.write(to: URL(fileURLWithPath: path))
-      own.append("infoPlist: \(path)")
+      appKeys.append("infoPlist: \(path)")
     }
     defer { unlink(path) }
-    func product(_ bundle: String, _ form: Form, _ keys: [String]) -> String {
+    func product(_ bundle: String, form: Form, keys: [String]) -> String {
       let environment = "TRIAL_FIXTURE: script, TRIAL_FORM: \(form.rawValue), TRIAL_GROUP: \(LiveFixture.group)"
-      let own = ["bundle: \(bundle)", "executable: FixtureHandlers", "environment: {\(environment)}"]
-      let all = own + keys.filter { !$0.isEmpty }
+      let ownKeys = ["bundle: \(bundle)", "executable: FixtureHandlers", "environment: {\(environment)}"]
+      let all = ownKeys + keys.filter { !$0.isEmpty }
       return "[{\(all.joined(separator: ", "))}]"
     }
     let configuration = """
       device: {\((["name: \(LiveFixture.device)"] + [device].filter { !$0.isEmpty }).joined(separator: ", "))}
       appGroups: [\(LiveFixture.group)]
-      apps: \(product("com.example.Trial", .app, own))
-      extensions: \(product("com.example.Trial.Widget", .widget, [widget]))
+      apps: \(product("com.example.Trial", form: .app, keys: appKeys))
+      extensions: \(product("com.example.Trial.Widget", form: .widget, keys: [widget]))
       settings:
         developerMode: true
         suspendAfter: 0.5

@@ -50,9 +50,11 @@ struct TrapFixture: Sendable {
       let environment =
         environment + ["TRIAL_URL: \(server.url(path))", "TRIAL_INLINE_URL: \(server.url(inline))"]
       let products =
-        apps.sorted { $0.key < $1.key }.map { product($0.key, "\(trap) \($0.value)", isApp: true, environment) }
+        apps.sorted { $0.key < $1.key }.map {
+          product($0.key, form: "\(trap) \($0.value)", isApp: true, environment: environment)
+        }
       let extensions = ["Wrong", "Right"].map {
-        product("com.example.\($0).Widget", "\(trap) \($0.lowercased())", isApp: false, environment)
+        product("com.example.\($0).Widget", form: "\(trap) \($0.lowercased())", isApp: false, environment: environment)
       }
       let groups = Set(["com.example.Wrong", "com.example.Right"] + apps.keys).map(group(of:)).sorted()
       let configuration = """
@@ -77,15 +79,15 @@ struct TrapFixture: Sendable {
     }
   }
 
-  private static func product(_ bundle: String, _ form: String, isApp: Bool, _ environment: [String]) -> String {
-    let own =
+  private static func product(_ bundle: String, form: String, isApp: Bool, environment: [String]) -> String {
+    let ownSource =
       ["TRIAL_FIXTURE: traps", "TRIAL_TRAP: \(form)", "TRIAL_GROUP: \(group(of: bundle))"]
       + (isApp ? ["TRIAL_APP: yes"] : [])
     return """
         - bundle: \(bundle)
           executable: FixtureHandlers
           environment:
-      \((own + environment).map { "      \($0)" }.joined(separator: "\n"))
+      \((ownSource + environment).map { "      \($0)" }.joined(separator: "\n"))
       """
   }
 

@@ -38,10 +38,10 @@ import WidgetLabTesting
       let before = try await fixture.journal.all().last?.sequence ?? 0
       try await fixture.reload()
       try await fixture.wrong.prints("invalid -996")
-      let taken = try await fixture.journal.waitFor("the extension is notified") {
+      let takenNotice = try await fixture.journal.waitFor("the extension is notified") {
         $0.reading(SessionTaken.self) != nil
       }
-      #expect(taken.envelope.header.destination == fixture.wrong.owner)
+      #expect(takenNotice.envelope.header.destination == fixture.wrong.owner)
       try await fixture.journal.waitFor("the other extension has answered", after: before) {
         $0.kind == RequestTimeline.kind.answered(.ok).name && $0.envelope.header.source == fixture.right.owner
       }

@@ -140,23 +140,23 @@ import WidgetLabTesting
       try fixture.closeGate(at: "notified")
       try fixture.set(.grow, at: "notified", "64")
       try await fixture.begin()
-      let (found, dying) = try await fixture.whileHeld {
+      let (report, dying) = try await fixture.whileHeld {
         try await fixture.answered()
         try await fixture.openGate(at: "notified")
         let exceeded = try await fixture.exceeded(1)
         try fixture.clear(.grow, at: "notified")
-        let found = try #require(exceeded.reading(MemoryExceeded.self))
-        return (found, try await fixture.state("dying", of: LiveFixture.widgetExtension, after: exceeded.sequence))
+        let report = try #require(exceeded.reading(MemoryExceeded.self))
+        return (report, try await fixture.state("dying", of: LiveFixture.widgetExtension, after: exceeded.sequence))
       }
-      #expect(found.limit == 30 << 20)
-      #expect(found.memory > 30 << 20 && found.memory < 256 << 20)
-      #expect(dying.reading(ProcessState.self)?.why == found.description)
+      #expect(report.limit == 30 << 20)
+      #expect(report.memory > 30 << 20 && report.memory < 256 << 20)
+      #expect(dying.reading(ProcessState.self)?.why == report.description)
       let end = try await fixture.ended(1)
       #expect(end.reading(ProcessExited.self)?.ending == .signalled(signal: SIGKILL))
       let absent = try await fixture.state("absent", of: LiveFixture.widgetExtension, after: end.sequence)
-      #expect(absent.reading(ProcessState.self)?.why == "evicted: \(found); backing off for 1 s")
+      #expect(absent.reading(ProcessState.self)?.why == "evicted: \(report); backing off for 1 s")
       try await fixture.expectWholeScenario(newInstance: true)
-      try await fixture.expectPs(lastEnding: "evicted: \(found)")
+      try await fixture.expectPs(lastEnding: "evicted: \(report)")
     }
   }
 

@@ -14,7 +14,7 @@ private let person = Address.operator("1")
 private let noon = Date(timeIntervalSince1970: 1_795_262_400)
 
 @Suite struct `Notes of the device and its transfers` {
-  private func note<C: Message>(_ body: C, _ from: Address = host, _ to: Address = .journal) throws -> String {
+  private func note<C: Message>(_ body: C, from: Address = host, to: Address = .journal) throws -> String {
     var scenario = RecordedScenario()
     try scenario.send(body, from: from, to: to)
     return EnvelopeNote(scenario.envelopes[0]).text
@@ -33,17 +33,17 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
     let clock = ClockState(now: noon, isHeld: true, offset: 3600)
     let clockText = "2026-11-21 12:00:00Z, held, 1 h ahead of this machine's"
     let network = NetworkState(path: .cellular, rate: 1500)
-    #expect(try note(SetClock(change: .advance(86_400)), person, host) == "advance 1 d")
-    #expect(try note(SetClock(change: .set(noon)), person, host) == "set to 2026-11-21 12:00:00Z")
-    #expect(try note(SetClock(change: .rate(3600)), person, host) == "rate 3600")
+    #expect(try note(SetClock(change: .advance(86_400)), from: person, to: host) == "advance 1 d")
+    #expect(try note(SetClock(change: .set(noon)), from: person, to: host) == "set to 2026-11-21 12:00:00Z")
+    #expect(try note(SetClock(change: .rate(3600)), from: person, to: host) == "rate 3600")
     #expect(try note(of: clock, to: SetClock.self) == clockText)
     #expect(try note(ClockChanged(state: clock)) == clockText)
-    #expect(try note(SetNetwork(state: network), person, host) == "cellular, 1.5 kB/s")
+    #expect(try note(SetNetwork(state: network), from: person, to: host) == "cellular, 1.5 kB/s")
     #expect(try note(of: network, to: SetNetwork.self) == "cellular, 1.5 kB/s")
-    #expect(try note(NetworkChanged(state: NetworkState(path: .off)), host, widget) == "off")
-    #expect(try note(ForceQuitApp(bundle: "a.b"), person, host) == "a.b")
-    #expect(try note(UpdateApp(bundle: "a.b"), person, host) == "a.b")
-    #expect(try note(ListSessions(session: "figures", offset: 512), person, host) == "figures from task 512")
+    #expect(try note(NetworkChanged(state: NetworkState(path: .off)), from: host, to: widget) == "off")
+    #expect(try note(ForceQuitApp(bundle: "a.b"), from: person, to: host) == "a.b")
+    #expect(try note(UpdateApp(bundle: "a.b"), from: person, to: host) == "a.b")
+    #expect(try note(ListSessions(session: "figures", offset: 512), from: person, to: host) == "figures from task 512")
     let page = ListSessions.Reply(
       network: network, clock: clock, sessions: [], sessionCount: 0, tasks: [], taskCount: 9)
     #expect(try note(of: page, to: ListSessions.self) == "0 sessions, 0 of 9 tasks")
@@ -52,35 +52,36 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
   @Test func `a note describes a setting of the device`() throws {
     var settings = DeviceSettings(locale: "ar", timeZone: "Asia/Tokyo")
     settings.textSize = .xLarge
-    #expect(try note(ChangeSetting(.set(.textSize, "xLarge")), person, host) == "text-size xLarge")
-    #expect(try note(ChangeSetting(.reset(.contrast)), person, host) == "reset contrast")
-    #expect(try note(ChangeSetting(.ask), person, host) == "ask")
+    #expect(try note(ChangeSetting(.set(.textSize, "xLarge")), from: person, to: host) == "text-size xLarge")
+    #expect(try note(ChangeSetting(.reset(.contrast)), from: person, to: host) == "reset contrast")
+    #expect(try note(ChangeSetting(.ask), from: person, to: host) == "ask")
     let reply = ChangeSetting.Reply(settings: settings, changed: [.textSize, .locale], appearance: .dark)
     #expect(try note(of: reply, to: ChangeSetting.self) == "text-size xLarge, locale ar")
     #expect(try note(SettingChanged(settings: settings, name: .textSize)) == "text-size xLarge")
-    #expect(try note(SettingChanged(settings: settings), host, widget) == "locale ar, time-zone Asia/Tokyo")
+    #expect(try note(SettingChanged(settings: settings), from: host, to: widget) == "locale ar, time-zone Asia/Tokyo")
   }
 
   @Test func `a note describes a message about a task`() throws {
-    #expect(try note(CloseSession(identifier: "figures"), widget, host) == "figures")
+    #expect(try note(CloseSession(identifier: "figures"), from: widget, to: host) == "figures")
     let expiry = ExpireEvents(session: "figures", delivery: UUID())
-    #expect(try note(expiry, host, widget) == "figures: the time is running out")
+    #expect(try note(expiry, from: host, to: widget) == "figures: the time is running out")
     let change = ChangeTransfer(
       session: "figures", taskIdentifier: 3, isSuspended: true, description: .init("note"), priority: 0.75,
       earliestBeginDate: noon)
     #expect(
-      try note(change, widget, host)
+      try note(change, from: widget, to: host)
         == "figures task 3 suspended, described as note, priority 0.75, not before 2026-11-21 12:00:00Z")
     let count = TransferCounted(
       session: "figures", taskIdentifier: 3, bytesReceived: 50, bytesExpected: 100, resumedAt: 40)
-    #expect(try note(count, host, widget) == "figures task 3 resumed at byte 40, 50 bytes of 100")
+    #expect(try note(count, from: host, to: widget) == "figures task 3 resumed at byte 40, 50 bytes of 100")
     #expect(
-      try note(BeginDelayedRequest(session: "figures", task: snapshot), host, widget) == "figures task 3 may begin")
+      try note(BeginDelayedRequest(session: "figures", task: snapshot), from: host, to: widget)
+        == "figures task 3 may begin")
     let challenge = AnswerChallenge(
       session: "figures", task: snapshot, wakesHandler: true, method: "NSURLAuthenticationMethodHTTPBasic",
       host: "a.b", port: 443, scheme: "https", realm: nil, previousFailures: 1)
     #expect(
-      try note(challenge, host, widget)
+      try note(challenge, from: host, to: widget)
         == "figures task 3 HTTPBasic of https://a.b:443, failed 1 times, wakes the handler")
     let limiter = LimiterChanged(owner: widget, delay: 120, until: noon, reason: "woken")
     #expect(try note(limiter) == "extension/…Widget waits 2 min: woken")

@@ -8,11 +8,11 @@ import Testing
 @testable import JournalAnalysis
 
 @Suite struct `The filter language` {
-  private static let own = RecordedScenario.cast.widgetExtension
+  private static let ownExtension = RecordedScenario.cast.widgetExtension
 
   private func envelopes() throws -> [Envelope] {
     var scenario = try RecordedScenario.extensionKilled()
-    try scenario.launch(Self.own, 2, pid: 201)
+    try scenario.launch(Self.ownExtension, 2, pid: 201)
     try scenario.events(2, pid: 201)
     try scenario.appsOwnEvents()
     return scenario.envelopes
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func `a filter matches an address by each of its names`() throws {
-    let full = try sequences("from == \(Self.own.text)")
+    let full = try sequences("from == \(Self.ownExtension.text)")
     #expect(!full.isEmpty)
     for name in ["extension", "extension/*", "extension/…Widget", "extension/com.example.Lab.Widget"] {
       #expect(try sequences("from == \(name)") == full, "\(name)")
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test func `a filter matches a correlation id by its first digits`() throws {
-    let id = MessageContext.correlation(ofSession: RecordedScenario.session, of: Self.own).uuidString
+    let id = MessageContext.correlation(ofSession: RecordedScenario.session, of: Self.ownExtension).uuidString
     let whole = try sequences("correlation == \(id)")
     #expect(!whole.isEmpty)
     #expect(try sequences("correlation == \(id.prefix(6).lowercased())") == whole)
@@ -88,8 +88,8 @@ import Testing
 
   @Test func `a reply matches a session by its correlation id`() throws {
     var header = EnvelopeHeader(
-      kind: "session.events/ack", correlation: MessageContext.correlation(ofSession: "daily", of: Self.own),
-      source: Self.own,
+      kind: "session.events/ack", correlation: MessageContext.correlation(ofSession: "daily", of: Self.ownExtension),
+      source: Self.ownExtension,
       destination: RecordedScenario.cast.host)
     #expect(try FilterExpression("session == daily").matches(Envelope(header: header)))
     #expect(try !FilterExpression("session != daily").matches(Envelope(header: header)))

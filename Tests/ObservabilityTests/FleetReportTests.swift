@@ -23,13 +23,14 @@ import Testing
   }
 
   private static func report(
-    _ counts: [Count], kept: [String: Int] = [:], fleet: FleetState = fleet(5), before: FleetState? = nil,
+    _ counts: [Count], kept keptCounts: [String: Int] = [:], fleet: FleetState = fleet(5), before: FleetState? = nil,
     tokens: Int = 3
   ) -> FleetReport {
     FleetReport(
       version: "1", command: "widgetlab fleet report", date: "today",
       machine: MachineFacts(system: "Linux", processor: "p", cores: 2, memory: 1, load: 0), memory: 12,
-      before: before ?? fleet, counts: CountFleetPushes.Reply(counts: counts, kept: kept, tokens: ["app": tokens]),
+      before: before ?? fleet,
+      counts: CountFleetPushes.Reply(counts: counts, kept: keptCounts, tokens: ["app": tokens]),
       fleet: fleet)
   }
 

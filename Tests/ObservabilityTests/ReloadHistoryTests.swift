@@ -13,7 +13,7 @@ private let host = RecordedScenario.cast.host
 private let widget = RecordedScenario.cast.widgetExtension
 
 private func line(
-  _ reload: Int, _ hoursAgo: Double, _ verdict: LedgerEntry.Verdict, _ rule: String = "budget", placement: Int = 1,
+  _ reload: Int, hoursAgo: Double, verdict: LedgerEntry.Verdict, rule: String = "budget", placement: Int = 1,
   until: Date? = nil
 ) -> LedgerEntry {
   LedgerEntry(
@@ -46,7 +46,8 @@ private func line(
 
   @Test func `the report of a reload shows the budget's decisions and the outcome`() throws {
     let lines = try report([
-      line(7, 1, .delayed, "minimum-spacing", until: noon), line(8, 1, .free), line(7, 0, .granted),
+      line(7, hoursAgo: 1, verdict: .delayed, rule: "minimum-spacing", until: noon),
+      line(8, hoursAgo: 1, verdict: .free), line(7, hoursAgo: 0, verdict: .granted),
     ]) {
       try $0.send(stored(), from: host)
       try $0.send(ask(), from: host, to: widget)
@@ -59,23 +60,23 @@ private func line(
 
   @Test func `the report of a reload shows what it waits for, or why no timeline comes`() throws {
     #expect(
-      try report([line(7, 0, .delayed, until: noon + 60)]).last
+      try report([line(7, hoursAgo: 0, verdict: .delayed, until: noon + 60)]).last
         == "outcome: pending: waiting until 2026-11-21 12:01:00Z")
     for rule in [Withholding.locked, .notUnlockedYet] {
       #expect(
-        try report([line(7, 0, .delayed, rule.rawValue)]).last
+        try report([line(7, hoursAgo: 0, verdict: .delayed, rule: rule.rawValue)]).last
           == "outcome: pending: waiting until the device is unlocked")
     }
-    #expect(try report([line(7, 0, .granted)]).last == "outcome: pending: waiting for the extension")
-    #expect(try report([line(7, 0, .refused)]).last == "outcome: refused")
-    #expect(try report([line(7, 0, .merged)]).last?.contains("a newer reload") == true)
-    let failed = try report([line(7, 0, .granted)]) {
+    #expect(try report([line(7, hoursAgo: 0, verdict: .granted)]).last == "outcome: pending: waiting for the extension")
+    #expect(try report([line(7, hoursAgo: 0, verdict: .refused)]).last == "outcome: refused")
+    #expect(try report([line(7, hoursAgo: 0, verdict: .merged)]).last?.contains("a newer reload") == true)
+    let failed = try report([line(7, hoursAgo: 0, verdict: .granted)]) {
       try $0.send(ask(), from: host, to: widget)
       try $0.send(
         ReloadFailed(bundle: "com.example.W", widgetKind: "Coffee", placement: 1, reason: "it died", nextTry: noon),
         from: host)
     }
     #expect(failed.last == "outcome: failed: it died, retry at 2026-11-21 12:00:00Z")
-    #expect(try report([line(6, 0, .granted)]).isEmpty)
+    #expect(try report([line(6, hoursAgo: 0, verdict: .granted)]).isEmpty)
   }
 }

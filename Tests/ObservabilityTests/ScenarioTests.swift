@@ -108,12 +108,12 @@ import Testing
     try scenario.send(RegistrationChanged(.disconnected, host), from: .messageBus)
     let new = Registration(address: cast.host, generation: 2, pid: 2, isConnected: true)
     try scenario.send(RegistrationChanged(.connected, new), from: .messageBus)
-    try scenario.progress(cast.widgetExtension, .restarted, 0)
-    try scenario.progress(cast.widgetExtension, .finished, RecordedScenario.fileBytes)
+    try scenario.progress(cast.widgetExtension, step: .restarted, bytes: 0)
+    try scenario.progress(cast.widgetExtension, step: .finished, bytes: RecordedScenario.fileBytes)
     let watch = scenario.watched(killing: .host)
     #expect(watch.missing.first == "the new host resumed the download with Range")
-    try scenario.progress(cast.widgetExtension, .resumed, 500)
-    try scenario.progress(cast.widgetExtension, .finished, RecordedScenario.fileBytes)
+    try scenario.progress(cast.widgetExtension, step: .resumed, bytes: 500)
+    try scenario.progress(cast.widgetExtension, step: .finished, bytes: RecordedScenario.fileBytes)
     try scenario.events(1, pid: 200)
     try scenario.appsOwnEvents()
     #expect(scenario.watched(killing: .host).missing == [])
@@ -122,7 +122,7 @@ import Testing
   @Test func `a file with missing bytes does not count as a finished download`() throws {
     var scenario = RecordedScenario()
     try scenario.beginning()
-    try scenario.progress(cast.widgetExtension, .finished, RecordedScenario.fileBytes - 1)
+    try scenario.progress(cast.widgetExtension, step: .finished, bytes: RecordedScenario.fileBytes - 1)
     #expect(scenario.watched(killing: .none).missing.contains("the download finished"))
   }
 

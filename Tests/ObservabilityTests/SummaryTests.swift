@@ -11,7 +11,7 @@ import Testing
 /// What the console shows of a whole journal.
 @Suite struct `The summary of a journal` {
   private static let cast = RecordedScenario.cast
-  private static let own = cast.widgetExtension
+  private static let ownExtension = cast.widgetExtension
 
   private func summary(_ scenario: RecordedScenario) -> JournalSummary {
     scenario.envelopes.reduce(into: JournalSummary()) { _ = $0.handle($1) }
@@ -20,7 +20,7 @@ import Testing
   /// A download whose extension is killed, relaunched and notified.
   private func killed() throws -> RecordedScenario {
     var scenario = try RecordedScenario.extensionKilled()
-    try scenario.launch(Self.own, 2, pid: 201)
+    try scenario.launch(Self.ownExtension, 2, pid: 201)
     try scenario.events(2, pid: 201)
     return scenario
   }
@@ -28,9 +28,9 @@ import Testing
   @Test func `the history has each process instance with its times and its end`() throws {
     var scenario = try killed()
     try scenario.send(
-      ProcessState(address: Self.own, generation: 2, state: "suspended", why: "idle"), from: Self.cast.host)
+      ProcessState(address: Self.ownExtension, generation: 2, state: "suspended", why: "idle"), from: Self.cast.host)
     let history = summary(scenario).processes
-    let runs = try #require(history.lanes[Self.own])
+    let runs = try #require(history.lanes[Self.ownExtension])
     #expect(runs.map(\.generation) == [1, 2])
     #expect(runs[0].ending == "SIGKILL" && runs[0].isFailure)
     #expect(runs[0].end != nil && runs[0].spans.allSatisfy { $0.to != nil })
@@ -43,8 +43,8 @@ import Testing
 
   @Test func `an exit that is reported again does not change the history`() throws {
     var scenario = try killed()
-    try scenario.death(Self.own, 1, pid: 200)
-    let runs = try #require(summary(scenario).processes.lanes[Self.own])
+    try scenario.death(Self.ownExtension, 1, pid: 200)
+    let runs = try #require(summary(scenario).processes.lanes[Self.ownExtension])
     #expect(runs.count == 2 && runs[1].end == nil)
   }
 
@@ -113,8 +113,8 @@ import Testing
 
   @Test func `the ledger has each decision with its message, and the message that asked`() throws {
     var scenario = RecordedScenario()
-    let asked = UUID()
-    try scenario.send(ReloadTimelines(widgetKind: "K"), from: Self.own, to: Self.cast.host, id: asked)
+    let askedID = UUID()
+    try scenario.send(ReloadTimelines(widgetKind: "K"), from: Self.ownExtension, to: Self.cast.host, id: askedID)
     for (number, verdict) in [LedgerEntry.Verdict.delayed, .granted].enumerated() {
       let entry = LedgerEntry(
         number: number + 1, date: Date(timeIntervalSince1970: 1e9 + Double(number)), reload: 7, placement: 3,
@@ -136,10 +136,10 @@ import Testing
       id: 4, bundle: "com.example.Lab.Widget", kind: "K", family: .systemSmall, location: .homeScreen)
     try scenario.send(PlacementChanged(.added, placement), from: Self.cast.host)
     let date = Date(timeIntervalSince1970: 1e9)
-    let stored = TimelineStored(
+    let storedTimeline = TimelineStored(
       bundle: placement.bundle, widgetKind: "K", placement: 4, family: .systemSmall, because: .added, entries: 1,
       first: date, last: date, policy: .never, bytes: 10, digest: "d", text: ["63 mg"])
-    try scenario.send(stored, from: Self.cast.host)
+    try scenario.send(storedTimeline, from: Self.cast.host)
     #expect(summary(scenario).screen.placements[4] == placement)
     #expect(summary(scenario).screen.timelines[4]?.text == ["63 mg"])
     try scenario.send(
@@ -152,7 +152,7 @@ import Testing
   @Test func `the summary of a demo has its addresses, kinds and times, without tools`() throws {
     let scenario = try killed()
     let summary = summary(scenario)
-    #expect(summary.addresses.contains(Self.own) && !summary.addresses.contains { $0.role.isPassing })
+    #expect(summary.addresses.contains(Self.ownExtension) && !summary.addresses.contains { $0.role.isPassing })
     #expect(summary.kinds.contains("session.acknowledged"))
     #expect(summary.first == 1 && (summary.begin ?? 1) < (summary.time ?? 0))
   }
@@ -161,7 +161,7 @@ import Testing
 @Suite struct `Why a widget shows nothing newer` {
   private let now = Date(timeIntervalSince1970: 1e9)
 
-  private func account(_ next: Double?, _ because: ReloadCause?, _ withheld: Withholding? = nil) -> ListBudget.Account {
+  private func account(_ next: Double?, because: ReloadCause?, withheld: Withholding? = nil) -> ListBudget.Account {
     ListBudget.Account(
       placement: 1, bundle: "b", widgetKind: "K", balance: 1, perDay: 40, spent: 0,
       next: next.map { now.addingTimeInterval($0) }, nextBecause: because, withheld: withheld)
@@ -181,30 +181,33 @@ import Testing
 
   @Test func `one sentence names the cause that counts most`() {
     #expect(
-      text { $0.account = account(3600, .policy) } == "It is up to date; the next reload is in 1 h, because of policy.")
-    #expect(text { $0.account = account(-1, .push) } == "A reload is due now, because of push.")
-    #expect(text { $0.account = account(nil, nil) }.hasPrefix("It is up to date, and no reload is scheduled"))
+      text { $0.account = account(3600, because: .policy) }
+        == "It is up to date; the next reload is in 1 h, because of policy.")
+    #expect(text { $0.account = account(-1, because: .push) } == "A reload is due now, because of push.")
+    #expect(text { $0.account = account(nil, because: nil) }.hasPrefix("It is up to date, and no reload is scheduled"))
     let failed = text {
       $0.note = "it exited"
-      $0.account = account(60, .policy)
+      $0.account = account(60, because: .policy)
       $0.isEmpty = true
     }
     #expect(failed == "The last reload failed: it exited; the next reload is in 1 min, because of policy.")
-    #expect(text { $0.account = account(nil, .app, .locked) } == "Its reload waits until the device is unlocked.")
+    #expect(
+      text { $0.account = account(nil, because: .app, withheld: .locked) }
+        == "Its reload waits until the device is unlocked.")
     #expect(text { $0.isEmpty = true } == "Its extension has not provided a timeline yet.")
     let delayed = text {
-      $0.account = account(120, .app)
+      $0.account = account(120, because: .app)
       $0.decision = decision(.delayed, until: 120)
     }
     #expect(delayed == "The budget delays its reload by the rule no-balance, for 2 min.")
     let refused = text {
-      $0.account = account(nil, nil)
+      $0.account = account(nil, because: nil)
       $0.decision = decision(.refused, until: nil)
     }
     #expect(refused == "The budget refused its last reload by the rule no-balance.")
     // A delay that is over no longer counts.
     let over = text {
-      $0.account = account(30, .policy)
+      $0.account = account(30, because: .policy)
       $0.decision = decision(.delayed, until: -5)
     }
     #expect(over.hasPrefix("It is up to date"))

@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct `Traces of an operation` {
   private static let cast = RecordedScenario.cast
-  private static let own = cast.widgetExtension
+  private static let ownExtension = cast.widgetExtension
 
   /// A download whose extension is killed, relaunched and notified.
   private func scenario() throws -> RecordedScenario {
@@ -17,10 +17,10 @@ import Testing
     let spawn = UUID()
     try scenario.send(
       SpawnProcess(
-        address: Self.own, executable: "widget-extension", environment: [:], container: "/c", groups: [:],
+        address: Self.ownExtension, executable: "widget-extension", environment: [:], container: "/c", groups: [:],
         reason: "events"), from: Self.cast.host, to: Self.cast.agent, id: spawn)
     scenario.answer(SpawnProcess.kind.answered(.ok), from: Self.cast.agent, to: Self.cast.host, cause: spawn)
-    try scenario.launch(Self.own, 2, pid: 201)
+    try scenario.launch(Self.ownExtension, 2, pid: 201)
     try scenario.events(2, pid: 201)
     try scenario.appsOwnEvents()
     return scenario
@@ -55,11 +55,11 @@ import Testing
 
   @Test func `a trace includes memory reports of the session's owner only`() throws {
     var scenario = try scenario()
-    try scenario.memory(Self.own, 2, pid: 201)
+    try scenario.memory(Self.ownExtension, 2, pid: 201)
     try scenario.memory(Self.cast.app, 1, pid: 100)
-    try scenario.progress(Self.own, .started, 0)
+    try scenario.progress(Self.ownExtension, step: .started, bytes: 0)
     let received = try traced(scenario.envelopes).steps.filter { $0.envelope.header.kind == MemoryExceeded.kind }
-    #expect(received.map(\.note.subject) == [Self.own])
+    #expect(received.map(\.note.subject) == [Self.ownExtension])
   }
 
   @Test func `each step of a trace shows what it waited for and how long`() throws {
@@ -89,7 +89,7 @@ import Testing
   @Test func `a session, the digits of a correlation id and an envelope id select the same trace`() throws {
     let envelopes = try scenario().envelopes
     let subject = try TraceSubject(RecordedScenario.session, in: envelopes)
-    #expect(subject.owner == Self.own)
+    #expect(subject.owner == Self.ownExtension)
     let digits = try #require(subject.correlation?.digits.prefix(6))
     #expect(try TraceSubject(String(digits), in: envelopes) == subject)
     #expect(try TraceSubject("gures", in: envelopes) == subject, "a part that only one identifier has")
@@ -106,13 +106,13 @@ import Testing
 
   @Test func `a session identifier with two owners is an error with both sessions`() throws {
     var scenario = RecordedScenario()
-    for owner in [Self.own, Self.cast.app] {
+    for owner in [Self.ownExtension, Self.cast.app] {
       try scenario.send(
         OpenSession(identifier: "same", configuration: SessionConfiguration()), from: owner, to: Self.cast.host)
     }
     let error = #expect(throws: TraceSubjectError.self) { try TraceSubject("same", in: scenario.envelopes) }
     #expect(error?.code == .ambiguous)
-    #expect(error?.candidates.map(\.owner) == [Self.own, Self.cast.app])
+    #expect(error?.candidates.map(\.owner) == [Self.ownExtension, Self.cast.app])
   }
 
   @Test func `an envelope without a correlation id is traced with its causes and its replies`() throws {
@@ -127,7 +127,7 @@ import Testing
 
   @Test func `a trace of an unfinished session continues to the end of the journal`() throws {
     var scenario = try RecordedScenario.extensionKilled()
-    try scenario.launch(Self.own, 2, pid: 201)
+    try scenario.launch(Self.ownExtension, 2, pid: 201)
     let trace = try traced(scenario.envelopes)
     #expect(!trace.isAcknowledged)
     #expect(trace.steps.last?.envelope.header.kind == ProcessReady.kind)
@@ -180,8 +180,8 @@ import Testing
   @Test func `the diagram of a long trace omits its middle and reports the omission`() throws {
     var scenario = RecordedScenario()
     try scenario.beginning()
-    for bytes in 1...2000 { try scenario.progress(Self.own, .resumed, Int64(bytes)) }
-    try scenario.progress(Self.own, .finished, RecordedScenario.fileBytes)
+    for bytes in 1...2000 { try scenario.progress(Self.ownExtension, step: .resumed, bytes: Int64(bytes)) }
+    try scenario.progress(Self.ownExtension, step: .finished, bytes: RecordedScenario.fileBytes)
     let diagram = try traced(scenario.envelopes).mermaid
     #expect(diagram.utf16.count < 50_000)
     #expect(diagram.utf16.count > 45_000)

@@ -69,7 +69,7 @@ struct FidelityPages {
         }
       } else if line.hasPrefix("| ") {
         field = nil
-        readRow(path, number, line)
+        readRow(path, number: number, line: line)
       } else if let match = line.wholeMatch(of: /- ([A-Z][a-z]+):\s*(.*)/), !rules.isEmpty {
         field = String(match.1)
         rules[rules.count - 1].fields[String(match.1)] = String(match.2).trimmed
@@ -85,7 +85,7 @@ struct FidelityPages {
   }
 
   /// Reads a row of a table of requirements: the id, the section of RFC 9113 or another one, the sentence, a remark.
-  private mutating func readRow(_ path: String, _ number: Int, _ line: Substring) {
+  private mutating func readRow(_ path: String, number: Int, line: Substring) {
     let cells = line.split(separator: "|").map { String($0).trimmed }
     guard let id = cells.first, id.wholeMatch(of: /[A-Z]+-[0-9]{2}/) != nil else { return }
     guard cells.count == 4, !cells[1].isEmpty, !cells[2].isEmpty, line.hasSuffix("|") else {
@@ -145,11 +145,11 @@ struct FidelityPages {
 
   /// Links without a rule, and rules without a link.
   private func untested(_ links: [RuleLink]) -> [Finding] {
-    let known = Set(rules.map(\.id))
+    let knownIDs = Set(rules.map(\.id))
     let linked = Set(links.flatMap(\.ids))
     var findings: [Finding] = []
     for link in links {
-      for id in link.ids where !known.contains(id) {
+      for id in link.ids where !knownIDs.contains(id) {
         findings.append(Finding(path: link.path, line: link.line, advice: "the rule \(id) does not exist"))
       }
       if link.ids.isEmpty {

@@ -51,7 +51,7 @@ struct Manifest {
     {
       guard let kind = Target.Kind(rawValue: String(match.2)) else { continue }
       let line = Self.line(of: match.range.lowerBound, in: text)
-      read(Self.inside(text[match.range.upperBound...]), kind, line: line, products)
+      read(Self.inside(text[match.range.upperBound...]), kind: kind, line: line, products: products)
     }
   }
 
@@ -68,7 +68,7 @@ struct Manifest {
     }
   }
 
-  private mutating func read(_ call: Substring, _ kind: Target.Kind, line: Int, _ products: [String: String]) {
+  private mutating func read(_ call: Substring, kind: Target.Kind, line: Int, products: [String: String]) {
     guard let name = call.firstMatch(of: /"(\w+)"/)?.1 else { return unread(line, String(call.prefix(40))) }
     let layer = call.firstMatch(of: /in: "(\w+)"/)?.1 ?? call.firstMatch(of: /path: "Sources\/(\w+)\//)?.1
     var target = Target(

@@ -250,10 +250,10 @@ enum TreeRules {
     guard machinePaths.contains(where: text.contains) else { return [] }
     return zip(1..., text.split(separator: "\n", omittingEmptySubsequences: false)).compactMap { number, line in
       let words = line.split { " \t\"'`=:,;()[]{}<>".contains($0) }
-      let found = machinePaths.first { path in
+      let foundPath = machinePaths.first { path in
         words.contains { $0 == path || $0.hasPrefix(path + "/") || path.count > 5 && $0.hasPrefix(path) }
       }
-      return found.map {
+      return foundPath.map {
         Finding(
           path: path, line: number, advice: "\($0) exists on one machine only; derive the path or make it a setting")
       }

@@ -106,10 +106,10 @@ private struct FamilyView: View {
     try await fixture.host.start()
     try await fixture.announce()
     _ = await fixture.bus.first { $0.header.kind == ProcessReady.kind.answered(.ok) }
-    #expect(await !fixture.bus.sent.contains { $0.header.kind == ListActivities.kind })
+    #expect(await !fixture.bus.sentEnvelopes.contains { $0.header.kind == ListActivities.kind })
 
-    let found = await fixture.blocking { Activity<Ride>.activities.map(\.content.state.minutes) }
-    #expect(found == [5])
+    let foundMinutes = await fixture.blocking { Activity<Ride>.activities.map(\.content.state.minutes) }
+    #expect(foundMinutes == [5])
     let states = fixture.process.asCurrent { Activity<Ride>.activities.first?.activityStateUpdates }
     let contents = fixture.process.asCurrent { Activity<Ride>.activities.first?.contentUpdates }
     var state = try #require(states).makeAsyncIterator()

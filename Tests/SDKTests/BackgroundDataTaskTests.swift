@@ -14,7 +14,7 @@ import Testing
 /// Data tasks of background sessions, which the process performs itself.
 @Suite(.timeLimit(.minutes(1))) struct `Data tasks of a background session` {
   private func begun(
-    _ fixture: SDKFixture, _ delegate: FullDelegate, _ performer: PerformerModel
+    _ fixture: SDKFixture, delegate: FullDelegate, performer: PerformerModel
   ) async throws -> (URLSessionDataTask, PerformerModel.Exchange) {
     try await fixture.begin()
     let session = fixture.session(delegate)
@@ -31,7 +31,7 @@ import Testing
   func `a data task of a background session runs in the process and not at the host`() async throws {
     let fixture = try SDKFixture()
     let delegate = FullDelegate()
-    let (task, exchange) = try await begun(fixture, delegate, fixture.perform())
+    let (task, exchange) = try await begun(fixture, delegate: delegate, performer: fixture.perform())
     await exchange.succeed("figures")
     await delegate.waitFor("end")
     #expect(delegate.calls == ["create 1", "response 200", "data figures", "metrics 1 2.0", "end 1 0"])
@@ -43,7 +43,7 @@ import Testing
   func `a data task of a background session ends with -997 when its process was suspended`() async throws {
     let fixture = try SDKFixture()
     let delegate = FullDelegate()
-    let (task, exchange) = try await begun(fixture, delegate, fixture.perform())
+    let (task, exchange) = try await begun(fixture, delegate: delegate, performer: fixture.perform())
     #expect(await exchange.answer(length: 7))
     fixture.registry.wasSuspended()
     await delegate.waitFor("end 1 -997")
@@ -61,7 +61,8 @@ import Testing
   @inline(never) private static func endsOnSignal() async throws {
     let fixture = try SDKFixture()
     let delegate = FullDelegate()
-    _ = try await `Data tasks of a background session`().begun(fixture, delegate, fixture.perform())
+    _ = try await `Data tasks of a background session`().begun(
+      fixture, delegate: delegate, performer: fixture.perform())
     kill(getpid(), SIGCONT)
     await delegate.waitFor("end 1 -997")
     try FileManager.default.removeItem(at: fixture.folder)
@@ -72,7 +73,7 @@ import Testing
   func `a data task of a background session can become a download that the host performs`() async throws {
     let fixture = try SDKFixture()
     let delegate = FullDelegate(.init(response: .becomeDownload))
-    let (task, exchange) = try await begun(fixture, delegate, fixture.perform())
+    let (task, exchange) = try await begun(fixture, delegate: delegate, performer: fixture.perform())
     #expect(await exchange.answer(length: 7) == false)
     _ = await fixture.bus.first { $0.header.kind == CreateTransfer.kind.answered(.ok) }
     #expect(await fixture.host.created.map(\.type) == [.download])

@@ -19,7 +19,7 @@ import Testing
       form: form, scheme: .light, sizes: sizes.mapValues { ClosureSizes.Size(width: $0, height: 40) })
   }
 
-  private func lines(_ fixture: SDKFixture, _ number: Int, _ sizes: [ClosureSizes]) async throws -> [String] {
+  private func lines(_ fixture: SDKFixture, number: Int, sizes: [ClosureSizes]) async throws -> [String] {
     let call = CallClosures(number: number, entries: [CallClosures.Entry(index: 0, closures: sizes)])
     let reply = try await fixture.host.connection.request(call, to: SDKFixture.widget)
     #expect(reply.closures == number)
@@ -34,10 +34,10 @@ import Testing
     let reply = try await fixture.ask("Nested")
     let number = try #require(reply.closures)
     #expect(reply.entries.first?.view.lines == ["155", "outer 155", "inner 155"])
-    #expect(try await lines(fixture, number, [sizes(["2": 70])]) == ["155", "outer 70", "inner 70"])
+    #expect(try await lines(fixture, number: number, sizes: [sizes(["2": 70])]) == ["155", "outer 70", "inner 70"])
     // Earlier sizes stay valid.
-    #expect(try await lines(fixture, number, [sizes(["2.1": 30])]) == ["155", "outer 70", "inner 30"])
-    #expect(try await lines(fixture, number, [sizes(["1": 9])]) == ["9", "outer 70", "inner 30"])
+    #expect(try await lines(fixture, number: number, sizes: [sizes(["2.1": 30])]) == ["155", "outer 70", "inner 30"])
+    #expect(try await lines(fixture, number: number, sizes: [sizes(["1": 9])]) == ["9", "outer 70", "inner 30"])
   }
 
   @Test(.rule("LAYOUT-13", "LAYOUT-19"))
@@ -120,9 +120,9 @@ import Testing
     #expect(try await fixture.ask("Plain").closures == nil)
     let first = try #require(try await fixture.ask("Nested").closures)
     for _ in 1...7 { _ = try await fixture.ask("Nested") }
-    #expect(try await lines(fixture, first, []) == ["155", "outer 155", "inner 155"])
+    #expect(try await lines(fixture, number: first, sizes: []) == ["155", "outer 155", "inner 155"])
     _ = try await fixture.ask("Nested")
-    await #expect(throws: BusError.self) { _ = try await lines(fixture, first, []) }
+    await #expect(throws: BusError.self) { _ = try await lines(fixture, number: first, sizes: []) }
   }
 }
 

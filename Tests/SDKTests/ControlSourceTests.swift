@@ -96,7 +96,7 @@ import Testing
       WidgetCenter.shared.reloadAllTimelines()
     }
     await fixture.process.settled()
-    let asked = try await fixture.bus.sent.filter { $0.header.kind == ReloadTimelines.kind }
+    let asked = try await fixture.bus.sentEnvelopes.filter { $0.header.kind == ReloadTimelines.kind }
       .map { try BodyCoding.decode(ReloadTimelines.self, from: $0.body) }
     #expect(
       Set(asked.map { "\($0.widgetKind ?? "all") \($0.areControls == true)" }) == [

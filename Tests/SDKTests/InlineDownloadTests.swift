@@ -68,7 +68,7 @@ import Testing
     #expect(second.request.url == url)
     #expect(second.request.value(forHTTPHeaderField: "Range") == "bytes=3-")
     #expect(second.request.value(forHTTPHeaderField: "If-Range") == "\"1\"")
-    await second.succeed("ures", 206)
+    await second.succeed("ures", status: 206)
     await delegate.waitFor("end 2 0")
     #expect(
       delegate.calls.suffix(6) == [

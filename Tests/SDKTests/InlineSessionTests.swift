@@ -19,7 +19,7 @@ import Testing
     let (performer, url) = (fixture.perform(), try url())
     let session = fixture.inline()
     async let answer = session.data(from: url)
-    try await performer.next().succeed("figures", 404)
+    try await performer.next().succeed("figures", status: 404)
     let (data, response) = try await answer
     #expect(String(decoding: data, as: UTF8.self) == "figures")
     #expect((response as? HTTPURLResponse)?.statusCode == 404)
@@ -172,9 +172,9 @@ import Testing
       }
     }
     let fixture = try SDKFixture()
-    let (performer, url, delegate, own) = (fixture.perform(), try url(), FullDelegate(), Own())
+    let (performer, url, delegate, ownDelegate) = (fixture.perform(), try url(), FullDelegate(), Own())
     let task = fixture.inline(delegate).dataTask(with: url)
-    task.delegate = own
+    task.delegate = ownDelegate
     task.resume()
     let exchange = try await performer.next()
     let reply = await withCheckedContinuation { continuation in
@@ -187,7 +187,7 @@ import Testing
     #expect(reply.disposition == .rejectProtectionSpace)
     await exchange.succeed("figures")
     await delegate.waitFor("end 1 0")
-    #expect(own.challenges.withLock { $0 } == 1)
+    #expect(ownDelegate.challenges.withLock { $0 } == 1)
     #expect(!delegate.calls.contains { $0.hasPrefix("task challenge") })
   }
 

@@ -11,9 +11,9 @@ import URLSessionAPI
 @Suite(.timeLimit(.minutes(1))) struct `Options of an intent's parameters` {
   @Test(.rule("WIDGET-25"))
   func `options have the titles and subtitles of their items, and the titles of their sections`() async throws {
-    let found = try await options()
+    let foundOptions = try await options()
     #expect(
-      found["author"] == [
+      foundOptions["author"] == [
         .init(value: "dante", title: "Dante Alighieri", subtitle: "poet", section: "Italian"),
         .init(value: "Manzoni", title: "Manzoni", section: "Italian"),
         .init(value: "Chekhov 1", title: "Chekhov 1", section: "Russian, by number"),
@@ -21,20 +21,20 @@ import URLSessionAPI
         .init(value: "Homer", title: "Homer"),
       ])
     #expect(
-      found["size"] == [.init(value: 1, title: "small"), .init(value: 2, title: "2")])
+      foundOptions["size"] == [.init(value: 1, title: "small"), .init(value: 2, title: "2")])
   }
 
   @Test(.rule("WIDGET-25"))
   func `options of a query have the titles of its items instead of those of the entities`() async throws {
-    let found = try await options(["town": "Rom"])
+    let foundOptions = try await options(["town": "Rom"])
     #expect(
-      found["town"] == [
+      foundOptions["town"] == [
         .init(value: "bern", title: "The capital", section: "Near"),
         .init(value: "rome", title: "Rome", subtitle: "a town", section: "Found"),
       ])
-    #expect(found["towns"]?.map(\.value) == [.list(["bern"])])
-    #expect(found["other"]?.map(\.title) == ["Bern", "Rome"])
-    #expect(found["all"]?.map(\.title) == ["Oslo"])
+    #expect(foundOptions["towns"]?.map(\.value) == [.list(["bern"])])
+    #expect(foundOptions["other"]?.map(\.title) == ["Bern", "Rome"])
+    #expect(foundOptions["all"]?.map(\.title) == ["Oslo"])
     let restored = try await ChooseBook.restored(["author": "dante", "town": "rome", "all": "oslo"])
     #expect(restored.town?.id == "rome")
     #expect(restored.all?.id == "oslo")

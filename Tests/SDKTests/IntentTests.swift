@@ -33,10 +33,10 @@ import Testing
   @Test(.rule("WIDGET-16"))
   func `an app intent's queries run when the user configures the widget, and not for its declaration`() async throws {
     let fixture = try await SDKFixture.serving { CityWidget().descriptions }
-    let known = await ChooseCity.declaration(asking: nil)
-    #expect(known.parameters.map(\.isAsked) == [true, false, false, true, false])
-    #expect(known.parameters.map(\.standard) == [nil, "celsius", 3, nil, false])
-    #expect(known.parameters.map(\.options.count) == [0, 2, 0, 0, 0])
+    let knownDeclaration = await ChooseCity.declaration(asking: nil)
+    #expect(knownDeclaration.parameters.map(\.isAsked) == [true, false, false, true, false])
+    #expect(knownDeclaration.parameters.map(\.standard) == [nil, "celsius", 3, nil, false])
+    #expect(knownDeclaration.parameters.map(\.options.count) == [0, 2, 0, 0, 0])
     let asked = try await fixture.host.connection.request(
       DescribeIntent(widgetKind: "City", searches: ["city": "Par", "label": "no query"]), to: SDKFixture.widget)
     #expect(asked.parameters.map(\.options.count) == [3, 2, 0, 2, 0])
@@ -90,7 +90,7 @@ import Testing
     _ = try await fixture.host.connection.request(
       PerformIntent(intent: CountUp.archivedName, values: ["by": 4], placement: 1), to: SDKFixture.widget)
     #expect(CountUp.counted.withLock { $0[fixture.process.container] } == 4)
-    #expect(await fixture.bus.sent.contains { $0.header.kind == ReloadTimelines.kind })
+    #expect(await fixture.bus.sentEnvelopes.contains { $0.header.kind == ReloadTimelines.kind })
   }
 
   @Test(.rule("WIDGET-20")) func `an app intent that throws replies with intentFailed`() async throws {
@@ -164,11 +164,11 @@ struct City: AppEntity {
 }
 
 struct CityQuery: EntityStringQuery {
-  func entities(for identifiers: [String]) async throws -> [City] { known.filter { identifiers.contains($0.id) } }
-  func entities(matching string: String) async throws -> [City] { known.filter { $0.name.contains(string) } }
+  func entities(for identifiers: [String]) async throws -> [City] { knownCities.filter { identifiers.contains($0.id) } }
+  func entities(matching string: String) async throws -> [City] { knownCities.filter { $0.name.contains(string) } }
   func suggestedEntities() async throws -> [City] { City.all }
   func defaultResult() async -> City? { City.all.first }
-  private var known: [City] { City.all + [City(id: "paris", name: "Paris")] }
+  private var knownCities: [City] { City.all + [City(id: "paris", name: "Paris")] }
 }
 
 private enum Unit: String, AppEnum {
@@ -283,9 +283,9 @@ private struct Migrated: CustomIntentMigratedAppIntent {
 
 @Suite(.timeLimit(.minutes(1))) struct `The intent of a placed widget` {
   @Test func `values are restored for their own type, also of another module, and for the type that replaces it`() {
-    let own = Migrated.archivedName
-    let elsewhere = "Elsewhere." + own.split(separator: ".").dropFirst().joined(separator: ".")
-    for name in [own, elsewhere, "App.PourIntent"] {
+    let ownName = Migrated.archivedName
+    let elsewhere = "Elsewhere." + ownName.split(separator: ".").dropFirst().joined(separator: ".")
+    for name in [ownName, elsewhere, "App.PourIntent"] {
       #expect(Migrated.restoredBlocking(["cups": .number(3)], of: name)?.cups == 3, "\(name)")
     }
     for name in [nil, Switched.archivedName, "App.Pour", "Migrated"] {

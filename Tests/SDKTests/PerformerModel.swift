@@ -20,8 +20,8 @@ final class PerformerModel: InlinePerformer {
     private let isOver = Mutex(false)
 
     init(
-      _ request: URLRequest, _ body: InlineBody, _ observer: any InlineObserver,
-      _ begins: AsyncStream<Exchange>.Continuation
+      _ request: URLRequest, body: InlineBody, observer: any InlineObserver,
+      begins: AsyncStream<Exchange>.Continuation
     ) {
       self.request = request
       self.body = body
@@ -71,7 +71,7 @@ final class PerformerModel: InlinePerformer {
     }
 
     /// Sends the whole response.
-    func succeed(_ body: String, _ status: Int = 200, _ headers: [String: String] = [:]) async {
+    func succeed(_ body: String, status: Int = 200, headers: [String: String] = [:]) async {
       guard await answer(status, headers, length: body.utf8.count) else { return }
       observer.received(Data(body.utf8))
       end()
@@ -90,7 +90,7 @@ final class PerformerModel: InlinePerformer {
     func exchange(
       _ request: URLRequest, body: InlineBody, _ observer: any InlineObserver
     ) -> any InlineExchange {
-      Exchange(request, body, observer, begins)
+      Exchange(request, body: body, observer: observer, begins: begins)
     }
 
     func reset() async {}

@@ -17,17 +17,21 @@ import Testing
 /// The calls of the push handlers in this file, with the handler's name.
 private let calls = Mutex<[String]>([])
 
-private func tell(_ type: String, _ info: WidgetPushInfo, _ widgets: [WidgetInfo]) {
+private func tell(_ type: String, info: WidgetPushInfo, widgets: [WidgetInfo]) {
   let line = "\(type) \(info.token.map { String($0) }.joined(separator: ".")) \(widgets.map(\.kind))"
   calls.withLock { $0.append(line) }
 }
 
 private struct SharedHandler: WidgetPushHandler {
-  func pushTokenDidChange(_ pushInfo: WidgetPushInfo, widgets: [WidgetInfo]) { tell("shared", pushInfo, widgets) }
+  func pushTokenDidChange(_ pushInfo: WidgetPushInfo, widgets: [WidgetInfo]) {
+    tell("shared", info: pushInfo, widgets: widgets)
+  }
 }
 
 private struct OtherHandler: WidgetPushHandler {
-  func pushTokenDidChange(_ pushInfo: WidgetPushInfo, widgets: [WidgetInfo]) { tell("other", pushInfo, widgets) }
+  func pushTokenDidChange(_ pushInfo: WidgetPushInfo, widgets: [WidgetInfo]) {
+    tell("other", info: pushInfo, widgets: widgets)
+  }
 }
 
 private struct Doors: ControlPushHandler {

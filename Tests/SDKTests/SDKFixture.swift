@@ -83,12 +83,14 @@ struct SDKFixture {
 
   /// All messages of one type that were sent so far.
   func sent<N: Notice>(_ type: N.Type) async -> [N] {
-    await bus.sent.filter { $0.header.kind == N.kind }.compactMap { try? BodyCoding.decode(N.self, from: $0.body) }
+    await bus.sentEnvelopes.filter { $0.header.kind == N.kind }.compactMap {
+      try? BodyCoding.decode(N.self, from: $0.body)
+    }
   }
 
   /// The journal's records of handlers, delegate calls and completions, in order.
   func journal() async -> [String] {
-    await bus.sent.compactMap { envelope in
+    await bus.sentEnvelopes.compactMap { envelope in
       switch envelope.header.kind {
       case HandlerCalled.kind:
         (try? BodyCoding.decode(HandlerCalled.self, from: envelope.body)).map { "handler.called \($0.matching)" }
@@ -303,7 +305,7 @@ final class Delegate: NSObject, URLSessionDownloadDelegate, Sendable {
 extension SDKFixture {
   /// The journal's records of handlers, delegate calls and completions, in order.
   func journaledCalls() async -> [String] {
-    await bus.sent.compactMap { envelope in
+    await bus.sentEnvelopes.compactMap { envelope in
       switch envelope.header.kind {
       case HandlerCalled.kind:
         (try? BodyCoding.decode(HandlerCalled.self, from: envelope.body)).map { "handler.called \($0.matching)" }

@@ -223,7 +223,7 @@ import Testing
     await delegate.waitFor("finish")
     await one.complete()
     await fixture.waitFor(CompletionCalled.self)
-    #expect(await fixture.bus.sent.allSatisfy { $0.header.kind != SessionEvents.kind.answered(.acknowledged) })
+    #expect(await fixture.bus.sentEnvelopes.allSatisfy { $0.header.kind != SessionEvents.kind.answered(.acknowledged) })
     await two.complete()
     try await acknowledged
     #expect(await fixture.sent(HandlerCalled.self).map(\.matching) == [2])
@@ -311,7 +311,7 @@ import Testing
     await delegate.waitFor("finish")
     await handler.complete()
     try await acknowledged
-    let kinds = await fixture.bus.sent.map(\.header.kind)
+    let kinds = await fixture.bus.sentEnvelopes.map(\.header.kind)
     let finish = try #require(kinds.lastIndex(of: DelegateCalled.kind))
     let reload = try #require(kinds.firstIndex(of: ReloadTimelines.kind))
     let completion = try #require(kinds.firstIndex(of: CompletionCalled.kind))
@@ -358,13 +358,14 @@ import Testing
     await delegate.waitFor("finish")
     await handler.complete()
     try await acknowledged
-    let sent = await fixture.bus.sent
-    let reload = try #require(sent.firstIndex { $0.header.kind == ReloadTimelines.kind.answered(.acknowledged) })
-    let end = try #require(sent.firstIndex { $0.header.kind == SessionEvents.kind.answered(.acknowledged) })
+    let sentEnvelopes = await fixture.bus.sentEnvelopes
+    let reload = try #require(
+      sentEnvelopes.firstIndex { $0.header.kind == ReloadTimelines.kind.answered(.acknowledged) })
+    let end = try #require(sentEnvelopes.firstIndex { $0.header.kind == SessionEvents.kind.answered(.acknowledged) })
     #expect(reload < end)
-    let words = sent.map(\.header.kind).filter { $0 == ReloadTimelines.kind || $0 == CompletionCalled.kind }
+    let words = sentEnvelopes.map(\.header.kind).filter { $0 == ReloadTimelines.kind || $0 == CompletionCalled.kind }
     #expect(words == [ReloadTimelines.kind, CompletionCalled.kind])
-    let asked = sent.first { $0.header.kind == ReloadTimelines.kind }
+    let asked = sentEnvelopes.first { $0.header.kind == ReloadTimelines.kind }
     #expect(asked?.header.correlation == MessageContext.correlation(ofSession: "daily", of: SDKFixture.widget))
     withExtendedLifetime(session) {}
   }

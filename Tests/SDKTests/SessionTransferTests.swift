@@ -59,12 +59,12 @@ import Testing
       URLSession(configuration: configuration, delegate: nil, delegateQueue: nil)
     }
     _ = await session.allTasks
-    let sent = SessionConfiguration(
+    let sentConfiguration = SessionConfiguration(
       sharedContainerIdentifier: SDKFixture.group, sessionSendsLaunchEvents: false, isDiscretionary: true,
       timeoutIntervalForRequest: 1, timeoutIntervalForResource: 2, httpMaximumConnectionsPerHost: 3,
       httpAdditionalHeaders: [["X-A", "1"]], allowsCellularAccess: false, allowsExpensiveNetworkAccess: false,
       allowsConstrainedNetworkAccess: false)
-    #expect(await fixture.host.opened.map(\.configuration.withoutProduct) == [sent])
+    #expect(await fixture.host.opened.map(\.configuration.withoutProduct) == [sentConfiguration])
     #expect(await fixture.host.opened.first?.configuration.cookies == CookieUse(sends: false, stores: true))
   }
 
@@ -215,10 +215,10 @@ import Testing
         && (try? BodyCoding.decode(ChangeTransfer.self, from: envelope.body))?.description == .init(nil)
     }
     _ = await fixture.bus.first { $0.header.kind == ChangeTransfer.kind.answered(.ok) }
-    let sent = await fixture.bus.sent.filter { $0.header.kind == ChangeTransfer.kind }
+    let sentChanges = await fixture.bus.sentEnvelopes.filter { $0.header.kind == ChangeTransfer.kind }
       .compactMap { try? BodyCoding.decode(ChangeTransfer.self, from: $0.body) }
     #expect(
-      sent.map(body)
+      sentChanges.map(body)
         == [
           ChangeTransfer(session: "daily", taskIdentifier: 1, description: .init("second")),
           ChangeTransfer(session: "daily", taskIdentifier: 1, priority: 0.75),
@@ -342,7 +342,9 @@ import Testing
     await delegate.waitFor("invalid 0")
     let next = fixture.session(FullDelegate())
     _ = await next.allTasks
-    let words = await fixture.bus.sent.map(\.header.kind).filter { $0 == OpenSession.kind || $0 == CloseSession.kind }
+    let words = await fixture.bus.sentEnvelopes.map(\.header.kind).filter {
+      $0 == OpenSession.kind || $0 == CloseSession.kind
+    }
     #expect(words == [OpenSession.kind, CloseSession.kind, OpenSession.kind])
   }
 

@@ -112,7 +112,7 @@ import Testing
     let fixture = try await SDKFixture.serving { Counting(reloads: true).descriptions }
     _ = try await fixture.ask("Counting")
     await fixture.process.settled()
-    let asked = await fixture.bus.sent.filter { $0.header.kind == ReloadTimelines.kind }
+    let asked = await fixture.bus.sentEnvelopes.filter { $0.header.kind == ReloadTimelines.kind }
     #expect(try asked.map { try BodyCoding.decode(ReloadTimelines.self, from: $0.body).within } == ["getTimeline"])
   }
 }

@@ -155,9 +155,9 @@ private final class Recorded: URLProtocol {
     let session = fixture.inline(nil, configuration)
     let (lines, response) = try await session.bytes(from: try url("text"))
     #expect((response as? HTTPURLResponse)?.statusCode == 203)
-    var found: [String] = []
-    for try await line in lines.lines { found.append(line) }
-    #expect(found == ["first", "second", "third"])
+    var foundTexts: [String] = []
+    for try await line in lines.lines { foundTexts.append(line) }
+    #expect(foundTexts == ["first", "second", "third"])
 
     let other = try #require(URL(string: "http://a.example/figures"))
     async let answer = session.bytes(from: other)

@@ -30,8 +30,8 @@ import Testing
     }
     configuration.requestCachePolicy = .useProtocolCachePolicy
     _ = await session.allTasks
-    let sent = SessionConfiguration(sharedContainerIdentifier: SDKFixture.group)
-    #expect(await fixture.host.opened.map(\.configuration.withoutProduct) == [sent])
+    let sentConfiguration = SessionConfiguration(sharedContainerIdentifier: SDKFixture.group)
+    #expect(await fixture.host.opened.map(\.configuration.withoutProduct) == [sentConfiguration])
     let copy = session.configuration
     #expect(copy.waitsForConnectivity && copy.httpShouldUsePipelining && copy.shouldUseExtendedBackgroundIdleMode)
     #expect(copy.requestCachePolicy == .returnCacheDataDontLoad && copy.networkServiceType == .background)

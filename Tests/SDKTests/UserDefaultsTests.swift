@@ -258,7 +258,7 @@ private final class DefaultsModel: Sendable {
     while notices.reduce(0, { $0 + $1.changes }) < 1000 {
       try Task.checkCancellation()
       await Task.yield()
-      notices = await model.bus.sent.compactMap { Self.notice($0) }
+      notices = await model.bus.sentEnvelopes.compactMap { Self.notice($0) }
     }
     #expect(notices.count <= 20 && notices[0].keys.first == "key0" && notices[0].domain == DefaultsModel.group)
     #expect(notices.allSatisfy { $0.keys.count <= DefaultsChanged.namedKeys })

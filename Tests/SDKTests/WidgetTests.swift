@@ -30,7 +30,7 @@ import Testing
   @Test func `a timeline request returns the provider's entries with archived views and its policy`() async throws {
     let fixture = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
     let reply = try await fixture.host.connection.request(
-      question("One", .systemMedium, 338, 158), to: SDKFixture.widget
+      question("One", family: .systemMedium, width: 338, height: 158), to: SDKFixture.widget
     )
     #expect(reply.entries.map { $0.date.timeIntervalSince1970 } == [10, 20])
     #expect(
@@ -43,7 +43,7 @@ import Testing
   @Test func `a snapshot request returns one entry for the gallery`() async throws {
     let fixture = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
     let reply = try await fixture.host.connection.request(
-      question("One", .systemSmall, 155, 155, .snapshot),
+      question("One", family: .systemSmall, width: 155, height: 155, purpose: .snapshot),
       to: SDKFixture.widget)
     #expect(reply.entries.map(\.view.lines) == [["systemSmall", "155 points", "5"]])
     #expect(reply.policy == .never)
@@ -52,7 +52,7 @@ import Testing
   @Test func `a provider that completes with two timelines returns the first one`() async throws {
     let fixture = try await served { OneWidget(provider: Provider(calls: 2)).descriptions }
     let reply = try await fixture.host.connection.request(
-      question("One", .systemSmall, 1, 1), to: SDKFixture.widget)
+      question("One", family: .systemSmall, width: 1, height: 1), to: SDKFixture.widget)
     #expect(reply.entries.count == 2)
   }
 
@@ -60,7 +60,7 @@ import Testing
     let fixture = try await served { OneWidget(provider: Provider(calls: 1)).descriptions }
     let error = await #expect(throws: BusError.self) {
       _ = try await fixture.host.connection.request(
-        question("Two", .systemSmall, 1, 1), to: SDKFixture.widget)
+        question("Two", family: .systemSmall, width: 1, height: 1), to: SDKFixture.widget)
     }
     #expect(error?.code == .unknownWidgetKind)
   }
@@ -73,7 +73,7 @@ import Testing
       WidgetCenter.shared.reloadAllTimelines()
     }
     await fixture.process.settled()
-    let asked = await fixture.bus.sent.filter { $0.header.kind == ReloadTimelines.kind }
+    let asked = await fixture.bus.sentEnvelopes.filter { $0.header.kind == ReloadTimelines.kind }
     #expect(
       Set(try asked.map { try BodyCoding.decode(ReloadTimelines.self, from: $0.body).widgetKind }) == ["One", nil])
   }
@@ -88,8 +88,8 @@ import Testing
 }
 
 private func question(
-  _ kind: String, _ family: WidgetFamilyName, _ width: Double, _ height: Double,
-  _ purpose: RequestTimeline.Purpose = .timeline
+  _ kind: String, family: WidgetFamilyName, width: Double, height: Double,
+  purpose: RequestTimeline.Purpose = .timeline
 ) -> RequestTimeline {
   RequestTimeline(
     purpose, widgetKind: kind, because: .operator,

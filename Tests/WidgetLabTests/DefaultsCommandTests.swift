@@ -50,7 +50,8 @@ import Testing
       "a": .array([.integer(1), .bool(true)]), "d": .data(Data([1])), "r": .real(2.5),
     ]
     let json = { (domain: String?, key: String?) in
-      try DefaultsCommand.ReadCommand.json(ReadDefaults.Reply(domains: ["x/y"], values: values), domain, key)
+      try DefaultsCommand.ReadCommand.json(
+        ReadDefaults.Reply(domains: ["x/y"], values: values), domain: domain, key: key)
     }
     #expect(try json("x", nil) == #"{"a":[1,true],"d":"AQ==","r":2.5}"#)
     #expect(try json("x", "r") == "2.5")

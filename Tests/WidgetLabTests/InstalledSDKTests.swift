@@ -27,15 +27,15 @@ import Testing
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
   private func find() throws -> InstalledSDK {
-    try #require(InstalledSDK.find(own: folder + "/libexec/widgetlab/widgetlab", environment: [:]).first)
+    try #require(InstalledSDK.find(ownPath: folder + "/libexec/widgetlab/widgetlab", environment: [:]).first)
   }
 
   @Test func `it is found beside the tool, and in the archive that is named`() throws {
     let sdk = try find()
     #expect(sdk.folder == folder + "/sdk/6.3.1")
     #expect(sdk.facts == facts)
-    #expect(InstalledSDK.find(own: "/clone/.build/debug/widgetlab", environment: [:]).isEmpty)
-    #expect(InstalledSDK.find(own: "/a/b/c", environment: ["WIDGETLAB_HOME": folder]).count == 1)
+    #expect(InstalledSDK.find(ownPath: "/clone/.build/debug/widgetlab", environment: [:]).isEmpty)
+    #expect(InstalledSDK.find(ownPath: "/a/b/c", environment: ["WIDGETLAB_HOME": folder]).count == 1)
   }
 
   @Test func `another compiler or target is named`() throws {

@@ -21,7 +21,7 @@ import Testing
       supervisor: Supervisor(instance: folder) { _ in })
   }
 
-  private func announce(_ provider: Int, _ development: Int, _ production: Int) throws {
+  private func announce(_ provider: Int, development: Int, production: Int) throws {
     try ProviderAnnouncement(url: "http://127.0.0.1:\(provider)", pid: 1).write(in: instance)
     try PushServerAnnouncement(
       development: "https://127.0.0.1:\(development)", production: "https://127.0.0.1:\(production)",
@@ -44,13 +44,13 @@ import Testing
   @Test func `the ports of the first start are kept when the announcements are removed`() async throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let lifecycle = try lifecycle()
-    try announce(11, 12, 13)
+    try announce(11, development: 12, production: 13)
     lifecycle.removeAnnouncements()
     #expect(try ProviderAnnouncement.read(in: instance) == nil)
     let kept = ["provider": 11, "push-server development": 12, "push-server production": 13] as [String: UInt16]
     #expect(KeptPorts.read(in: instance).ports == kept)
     // A later start with other ports, such as while the kept ones are in use, changes nothing.
-    try announce(21, 22, 23)
+    try announce(21, development: 22, production: 23)
     lifecycle.removeAnnouncements()
     #expect(KeptPorts.read(in: instance).ports == kept)
   }
@@ -73,7 +73,7 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let lifecycle = try lifecycle()
     let (other, port) = Self.listen()
-    try announce(Int(port), 1, 2)
+    try announce(Int(port), development: 1, production: 2)
     lifecycle.keepPorts()
     #expect(try await lifecycle.keptPort(of: "provider") == nil)
     close(other)

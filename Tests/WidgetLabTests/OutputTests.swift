@@ -56,12 +56,13 @@ import Testing
   }
 
   @Test func `colours of the tool remain, and all else of a terminal is escaped`() {
-    let line = TerminalColor.red("broken \(Self.attack)", true) + " \(Self.attack)"
+    let line = TerminalColor.red("broken \(Self.attack)", if: true) + " \(Self.attack)"
     let expected = "\u{1b}[31mbroken \(Self.shown)\u{1b}[0m \(Self.shown)"
-    #expect(TerminalColor.shown(line, true) == expected)
+    #expect(TerminalColor.shown(line, if: true) == expected)
     // An author's colours: those of the tool, and no other attribute.
-    #expect(TerminalColor.shown("\u{1b}[32mgreen\u{1b}[0m \u{1b}[8m", true) == "\u{1b}[32mgreen\u{1b}[0m \\u{1b}[8m")
-    #expect(TerminalColor.shown("\u{1b}[32mgreen", false) == "\\u{1b}[32mgreen")
+    #expect(
+      TerminalColor.shown("\u{1b}[32mgreen\u{1b}[0m \u{1b}[8m", if: true) == "\u{1b}[32mgreen\u{1b}[0m \\u{1b}[8m")
+    #expect(TerminalColor.shown("\u{1b}[32mgreen", if: false) == "\\u{1b}[32mgreen")
   }
 
   @Test(arguments: [true, false])
@@ -71,7 +72,7 @@ import Testing
     let header = EnvelopeHeader(kind: ProcessOutput.kind, source: .host("iphone"), destination: .journal)
     let envelope = Envelope(header: header, body: try BodyCoding.encode(output))
     var lines = TailLines(isColored: isColored)
-    let line = TerminalColor.shown(lines.line(envelope), isColored)
+    let line = TerminalColor.shown(lines.line(envelope), if: isColored)
     #expect(line.contains(Self.shown))
     #expect(!line.contains("\u{1b}]") && !line.contains("\u{9b}") && !line.contains("\n"))
     let json = EnvelopeJSON.line(envelope)

@@ -76,7 +76,7 @@ import Testing
     _ = try await make()
     try write("Weather-WidgetLab/widgetlab.yaml", "device: {name: mine}\n")
     let (package, changes) = try await make()
-    #expect(changes.kept == ["widgetlab.yaml"])
+    #expect(changes.keptFiles == ["widgetlab.yaml"])
     #expect(text("widgetlab.yaml") == "device: {name: mine}\n")
     #expect(package.report(changes).contains { $0.contains("kept, because you have changed them: widgetlab.yaml") })
   }
@@ -134,13 +134,13 @@ import Testing
   @Test func `the clone is that of the executable, or the one that the installation names`() throws {
     let clone = folder + "/clone"
     for scratch in [".build", ".build-thread"] {
-      let built = try WidgetLabPackage.find(nil, own: clone + "/\(scratch)/debug/widgetlab", environment: [:])
+      let built = try WidgetLabPackage.find(nil, ownPath: clone + "/\(scratch)/debug/widgetlab", environment: [:])
       #expect(built.folder == clone)
       #expect(built.modules == ["SwiftUI", "UIKit", "WidgetKit"])
     }
     try write("prefix/libexec/widgetlab/source", clone + "\n")
     let installed = try WidgetLabPackage.find(
-      nil, own: folder + "/prefix/libexec/widgetlab/widgetlab", environment: [:])
+      nil, ownPath: folder + "/prefix/libexec/widgetlab/widgetlab", environment: [:])
     #expect(installed.folder == clone)
   }
 
@@ -148,9 +148,9 @@ import Testing
     try write("archive/source/Package.swift", #"let package = Package(name: "WidgetLab")"#)
     let source = folder + "/archive/source"
     let beside = try WidgetLabPackage.find(
-      nil, own: folder + "/archive/libexec/widgetlab/widgetlab", environment: [:])
+      nil, ownPath: folder + "/archive/libexec/widgetlab/widgetlab", environment: [:])
     #expect(beside.folder == source)
-    let named = try WidgetLabPackage.find(nil, own: "/a/b/c", environment: ["WIDGETLAB_HOME": folder + "/archive"])
+    let named = try WidgetLabPackage.find(nil, ownPath: "/a/b/c", environment: ["WIDGETLAB_HOME": folder + "/archive"])
     #expect(named.folder == source)
   }
 }

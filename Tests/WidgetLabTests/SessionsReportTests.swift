@@ -20,14 +20,14 @@ private func session(
 
 private func task(
   _ identifier: Int, _ state: TaskReport.State, session: String = "figures", type: TransferType = .download,
-  received: Int64 = 0, of expected: Int64 = -1, sent: Int64 = 0, ofSent: Int64 = 0, waitsFor: String? = nil,
+  received: Int64 = 0, of expected: Int64 = -1, sent sentBytes: Int64 = 0, ofSent: Int64 = 0, waitsFor: String? = nil,
   nextTry: Date? = nil, attempts: Int = 1, status: Int? = nil, failure: TransferFailure? = nil
 ) -> TaskReport {
   TaskReport(
     owner: widget, session: session,
     task: TaskSnapshot(
       taskIdentifier: identifier, type: type, request: TransferRequest(url: "https://example.com/\(identifier)"),
-      taskDescription: nil, bytesSent: sent, bytesExpectedToSend: ofSent, bytesReceived: received,
+      taskDescription: nil, bytesSent: sentBytes, bytesExpectedToSend: ofSent, bytesReceived: received,
       bytesExpected: expected),
     state: state, waitsFor: waitsFor, nextTry: nextTry, attempts: attempts,
     response: status.map { TransferResponse(url: "", status: $0, headers: [], expectedLength: expected) },

@@ -86,16 +86,16 @@ import Testing
         bundle: bundle, widgetKind: kind, displayName: "", description: "", location: .homeScreen, families: families,
         section: .main)
     }
-    let found = SnapshotPlan.families(in: [
+    let foundFamilies = SnapshotPlan.families(in: [
       item("A", [.systemMedium]), item("A", [.systemSmall, .systemMedium]), item("Lamp", [.control]),
       item("B", [.systemLarge]), item("B", of: "c", [.systemSmall]),
     ])
     #expect(
-      found == [
+      foundFamilies == [
         kind("A"): [.systemSmall, .systemMedium], kind("Lamp"): [.control],
         kind("B", isShared: true): [.systemLarge], kind("B", of: "c", isShared: true): [.systemSmall],
       ])
-    var plan = SnapshotPlan(families: found)
+    var plan = SnapshotPlan(families: foundFamilies)
     plan.choose([.control])
     #expect(plan.families == [kind("Lamp"): [.control]])
     plan = SnapshotPlan(families: [kind("A"): [.systemMedium], kind("Lamp"): [.control]])
@@ -129,19 +129,20 @@ import Testing
 
   @Test(.rule("PICTURE-64")) func `an equal document matches, and another one is named by its first line`() throws {
     let picture = made("<svg>\n<a/>\n</svg>")
-    #expect(SnapshotVerdict(reference: picture.data, picture, .svg, .exact).reason == nil)
-    let verdict = SnapshotVerdict(reference: Data("<svg>\n<b/>\n</svg>".utf8), picture, .svg, .exact)
+    #expect(SnapshotVerdict(reference: picture.data, picture: picture, format: .svg, precision: .exact).reason == nil)
+    let verdict = SnapshotVerdict(
+      reference: Data("<svg>\n<b/>\n</svg>".utf8), picture: picture, format: .svg, precision: .exact)
     #expect(verdict.reason == "line 2 is \"<a/>\", and in the reference \"<b/>\"")
     let name = "Coffee.systemSmall-fullColor-light-large"
     #expect(verdict.files.map(\.name) == ["\(name).reference.svg", "\(name).new.svg", "\(name).difference.svg"])
     let difference = String(decoding: verdict.files[2].data, as: UTF8.self)
     #expect(difference.matches(of: /data:image\/svg\+xml;base64,/).count == 2)
-    let shorter = SnapshotVerdict(reference: Data("<svg>".utf8), picture, .svg, .exact)
+    let shorter = SnapshotVerdict(reference: Data("<svg>".utf8), picture: picture, format: .svg, precision: .exact)
     #expect(shorter.reason == "line 2 is \"<a/>\", and in the reference no such line")
   }
 
   @Test(.rule("PICTURE-64")) func `a picture without a reference fails, and is written as new`() {
-    let verdict = SnapshotVerdict(reference: nil, made(), .svg, .exact)
+    let verdict = SnapshotVerdict(reference: nil, picture: made(), format: .svg, precision: .exact)
     #expect(verdict.reason == "it has no reference")
     #expect(verdict.files.map(\.name) == ["Coffee.systemSmall-fullColor-light-large.new.svg"])
   }
@@ -152,13 +153,13 @@ import Testing
     picture = SnapshotRun.Made(
       name: picture.name, file: picture.file, data: try file(0xFF80_8081), width: 1, height: 1)
     let reference = try file(0xFF80_8080)
-    let exact = SnapshotVerdict(reference: reference, picture, .png, .exact)
+    let exact = SnapshotVerdict(reference: reference, picture: picture, format: .png, precision: .exact)
     #expect(exact.reason?.hasPrefix("1 of 1 pixels differ") == true)
     let name = "Coffee.systemSmall-fullColor-light-large@2x"
     #expect(exact.files.map(\.name) == ["\(name).reference.png", "\(name).new.png", "\(name).difference.png"])
     let near = PixelPrecision(share: 1, perceptual: 0.98)
-    #expect(SnapshotVerdict(reference: reference, picture, .png, near).reason == nil)
-    let broken = SnapshotVerdict(reference: Data("none".utf8), picture, .png, near)
+    #expect(SnapshotVerdict(reference: reference, picture: picture, format: .png, precision: near).reason == nil)
+    let broken = SnapshotVerdict(reference: Data("none".utf8), picture: picture, format: .png, precision: near)
     #expect(broken.reason?.hasPrefix("the reference cannot be read") == true && broken.files.count == 2)
   }
 }

@@ -76,13 +76,13 @@ import Testing
 
   @Test func `a following tail ends at its timeout`() async throws {
     let envelopes = try RecordedScenario.extensionKilled().envelopes
-    let found = try await printed(
+    let foundOutput = try await printed(
       ["--follow", "--exit-when", "kind == nothing", "--timeout", "1", "--output", "json"], envelopes,
       limit: .milliseconds(60))
-    #expect(found.verdict == .goOn)
+    #expect(foundOutput.verdict == .goOn)
     let all = try await printed(["--output", "json"], envelopes).lines
     #expect(all.count == envelopes.count)
-    #expect(all.starts(with: found.lines), "the lines before the timeout")
+    #expect(all.starts(with: foundOutput.lines), "the lines before the timeout")
   }
 
   @Test func `tail prints columns in the requested order`() async throws {

@@ -11,7 +11,7 @@ import Testing
 
 @Suite struct `The trace command` {
   private static let cast = RecordedScenario.cast
-  private static let own = cast.widgetExtension
+  private static let ownExtension = cast.widgetExtension
 
   private func subject(_ text: String, in envelopes: [Envelope]) throws -> TraceSubject {
     try TraceCommand.parse([]).subject(text, in: envelopes)
@@ -27,13 +27,13 @@ import Testing
 
   @Test func `a session identifier with two owners is refused with their correlation ids`() throws {
     var scenario = RecordedScenario()
-    for owner in [Self.own, Self.cast.app] {
+    for owner in [Self.ownExtension, Self.cast.app] {
       try scenario.send(
         OpenSession(identifier: "same", configuration: SessionConfiguration()), from: owner, to: Self.cast.host)
     }
     let commandError = #expect(throws: CommandError.self) { try subject("same", in: scenario.envelopes) }
     #expect(commandError?.exit == Exit.usage)
-    let context1 = MessageContext.correlation(ofSession: "same", of: Self.own).digits.prefix(8)
+    let context1 = MessageContext.correlation(ofSession: "same", of: Self.ownExtension).digits.prefix(8)
     #expect(commandError?.advice?.contains(context1) == true)
   }
 }

@@ -11,13 +11,13 @@ import Testing
 @testable import WidgetLab
 
 @Suite(.timeLimit(.minutes(1))) struct `The wait command` {
-  private static let own = RecordedScenario.cast.widgetExtension
+  private static let ownExtension = RecordedScenario.cast.widgetExtension
   private static let host = RecordedScenario.cast.host
 
   private func condition(_ text: String) throws -> WaitCondition {
     try WaitCondition(text) { name in
       switch name {
-      case "extension": return Self.own
+      case "extension": return Self.ownExtension
       case "host": return Self.host
       default: throw CommandError(Exit.usage, "absent")
       }
@@ -33,15 +33,15 @@ import Testing
   private func states(_ states: String...) throws -> [Envelope] {
     var scenario = RecordedScenario()
     for state in states {
-      try scenario.send(ProcessState(address: Self.own, generation: 1, state: state, why: ""), from: Self.host)
+      try scenario.send(ProcessState(address: Self.ownExtension, generation: 1, state: state, why: ""), from: Self.host)
     }
     return scenario.envelopes
   }
 
   @Test func `a wait condition is a process state, a session step or a filter expression`() throws {
     #expect(try condition("host=ready") == .standing(Self.host, "ready"))
-    #expect(try condition("extension=suspended") == .state(Self.own, "suspended"))
-    #expect(try condition("extension = running") == .state(Self.own, "running"))
+    #expect(try condition("extension=suspended") == .state(Self.ownExtension, "suspended"))
+    #expect(try condition("extension = running") == .state(Self.ownExtension, "running"))
     #expect(try condition("session=acknowledged") == .output(try FilterExpression("kind == session.acknowledged")))
     #expect(
       try condition("session:daily=opened") == .output(try FilterExpression("kind == session.open && session == daily"))
@@ -59,7 +59,8 @@ import Testing
     let error = BusError(.noSuchExecutable, "there is no executable Weather")
     var scenario = RecordedScenario()
     try scenario.send(
-      ProcessState(address: Self.own, generation: 1, state: "absent", why: "", launchFailure: error), from: Self.host)
+      ProcessState(address: Self.ownExtension, generation: 1, state: "absent", why: "", launchFailure: error),
+      from: Self.host)
     let failed = scenario.envelopes
     for (text, expected) in [("running", error), ("suspended", error), ("absent", nil), ("launching", nil)] {
       var watch = WaitWatch(try condition("extension=\(text)"))

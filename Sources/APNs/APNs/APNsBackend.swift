@@ -17,7 +17,7 @@ package protocol APNsBackend: Sendable {
 
   /// Handles a request with what `lookUp` has read. See below.
   func receive(
-    _ request: APNsRequest, _ found: APNsLookUp, in session: inout ProviderSession,
+    _ request: APNsRequest, _ lookUp: APNsLookUp, in session: inout ProviderSession,
     answer: @escaping @Sendable (APNsAnswer) -> Void)
 
   /// Handles a request. Called on the connection's event loop, one request at a time. Must return quickly and not
@@ -42,7 +42,7 @@ extension APNsBackend {
 
   /// Handles a request without what was read.
   package func receive(
-    _ request: APNsRequest, _ found: APNsLookUp, in session: inout ProviderSession,
+    _ request: APNsRequest, _ lookUp: APNsLookUp, in session: inout ProviderSession,
     answer: @escaping @Sendable (APNsAnswer) -> Void
   ) { receive(request, in: &session, answer: answer) }
 }

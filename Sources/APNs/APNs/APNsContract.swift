@@ -29,22 +29,23 @@ package struct APNsContract: Sendable {
   ) -> APNsVerdict {
     let path = request.resource
     let idHeader = path.isBroadcast ? "apns-request-id" : "apns-id"
-    let sent = request[idHeader]
-    let found = Result { try request.deviceToken.flatMap(token) }
-    let device = try? found.get()
-    let known = session.content(of: request)
+    let sentID = request[idHeader]
+    let tokenResult = Result { try request.deviceToken.flatMap(token) }
+    let device = try? tokenResult.get()
+    let knownContent = session.content(of: request)
     let outcome: APNsVerdict.Outcome
     do throws(APNsRefusal) {
-      if case .failure = found { throw APNsRefusal(.internalServerError, "cannot read the database") }
+      if case .failure = tokenResult { throw APNsRefusal(.internalServerError, "cannot read the database") }
       try checkConnection(of: session, now: now)
-      try Self.checkHeaders(of: request, idHeader: idHeader, known)
+      try Self.checkHeaders(of: request, idHeader: idHeader, knownContent)
       try checkMethodAndPath(of: request, path)
       let topics = try session.authenticate(
         request["authorization"], environment: environment, settings: settings, now: now, key: key)
       if case .broadcast(let bundle) = path {
         outcome = .broadcastRefused(broadcastRefusal(of: request, bundle: bundle))
       } else {
-        let push = try push(request, path.token ?? "", device, topics, known, in: &session)
+        let push = try push(
+          request, text: path.token ?? "", device: device, topics: topics, known: knownContent, in: &session)
         try session.count(push.token.token, settings: settings, now: now)
         outcome = .accepted(push)
       }
@@ -52,7 +53,7 @@ package struct APNsContract: Sendable {
       outcome = .refused(error)
     }
     return APNsVerdict(
-      apnsID: sent.flatMap { Self.isUUID($0) ? $0 : nil } ?? session.random.uuid().text, idHeader: idHeader,
+      apnsID: sentID.flatMap { Self.isUUID($0) ? $0 : nil } ?? session.random.uuid().text, idHeader: idHeader,
       uniqueID: session.random.uuid(at: now), environment: environment, token: path.token?.start(bytes: 256) ?? "",
       type: request["apns-push-type"]?.excerpt, device: device, outcome: outcome)
   }
@@ -64,11 +65,11 @@ package struct APNsContract: Sendable {
     try certificate.check(environment: environment, now: now)
   }
 
-  /// - Parameter known: the content of the request if that was checked before.
+  /// - Parameter knownContent: the content of the request if that was checked before.
   private static func checkHeaders(
-    of request: APNsRequest, idHeader: String, _ known: PushContent?
+    of request: APNsRequest, idHeader: String, _ knownContent: PushContent?
   ) throws(APNsRefusal) {
-    if known == nil { try checkRepetitions(in: request.headers) }
+    if knownContent == nil { try checkRepetitions(in: request.headers) }
     guard let id = request[idHeader], !isUUID(id) else { return }
     throw APNsRefusal(
       .badMessageID, "\(idHeader) '\(id.excerpt)' is not a UUID (8-4-4-4-12 hexadecimal digits)")
@@ -105,14 +106,14 @@ package struct APNsContract: Sendable {
 
   // MARK: Topic and token
 
-  /// - Parameter known: the content of the request if that was checked before.
+  /// - Parameter knownContent: the content of the request if that was checked before.
   private func push(
-    _ request: APNsRequest, _ text: String, _ device: DeviceToken?, _ topics: Set<String>?, _ known: PushContent?,
+    _ request: APNsRequest, text: String, device: DeviceToken?, topics: Set<String>?, known knownContent: PushContent?,
     in session: inout ProviderSession
   ) throws(APNsRefusal) -> AcceptedPush {
     let (topic, type): (PushTopic, PushType) =
-      if let known { (known.topic, known.type) } else { try topicAndType(of: request, session) }
-    try checkRight(to: topic, type, topics, session)
+      if let knownContent { (knownContent.topic, knownContent.type) } else { try topicAndType(of: request, session) }
+    try checkRight(to: topic, type: type, topics: topics, session: session)
     let token = try registered(device, text)
     guard token.subject.use.isTopic(topic.text, ofBundle: token.subject.bundle) else {
       throw APNsRefusal(
@@ -120,7 +121,7 @@ package struct APNsContract: Sendable {
         "the token belongs to \(token.subject.use.owner) \(token.subject.bundle): its "
           + "topic is \(token.subject.use.topic(ofBundle: token.subject.bundle)), not \(topic.text)")
     }
-    if let known { return AcceptedPush(token: token, known) }
+    if let knownContent { return AcceptedPush(token: token, knownContent) }
     let priority = try Self.priority(of: request, type)
     let expiration = try Self.expiration(of: request)
     let collapseID = try collapseID(of: request)
@@ -161,7 +162,7 @@ package struct APNsContract: Sendable {
   }
 
   private func checkRight(
-    to topic: PushTopic, _ type: PushType, _ topics: Set<String>?, _ session: ProviderSession
+    to topic: PushTopic, type: PushType, topics: Set<String>?, session: ProviderSession
   ) throws(APNsRefusal) {
     if case .certificate(let certificate) = session.identity {
       guard type.isForCertificates else {
@@ -270,22 +271,25 @@ extension APNsContract {
     let topic = PushType.allCases.first { !$0.topicSuffix.isEmpty && bundle.hasSuffix($0.topicSuffix) }
     if let topic {
       return refusal(
-        "TopicDisallowed", "the bundle identifier in the path must not have the suffix \(topic.topicSuffix)")
+        "TopicDisallowed",
+        explanation: "the bundle identifier in the path must not have the suffix \(topic.topicSuffix)")
     }
-    guard PushTopic.isIdentifier(bundle) else { return refusal("BadPath", "the path has no bundle identifier", 404) }
+    guard PushTopic.isIdentifier(bundle) else {
+      return refusal("BadPath", explanation: "the path has no bundle identifier", status: 404)
+    }
     guard let type = request["apns-push-type"], !type.isEmpty else {
-      return refusal("MissingPushType", "apns-push-type is missing; a broadcast must have liveactivity")
+      return refusal("MissingPushType", explanation: "apns-push-type is missing; a broadcast must have liveactivity")
     }
     guard type.lowercased() == PushType.liveactivity.rawValue else {
       let isWidget = type == PushType.widgets.rawValue
       return refusal(
         "InvalidPushType",
-        "apns-push-type is '\(type.excerpt)'; a broadcast must have liveactivity"
+        explanation: "apns-push-type is '\(type.excerpt)'; a broadcast must have liveactivity"
           + (isWidget ? ": widgets are updated by pushes to their device token, /3/device/<token>" : ""))
     }
-    if channel.isEmpty { return refusal("MissingChannelId", "apns-channel-id is missing") }
+    if channel.isEmpty { return refusal("MissingChannelId", explanation: "apns-channel-id is missing") }
     guard Data(base64Encoded: channel) != nil else {
-      return refusal("BadChannelId", "apns-channel-id '\(channel.excerpt)' is not base64")
+      return refusal("BadChannelId", explanation: "apns-channel-id '\(channel.excerpt)' is not base64")
     }
     do throws(APNsRefusal) {
       guard request["apns-expiration"] != nil else {
@@ -297,22 +301,26 @@ extension APNsContract {
       }
       _ = try Self.priority(of: request, .liveactivity)
     } catch {
-      return refusal(error.reason.rawValue, error.explanation)
+      return refusal(error.reason.rawValue, explanation: error.explanation)
     }
     return payloadRefusal(of: request)
-      ?? refusal("ChannelNotRegistered", "channel '\(channel.excerpt)' does not exist: channels are not simulated")
+      ?? refusal(
+        "ChannelNotRegistered", explanation: "channel '\(channel.excerpt)' does not exist: channels are not simulated")
   }
 
   private func payloadRefusal(of request: APNsRequest) -> BroadcastRefusal? {
-    if request.body.isEmpty { return refusal("PayloadEmpty", "the request has no body") }
+    if request.body.isEmpty { return refusal("PayloadEmpty", explanation: "the request has no body") }
     if request.isTruncated || request.body.count > settings.broadcastPayloadLimit {
       return refusal(
-        "PayloadTooLarge", "the payload has more than \(settings.broadcastPayloadLimit) bytes", 413)
+        "PayloadTooLarge", explanation: "the payload has more than \(settings.broadcastPayloadLimit) bytes", status: 413
+      )
     }
-    return PayloadScan(request.body).flaw.map { refusal("BadRequestPayload", "the payload is not JSON (\($0))") }
+    return PayloadScan(request.body).flaw.map {
+      refusal("BadRequestPayload", explanation: "the payload is not JSON (\($0))")
+    }
   }
 
-  private func refusal(_ reason: String, _ explanation: String, _ status: Int = 400) -> BroadcastRefusal {
+  private func refusal(_ reason: String, explanation: String, status: Int = 400) -> BroadcastRefusal {
     BroadcastRefusal(status: status, reason: reason, explanation: explanation)
   }
 }

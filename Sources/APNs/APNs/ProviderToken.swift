@@ -24,8 +24,8 @@ struct ProviderToken: Sendable {
     }
     let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count == 3 else { throw Self.invalid("it has \(parts.count) parts; a JSON Web Token has 3") }
-    let header = try Self.read(Header.self, parts[0], "header")
-    let claims = try Self.read(Claims.self, parts[1], "claims")
+    let header = try Self.read(Header.self, part: parts[0], name: "header")
+    let claims = try Self.read(Claims.self, part: parts[1], name: "claims")
     if let algorithm = header.alg, algorithm != "ES256" {
       throw Self.invalid("its alg is '\(algorithm.excerpt)'; APNs accepts only ES256")
     }
@@ -98,7 +98,7 @@ struct ProviderToken: Sendable {
   }
 
   private static func read<T: Decodable>(
-    _ type: T.Type, _ part: Substring.UTF8View, _ name: String
+    _ type: T.Type, part: Substring.UTF8View, name: String
   ) throws(APNsRefusal) -> T {
     guard let bytes = Base64URL.decode(part) else { throw invalid("its \(name) is not base64url") }
     guard let value = try? JSONDecoder().decode(type, from: bytes) else {

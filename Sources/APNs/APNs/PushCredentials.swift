@@ -73,7 +73,7 @@ package struct PushCredentials: Sendable {
       var list = try ProviderList.read(in: folder) ?? ProviderList(keys: [], certificates: [])
       for environment in PushEnvironment.allCases {
         guard let id = keyIDs[environment], !list.keys.contains(where: { $0.id == id }) else { continue }
-        list.keys.append(try makeKey(id, teamID, [environment], topics: nil, in: folder))
+        list.keys.append(try makeKey(id, team: teamID, environments: [environment], topics: nil, in: folder))
       }
       try list.write(in: folder)
       return PushCredentials(folder: folder, list: list)
@@ -129,7 +129,7 @@ package struct PushCredentials: Sendable {
       }
       let letters = Array("ABCDEFGHJKLMNPQRSTUVWXYZ23456789")
       let id = String((0..<10).map { _ in letters.randomElement() ?? "A" })
-      let key = try makeKey(id, team ?? teamID, environments, topics: topics, in: folder)
+      let key = try makeKey(id, team: team ?? teamID, environments: environments, topics: topics, in: folder)
       list.keys.append(key)
       try list.write(in: folder)
       return key
@@ -164,7 +164,7 @@ package struct PushCredentials: Sendable {
   }
 
   private static func makeKey(
-    _ id: String, _ team: String, _ environments: Set<PushEnvironment>, topics: [String]?, in folder: String
+    _ id: String, team: String, environments: Set<PushEnvironment>, topics: [String]?, in folder: String
   ) throws -> ListedKey {
     let key = P256.Signing.PrivateKey()
     let file = "AuthKey_\(id).p8"

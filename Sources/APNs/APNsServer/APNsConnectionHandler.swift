@@ -130,18 +130,18 @@ final class APNsConnectionHandler: ChannelInboundHandler {
   }
 
   /// The backend has read what the request needs.
-  private func resume(_ arrival: HTTP2Connection.Arrival, _ found: APNsLookUp) {
+  private func resume(_ arrival: HTTP2Connection.Arrival, _ lookUp: APNsLookUp) {
     guard !isClosing else { return }
     if !isReading { http.now = .now() }
-    receive(arrival, found)
+    receive(arrival, lookUp)
     if !isReading { flushOutput() }
   }
 
-  private func receive(_ arrival: HTTP2Connection.Arrival, _ found: APNsLookUp) {
+  private func receive(_ arrival: HTTP2Connection.Arrival, _ lookUp: APNsLookUp) {
     guard var session = session.take() else { return }
     let (inbox, stream) = (inbox, arrival.stream)
     early = []
-    registry.backend.receive(arrival.request, found, in: &session) { inbox.put($0, on: stream) }
+    registry.backend.receive(arrival.request, lookUp, in: &session) { inbox.put($0, on: stream) }
     let mayHaveMore = session.isAuthorized && !isAuthorized
     self.session = session
     if mayHaveMore {
@@ -264,7 +264,7 @@ extension APNsAnswer {
 final class ResponseMailbox: Sendable {
   let loop: any EventLoop
   private let connection: NIOLoopBoundBox<APNsConnectionHandler?>
-  private let waiting = Mutex(Waiting())
+  private let waitingAnswers = Mutex(Waiting())
 
   private struct Waiting {
     var answers: [(stream: UInt32, answer: APNsAnswer)] = []
@@ -280,12 +280,12 @@ final class ResponseMailbox: Sendable {
   /// Sets the connection; with `nil`, later responses are dropped. Call on the event loop.
   func serve(_ connection: APNsConnectionHandler?) {
     self.connection.value = connection
-    waiting.withLock { $0.isOver = connection == nil }
+    waitingAnswers.withLock { $0.isOver = connection == nil }
   }
 
   func put(_ answer: APNsAnswer, on stream: UInt32) {
     if loop.inEventLoop { return deliver(answer, on: stream) }
-    waiting.withLock {
+    waitingAnswers.withLock {
       guard !$0.isOver else { return }
       $0.answers.append((stream, answer))
       if $0.answers.count == 1 { loop.execute { self.deliverWaiting() } }
@@ -294,7 +294,7 @@ final class ResponseMailbox: Sendable {
 
   /// Performs an action on the event loop if the connection still exists.
   func perform(_ action: @escaping @Sendable (APNsConnectionHandler) -> Void) {
-    waiting.withLock {
+    waitingAnswers.withLock {
       guard !$0.isOver else { return }
       loop.execute { self.connection.value.map(action) }
     }
@@ -311,7 +311,7 @@ final class ResponseMailbox: Sendable {
   }
 
   private func deliverWaiting() {
-    let answers = waiting.withLock {
+    let answers = waitingAnswers.withLock {
       let answers = $0.answers
       $0.answers = []
       return answers

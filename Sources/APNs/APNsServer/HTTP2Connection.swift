@@ -78,7 +78,7 @@ struct HTTP2Connection {
   var initialSendWindow = 65_535
   /// True when the client reduced its HPACK table below the default: the next header block announces a table size of 0.
   var mustAnnounceTableSize = false
-  var waiting: [WaitingBody] = []
+  var waitingBodies: [WaitingBody] = []
   var blockedSince: NIODeadline?
 
   var nuisances = FloodCounter()
@@ -162,7 +162,7 @@ struct HTTP2Connection {
     }
     phase = .over
     streams = [:]
-    waiting = []
+    waitingBodies = []
     block = nil
     decoder = nil
   }
@@ -216,7 +216,7 @@ extension HTTP2Connection {
 
   /// Resets one stream, open or closed; the connection continues: section 5.4.2. Only counts the frame if the stream was
   /// reset before.
-  mutating func reset(_ stream: UInt32, _ code: ErrorCode, _ why: String) throws(HTTP2Error) {
+  mutating func reset(_ stream: UInt32, with code: ErrorCode, because why: String) throws(HTTP2Error) {
     guard !resetStreams.contains(stream) else { return try count(.stray, "frames of streams that are closed") }
     remark = "stream \(stream) was reset: \(why)"
     writeReset(of: stream, code)
@@ -232,7 +232,7 @@ extension HTTP2Connection {
   private mutating func forget(_ id: UInt32) {
     guard let stream = streams.removeValue(forKey: id) else { return }
     if stream.input == .open { uncount(stream.size) }
-    if !waiting.isEmpty { waiting.removeAll { $0.stream == id } }
+    if !waitingBodies.isEmpty { waitingBodies.removeAll { $0.stream == id } }
   }
 
   /// Removes a request from the counts of incomplete requests.
@@ -295,16 +295,18 @@ extension HTTP2Connection {
     }
     nuisances.permit(FloodCounter.framesOfRequest, upTo: FloodCounter.framesOfRequest * limits.streams)
     guard streams.count < streamLimit, unfinishedSize < limits.unfinished else {
-      try reset(id, .refusedStream, "more than \(streamLimit) concurrent streams, or incomplete requests too large")
+      try reset(
+        id, with: .refusedStream,
+        because: "more than \(streamLimit) concurrent streams, or incomplete requests too large")
       return nil
     }
     guard !block.dependsOnItself else {
-      try reset(id, .protocolError, "the stream depends on itself")
+      try reset(id, with: .protocolError, because: "the stream depends on itself")
       return nil
     }
     let head: RequestHead
     do throws(RequestHead.Malformed) { head = try RequestHead(list) } catch {
-      try reset(id, .protocolError, error.text)
+      try reset(id, with: .protocolError, because: error.text)
       return nil
     }
     let stream = Stream(head, sendWindow: initialSendWindow, began: now)
@@ -321,19 +323,21 @@ extension HTTP2Connection {
       guard resetStreams.contains(id) || list.first?.name.utf8.first != UInt8(ascii: ":") else {
         throw HTTP2Error(.protocolError, "stream \(id) opened after stream \(lastStream)")
       }
-      if id <= lastServed { try reset(id, .streamClosed, "HEADERS on a closed stream") }
+      if id <= lastServed { try reset(id, with: .streamClosed, because: "HEADERS on a closed stream") }
       return nil
     }
     guard stream.input != .ended else {
-      try reset(id, .streamClosed, "HEADERS after END_STREAM")
+      try reset(id, with: .streamClosed, because: "HEADERS after END_STREAM")
       return nil
     }
     guard block.endsStream, !block.dependsOnItself else {
-      try reset(id, .protocolError, "HEADERS within a request must end it, and may not depend on their own stream")
+      try reset(
+        id, with: .protocolError,
+        because: "HEADERS within a request must end it, and may not depend on their own stream")
       return nil
     }
     do throws(RequestHead.Malformed) { try RequestHead.check(trailers: list) } catch {
-      try reset(id, .protocolError, error.text)
+      try reset(id, with: .protocolError, because: error.text)
       return nil
     }
     return try finish(stream, id)
@@ -386,11 +390,11 @@ extension HTTP2Connection {
         try count(.ignored, "frames after the last stream that is served")
         return nil
       }
-      try reset(frame.stream, .streamClosed, "DATA on a closed stream")
+      try reset(frame.stream, with: .streamClosed, because: "DATA on a closed stream")
       return nil
     }
     guard stream.input != .ended else {
-      try reset(frame.stream, .streamClosed, "DATA after END_STREAM")
+      try reset(frame.stream, with: .streamClosed, because: "DATA after END_STREAM")
       return nil
     }
     return try fill(stream, frame.stream, with: &frame.payload, credit: length, ends: ends)
@@ -406,7 +410,7 @@ extension HTTP2Connection {
     if isOpen { unfinishedSize += stream.size - before }
     stream.receiveWindow -= credit
     guard stream.receiveWindow >= 0 else {
-      try reset(id, .flowControl, "DATA exceeds the stream's flow-control window")
+      try reset(id, with: .flowControl, because: "DATA exceeds the stream's flow-control window")
       return nil
     }
     if ends { return try finish(stream, id) }
@@ -416,19 +420,19 @@ extension HTTP2Connection {
       stream.receiveWindow += stream.uncredited
       stream.uncredited = 0
     }
-    return isOpen && stream.received > limits.bodyRead ? handOn(stream, id, .cut) : nil
+    return isOpen && stream.received > limits.bodyRead ? handOn(stream, id: id, input: .cut) : nil
   }
 
   /// Processes the client's END_STREAM.
   private mutating func finish(_ stream: Stream, _ id: UInt32) throws(HTTP2Error) -> Arrival? {
     guard !stream.breaksPromise else {
-      try reset(id, .protocolError, "content-length differs from the length of the body")
+      try reset(id, with: .protocolError, because: "content-length differs from the length of the body")
       return nil
     }
-    return handOn(stream, id, .ended)
+    return handOn(stream, id: id, input: .ended)
   }
 
-  private mutating func handOn(_ stream: Stream, _ id: UInt32, _ input: Stream.Input) -> Arrival? {
+  private mutating func handOn(_ stream: Stream, id: UInt32, input: Stream.Input) -> Arrival? {
     if stream.input == .open { uncount(stream.size) }
     lastPassedOn = max(lastPassedOn, id)
     return stream.finish(input).map { Arrival(stream: id, request: $0) }
@@ -451,15 +455,15 @@ extension HTTP2Connection {
     guard frame.stream != 0 else { throw HTTP2Error(.protocolError, "PRIORITY on stream 0") }
     try count(.ignored, "PRIORITY")
     guard frame.payload.readableBytes == 5 else {
-      return try refuse(frame.stream, .frameSize, "PRIORITY with a length other than 5")
+      return try refuse(frame.stream, with: .frameSize, because: "PRIORITY with a length other than 5")
     }
-    if frame.dependsOnItself { try refuse(frame.stream, .protocolError, "the stream depends on itself") }
+    if frame.dependsOnItself { try refuse(frame.stream, with: .protocolError, because: "the stream depends on itself") }
   }
 
   /// Resets a stream. On an idle one RST_STREAM may not be sent (section 6.4), and the connection ends.
-  private mutating func refuse(_ stream: UInt32, _ code: ErrorCode, _ why: String) throws(HTTP2Error) {
+  private mutating func refuse(_ stream: UInt32, with code: ErrorCode, because why: String) throws(HTTP2Error) {
     guard stream % 2 == 1, stream <= lastStream else { throw HTTP2Error(code, "idle stream \(stream): \(why)") }
-    try reset(stream, code, why)
+    try reset(stream, with: code, because: why)
   }
 }
 
@@ -538,7 +542,7 @@ extension HTTP2Connection {
     stream.sendWindow += increment
     guard increment > 0, stream.sendWindow <= Int32.max else {
       let code = increment > 0 ? ErrorCode.flowControl : .protocolError
-      return try reset(frame.stream, code, "WINDOW_UPDATE of 0, or to over 2^31-1")
+      return try reset(frame.stream, with: code, because: "WINDOW_UPDATE of 0, or to over 2^31-1")
     }
     sendWaiting(on: frame.stream)
   }
@@ -555,7 +559,7 @@ extension HTTP2Connection {
   /// Writes a response. Does nothing when the client has reset the stream, or when there is a response already.
   mutating func answer(_ answer: APNsAnswer, on id: UInt32) {
     guard phase == .open || phase == .leaving, let stream = streams[id],
-      waiting.isEmpty || !waiting.contains(where: { $0.stream == id })
+      waitingBodies.isEmpty || !waitingBodies.contains(where: { $0.stream == id })
     else { return }
     lastUse = now
     switch answer.manner {
@@ -622,9 +626,9 @@ extension HTTP2Connection {
     guard length <= min(sendWindow, stream.sendWindow, HTTP2Frame.payloadLimit) else {
       var rest = WaitingBody(stream: id, rest: ByteBuffer(string: body), since: now)
       guard !send(&rest, on: stream) else { return }
-      waiting.append(rest)
-      if waiting.count > limits.waitingBodies {
-        end(HTTP2Error(.enhanceYourCalm, "no flow-control credit for \(waiting.count) response bodies"))
+      waitingBodies.append(rest)
+      if waitingBodies.count > limits.waitingBodies {
+        end(HTTP2Error(.enhanceYourCalm, "no flow-control credit for \(waitingBodies.count) response bodies"))
       }
       return
     }
@@ -662,18 +666,18 @@ extension HTTP2Connection {
 
   /// Sends what waits for flow-control credit and now has some: on one stream, or on all.
   private mutating func sendWaiting(on stream: UInt32? = nil) {
-    guard !waiting.isEmpty else { return }
+    guard !waitingBodies.isEmpty else { return }
     var position = 0
-    while position < waiting.count, sendWindow > 0 {
-      var body = waiting[position]
+    while position < waitingBodies.count, sendWindow > 0 {
+      var body = waitingBodies[position]
       guard stream == nil || stream == body.stream, let open = streams[body.stream], open.sendWindow > 0 else {
         position += 1
         continue
       }
       if send(&body, on: open) {
-        waiting.remove(at: position)
+        waitingBodies.remove(at: position)
       } else {
-        waiting[position] = body
+        waitingBodies[position] = body
         position += 1
       }
     }
@@ -779,7 +783,7 @@ extension HTTP2Connection {
 
   /// A lower bound of the next deadline. Fast: it does not inspect each stream, so it may be too early.
   var mayEndAt: NIODeadline? {
-    guard phase == .open, unfinished == 0, partialSince == nil, waiting.isEmpty, blockedSince == nil,
+    guard phase == .open, unfinished == 0, partialSince == nil, waitingBodies.isEmpty, blockedSince == nil,
       announcedSince == nil
     else {
       return now + min(limits.handshake, limits.acknowledgement, limits.request, limits.unwritable, limits.idle)
@@ -812,7 +816,7 @@ extension HTTP2Connection {
         HTTP2Error(.enhanceYourCalm, "incomplete request on stream \(oldest.key) after \(text(limits.request))"))
     }
     consider(
-      waiting.lazy.map(\.since).min(), limits.unwritable,
+      waitingBodies.lazy.map(\.since).min(), limits.unwritable,
       HTTP2Error(.enhanceYourCalm, "no flow-control credit for \(text(limits.unwritable))"))
     consider(
       blockedSince, limits.unwritable,

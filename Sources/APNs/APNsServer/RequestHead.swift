@@ -23,7 +23,7 @@ struct RequestHead {
   init(_ list: HPACKHeaders) throws(Malformed) {
     headers.reserveCapacity(list.count)
     var (hasMethod, hasPath, hasScheme, hasAuthority) = (false, false, false, false)
-    func once(_ seen: inout Bool, _ name: String, _ value: String) throws(Malformed) {
+    func once(_ seen: inout Bool, name: String, value: String) throws(Malformed) {
       guard !seen else { throw Malformed(text: "\(name) is repeated") }
       guard RequestHead.isValid(value: value) else { throw Malformed(text: "invalid value of \(name)") }
       seen = true
@@ -38,16 +38,16 @@ struct RequestHead {
       // The length first: a comparison of texts is a call.
       switch (name.utf8.count, name) {
       case (7, ":method"):
-        try once(&hasMethod, name, value)
+        try once(&hasMethod, name: name, value: value)
         method = value
       case (5, ":path"):
-        try once(&hasPath, name, value)
+        try once(&hasPath, name: name, value: value)
         path = value
       case (7, ":scheme"):
-        try once(&hasScheme, name, value)
+        try once(&hasScheme, name: name, value: value)
         guard value == "https" else { throw Malformed(text: ":scheme is \(value) and must be https") }
       case (10, ":authority"):
-        try once(&hasAuthority, name, value)
+        try once(&hasAuthority, name: name, value: value)
         guard !value.utf8.contains(UInt8(ascii: "@")) else { throw Malformed(text: ":authority has user information") }
       default: throw Malformed(text: "\(name) is not a request header")
       }

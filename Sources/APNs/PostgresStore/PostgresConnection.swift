@@ -86,7 +86,7 @@ final class PostgresConnection {
       if let name = try send(command) { fresh[index] = name }
     }
     guard lazy_pq_synchronize(handle) else { throw failure }
-    var found: [PostgresRows] = []
+    var results: [PostgresRows] = []
     var first: PostgresError?
     for (index, command) in commands.enumerated() {
       if let name = fresh[index] {
@@ -96,14 +96,14 @@ final class PostgresConnection {
       }
       let rows = next()
       first = first ?? rows.error(handle)
-      found.append(rows)
+      results.append(rows)
     }
     // The result of the synchronisation point.
     let end = PostgresRows(lazy_pq_next(handle))
     if first == nil, !lazy_pq_is_connected(handle) || !end.isSynchronization { first = failure }
     _ = lazy_pq_end_pipeline(handle)
     if let first { throw first }
-    return found
+    return results
   }
 
   /// Executes one statement.
@@ -120,12 +120,12 @@ final class PostgresConnection {
     let used = name ?? "s\(prepared.count)-\(command.sql.hashValue)"
     if name == nil, !lazy_pq_send_prepare(handle, used, command.sql) { throw failure }
     let bytes = command.values.map(\.bytes)
-    let sent = Self.withPointers(to: bytes) { pointers in
+    let isSent = Self.withPointers(to: bytes) { pointers in
       lazy_pq_send(
         handle, used, Int32(bytes.count), pointers, bytes.map { Int32($0.count) },
         [Int32](repeating: 1, count: bytes.count))
     }
-    guard sent else { throw failure }
+    guard isSent else { throw failure }
     return name == nil ? used : nil
   }
 
@@ -255,35 +255,35 @@ enum PostgresValue {
     case .double(let value): bytes.append(bigEndian: value.bitPattern)
     case .text(let value): bytes.append(contentsOf: Self.permitted(value))
     case .int64s(let values):
-      Self.array(of: 20, values.count, size: 8, &bytes) { index, bytes in
+      Self.array(of: 20, count: values.count, size: 8, to: &bytes) { index, bytes in
         bytes.append(bigEndian: Int32(8))
         bytes.append(bigEndian: values[index])
       }
     case .int16s(let values):
-      Self.array(of: 21, values.count, size: 2, &bytes) { index, bytes in
+      Self.array(of: 21, count: values.count, size: 2, to: &bytes) { index, bytes in
         bytes.append(bigEndian: Int32(2))
         bytes.append(bigEndian: values[index])
       }
     case .doubles(let values):
-      Self.array(of: 701, values.count, size: 8, &bytes) { index, bytes in
+      Self.array(of: 701, count: values.count, size: 8, to: &bytes) { index, bytes in
         guard let value = values[index] else { return bytes.append(bigEndian: Int32(-1)) }
         bytes.append(bigEndian: Int32(8))
         bytes.append(bigEndian: value.bitPattern)
       }
     case .texts(let values):
-      Self.array(of: 25, values.count, size: 32, &bytes) { index, bytes in
+      Self.array(of: 25, count: values.count, size: 32, to: &bytes) { index, bytes in
         guard let value = values[index] else { return bytes.append(bigEndian: Int32(-1)) }
         let text = Self.permitted(value)
         bytes.append(bigEndian: Int32(text.count))
         bytes.append(contentsOf: text)
       }
     case .uuids(let values):
-      Self.array(of: 2950, values.count, size: 16, &bytes) { index, bytes in
+      Self.array(of: 2950, count: values.count, size: 16, to: &bytes) { index, bytes in
         bytes.append(bigEndian: Int32(16))
         withUnsafeBytes(of: values[index].uuid) { bytes.append(contentsOf: $0) }
       }
     case .bools(let values):
-      Self.array(of: 16, values.count, size: 1, &bytes) { index, bytes in
+      Self.array(of: 16, count: values.count, size: 1, to: &bytes) { index, bytes in
         bytes.append(bigEndian: Int32(1))
         bytes.append(values[index] ? 1 : 0)
       }
@@ -298,7 +298,7 @@ enum PostgresValue {
 
   /// Appends an array of one dimension, with the object identifier of its elements' type.
   private static func array(
-    of type: Int32, _ count: Int, size: Int, _ bytes: inout [UInt8], _ element: (Int, inout [UInt8]) -> Void
+    of type: Int32, count: Int, size: Int, to bytes: inout [UInt8], element: (Int, inout [UInt8]) -> Void
   ) {
     bytes.reserveCapacity(20 + count * (size + 4))
     bytes.append(bigEndian: Int32(count == 0 ? 0 : 1))
@@ -337,9 +337,9 @@ struct PostgresError: Error, CustomStringConvertible {
   }
 
   /// Another cluster uses the database: `object_in_use`.
-  static let taken = "55006"
+  static let objectInUse = "55006"
 
-  var isTaken: Bool { state == Self.taken }
+  var isTaken: Bool { state == Self.objectInUse }
 
   /// Another transaction was in the way, and the same work succeeds when it is repeated: a deadlock, a serialization
   /// failure, a lock that was not granted, or a row that another replica has inserted.

@@ -14,7 +14,7 @@ extension PostgresPushStore {
 
   package func join(_ name: String, _ incarnation: UUID, secret: String) throws -> String? {
     try perform { connection, _ in
-      let found = try connection.execute([
+      let results = try connection.execute([
         .init(
           """
           INSERT INTO fleets (name, incarnation, secret) SELECT $1::text, ($2::uuid[])[1], $3::text
@@ -22,7 +22,7 @@ extension PostgresPushStore {
           """, [.text(name), .uuids([incarnation]), .text(secret)]),
         .init("SELECT incarnation, secret FROM fleets WHERE name = $1::text", [.text(name)]),
       ])[1]
-      return found.uuid(0, 0) == incarnation ? found.text(0, 1) : nil
+      return results.uuid(0, 0) == incarnation ? results.text(0, 1) : nil
     }
   }
 
@@ -43,13 +43,13 @@ extension PostgresPushStore {
   /// Two look-ups for each device, however much is kept or has arrived for it. The order is that of the database.
   static func devicesWithKept(of fleet: String, after device: String, limit: Int) -> PostgresConnection.Command {
     func next(after device: String) -> String {
-      let found = [1, 2].map { state in
+      let foundTokens = [1, 2].map { state in
         """
         (SELECT kept.device FROM kept WHERE state = \(state) AND connection = $2::text AND kept.device > \(device)
           ORDER BY kept.device LIMIT 1)
         """
       }
-      return "(SELECT min(device) FROM (\(found.joined(separator: " UNION ALL "))) AS next)"
+      return "(SELECT min(device) FROM (\(foundTokens.joined(separator: " UNION ALL "))) AS next)"
     }
     return .init(
       """
@@ -128,7 +128,7 @@ extension PostgresReader {
   func counts(of fleet: String) throws -> CountFleetPushes.Reply {
     let bounds = FleetDevice.bounds(of: fleet)
     return try read { connection in
-      let found = try connection.execute([
+      let results = try connection.execute([
         .init("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
         .init(
           """
@@ -145,15 +145,15 @@ extension PostgresReader {
           """, [.text(bounds.after), .text(bounds.before)]),
         .init("COMMIT"),
       ])
-      let counts = (0..<found[1].count).map { row in
-        let isKnown = found[1].text(row, 0) != ""
+      let counts = (0..<results[1].count).map { row in
+        let isKnown = results[1].text(row, 0) != ""
         return CountFleetPushes.Count(
-          type: found[1].text(row, 1) ?? "", name: isKnown ? found[1].text(row, 2) ?? "" : "unknown-token",
-          reason: found[1].text(row, 3) ?? "", count: Int(found[1].int(row, 4)))
+          type: results[1].text(row, 1) ?? "", name: isKnown ? results[1].text(row, 2) ?? "" : "unknown-token",
+          reason: results[1].text(row, 3) ?? "", count: Int(results[1].int(row, 4)))
       }
       var kept: [String: Int] = [:]
-      found[2].each { rows, row in kept[rows.text(row, 0) ?? ""] = Int(rows.int(row, 1)) }
-      let tokens = (0..<found[3].count).map { (found[3].text($0, 0) ?? "", Int(found[3].int($0, 1))) }
+      results[2].each { rows, row in kept[rows.text(row, 0) ?? ""] = Int(rows.int(row, 1)) }
+      let tokens = (0..<results[3].count).map { (results[3].text($0, 0) ?? "", Int(results[3].int($0, 1))) }
       return CountFleetPushes.Reply(counts: counts, kept: kept, tokens: CountFleetPushes.Reply.sums(tokens))
     }
   }

@@ -71,7 +71,7 @@ actor PostgresListener {
   }
 
   private func loop() {
-    var (polled, sent) = (-Double.infinity, -Double.infinity)
+    var (polled, sentAt) = (-Double.infinity, -Double.infinity)
     while !outgoing.withLock({ $0.isEnding }) {
       let now = Self.now
       do {
@@ -80,14 +80,14 @@ actor PostgresListener {
           signals.yield(.poll)
           try reportPresence()
         }
-        if now - sent >= Self.gathering, try send() { sent = now }
+        if now - sentAt >= Self.gathering, try send() { sentAt = now }
         for text in try connection?.notifications() ?? [] { receive(text) }
       } catch {
         // The service reports that the database is away. The next poll connects again.
         connection = nil
       }
       let isFull = outgoing.withLock { !$0.texts.isEmpty } && connection != nil
-      wait(min(polled + Self.interval, isFull ? sent + Self.gathering : .infinity) - Self.now)
+      wait(min(polled + Self.interval, isFull ? sentAt + Self.gathering : .infinity) - Self.now)
     }
   }
 

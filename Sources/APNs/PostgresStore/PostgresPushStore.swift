@@ -161,7 +161,7 @@ package final class PostgresPushStore: SharedPushStore {
   package func claim(_ connections: [String]) throws -> ClaimedRoutes {
     try perform { connection, _ in
       try connection.execute([Self.endStuck])
-      let found = try connection.execute(
+      let results = try connection.execute(
         Self.lockingRoutes + [
           .init(
             """
@@ -175,7 +175,7 @@ package final class PostgresPushStore: SharedPushStore {
           Self.presence(replica),
         ] + claimed(fleets: connections.compactMap(FleetDevice.fleet)) + [.init("COMMIT")])
       var claimed = ClaimedRoutes()
-      let (routes, due) = (found[Self.lockingRoutes.count], found[Self.lockingRoutes.count + 1])
+      let (routes, due) = (results[Self.lockingRoutes.count], results[Self.lockingRoutes.count + 1])
       for row in 0..<routes.count { claimed.epochs[routes.text(row, 0) ?? ""] = routes.int(row, 1) }
       // Its new owner reads what is kept for a fleet.
       if connections.contains(where: { FleetDevice.fleet(of: $0) != nil }) { vacuum.request() }
@@ -295,9 +295,9 @@ extension PostgresPushStore {
       add("ended", if: scope.endsBy != nil, ended(by: scope.endsBy ?? .distantPast))
       // A transaction that begins and fails is rolled back by `rollBack`.
       session.isOpen = true
-      let found = try connection.execute(commands)
+      let results = try connection.execute(commands)
       var view = SharedView()
-      func rows(_ name: String) -> PostgresRows? { places[name].map { found[$0] } }
+      func rows(_ name: String) -> PostgresRows? { places[name].map { results[$0] } }
       view.firstNumber = rows("number")?.int(0, 0) ?? 0
       rows("routes")?.each { rows, row in view.add(route: rows, row, 0) }
       try rows("tokens")?.each { rows, row in
@@ -305,8 +305,8 @@ extension PostgresPushStore {
         view.tokens[token.token] = token
       }
       view.held = try rows("held")?.pushes() ?? []
-      view.kept = try rows("kept")?.pushes() ?? []
-      view.taken = try rows("taken")?.pushes() ?? []
+      view.keptPushes = try rows("kept")?.pushes() ?? []
+      view.takenPushes = try rows("taken")?.pushes() ?? []
       view.ended = try rows("ended")?.pushes() ?? []
       for name in ["taken", "ended"] { rows(name)?.each { rows, row in view.add(route: rows, row, 15) } }
       return view
@@ -537,7 +537,7 @@ extension PostgresPushStore {
       return forgotten
     }
     if !isEmpty { points.after.reached() }
-    vacuum.count(changes.dropped.count + changes.kept.count)
+    vacuum.count(changes.dropped.count + changes.keptPushes.count)
     return forgotten
   }
 
@@ -545,10 +545,10 @@ extension PostgresPushStore {
     var commands: [PostgresConnection.Command] = []
     if !changes.requests.isEmpty { commands.append(Self.insert(changes.requests)) }
     if !changes.dropped.isEmpty { commands.append(Self.delete(changes.dropped)) }
-    let sent = changes.sentFromStorage.values.filter { changes.kept[$0.number] == nil }
-    if !sent.isEmpty { commands.append(Self.markSent(sent.sorted { $0.number < $1.number })) }
+    let sentPushes = changes.sentFromStorage.values.filter { changes.keptPushes[$0.number] == nil }
+    if !sentPushes.isEmpty { commands.append(Self.markSent(sentPushes.sorted { $0.number < $1.number })) }
     // In one order, so that two replicas do not wait for each other.
-    let kept = (changes.kept.values.map { ($0, changes.state(of: $0)) } + changes.forwarded.map { ($0, 0) })
+    let kept = (changes.keptPushes.values.map { ($0, changes.state(of: $0)) } + changes.forwarded.map { ($0, 0) })
       .sorted { $0.0.notification.subject.place($0.0.number) < $1.0.notification.subject.place($1.0.number) }
     if !kept.isEmpty { commands.append(keep(kept)) }
     if !changes.steps.isEmpty { commands.append(Self.insert(changes.steps)) }
@@ -622,8 +622,8 @@ extension PostgresPushStore {
 
   /// A row exists when another replica has accepted the notification, or when the device has refused it. The transaction
   /// fails, and is repeated, when another replica has stored a notification of the same subject in between.
-  private func keep(_ kept: [(push: StoredPush, state: Int)]) -> PostgresConnection.Command {
-    let pushes = kept.map(\.push.notification)
+  private func keep(_ keptPushes: [(push: StoredPush, state: Int)]) -> PostgresConnection.Command {
+    let pushes = keptPushes.map(\.push.notification)
     return .init(
       """
       INSERT INTO kept (device, bundle, use, number, connection, state, type, priority, collapse_id, payload, accepted_at,
@@ -633,13 +633,13 @@ extension PostgresPushStore {
         ON CONFLICT (device, bundle, use, number) DO UPDATE
           SET state = excluded.state, is_from_storage = excluded.is_from_storage, ends = excluded.ends
       """,
-      Self.keys(kept.map(\.push)) + [
-        .texts(pushes.map(\.subject.connection)), .int16s(kept.map { Int16($0.state) }),
+      Self.keys(keptPushes.map(\.push)) + [
+        .texts(pushes.map(\.subject.connection)), .int16s(keptPushes.map { Int16($0.state) }),
         .texts(pushes.map(\.type.rawValue)), .int16s(pushes.map { Int16($0.priority) }),
         .texts(pushes.map(\.collapseID)), .texts(pushes.map(\.payload)),
         .doubles(pushes.map(\.acceptedAt.timeIntervalSince1970)),
         .doubles(pushes.map { $0.expiration?.timeIntervalSince1970 }), .bools(pushes.map(\.isFromStorage)),
-        .doubles(kept.map { $0.state == 2 ? $0.push.end(settings).timeIntervalSince1970 : nil }),
+        .doubles(keptPushes.map { $0.state == 2 ? $0.push.end(settings).timeIntervalSince1970 : nil }),
       ])
   }
 

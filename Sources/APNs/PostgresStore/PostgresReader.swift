@@ -106,8 +106,8 @@ actor PostgresReader {
             .init("SELECT count(*) FROM requests")
           )
         }
-      let found = try connection.execute([rows, count])
-      let numbers = (0..<found[0].count).map { found[0].int($0, 0) }
+      let results = try connection.execute([rows, count])
+      let numbers = (0..<results[0].count).map { results[0].int($0, 0) }
       let steps = try connection.execute(
         .init(
           "SELECT request, name, at, detail FROM steps WHERE request = ANY($1::int8[]) ORDER BY request, place",
@@ -119,8 +119,8 @@ actor PostgresReader {
           try steps.known(row, 1), at: steps.date(row, 2) ?? .distantPast, detail: detail.isEmpty ? nil : detail)
         later[steps.int(row, 0), default: []].append(step)
       }
-      let pushes = try (0..<found[0].count).map { try found[0].record($0, later) }
-      return ListPushes.Reply(pushes: pushes, count: Int(found[1].int(0, 0)))
+      let pushes = try (0..<results[0].count).map { try results[0].record($0, later) }
+      return ListPushes.Reply(pushes: pushes, count: Int(results[1].int(0, 0)))
     }
   }
 }

@@ -122,7 +122,7 @@ package struct ClusterMark: Sendable {
 
   /// Sets the mark on a connection.
   ///
-  /// - Throws: `PostgresError.taken` if another cluster has one.
+  /// - Throws: `PostgresError.objectInUse` if another cluster has one.
   func claim(_ connection: PostgresConnection) throws {
     let schema = "hashtext('widgetlab ' || current_schema())"
     try connection.execute([
@@ -138,7 +138,7 @@ package struct ClusterMark: Sendable {
         """, [.text(id)]))
     guard others.count > 0 else { return }
     throw PostgresError(
-      state: PostgresError.taken,
+      state: PostgresError.objectInUse,
       "another cluster uses this database: \(others.text(0, 0) ?? "its name is not known"). Give each cluster its own "
         + "database, or its own schema: ?options=-c%20search_path%3DNAME")
   }
@@ -211,8 +211,8 @@ actor PostgresVacuum {
     do {
       let session = try connection ?? PostgresConnection(url, name: name)
       connection = session
-      let own = try session.execute(.init("SELECT pg_backend_pid()::int8")).int(0, 0)
-      process.withLock { $0 = own }
+      let ownPID = try session.execute(.init("SELECT pg_backend_pid()::int8")).int(0, 0)
+      process.withLock { $0 = ownPID }
       defer { process.withLock { $0 = nil } }
       guard !Task.isCancelled else { return }
       let isRecent = try session.execute(

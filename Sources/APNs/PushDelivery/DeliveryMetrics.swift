@@ -43,17 +43,19 @@ package final class DeliveryMetrics: Sendable {
   package var families: [MetricFamily] {
     [
       .counter(
-        "widgetlab_push_accepted_total", "Notifications that were accepted, by push type.", by: "type", accepted,
-        \.rawValue),
+        "widgetlab_push_accepted_total", help: "Notifications that were accepted, by push type.", by: "type",
+        counters: accepted,
+        text: \.rawValue),
       .counter(
         "widgetlab_push_steps_total",
-        "Steps of notifications in the delivery log, by name; `delivered` is on the device.",
-        by: "step", steps, \.rawValue),
-      .counter("widgetlab_push_batches_total", "Transactions of the push store.", batches),
+        help: "Steps of notifications in the delivery log, by name; `delivered` is on the device.",
+        by: "step", counters: steps, text: \.rawValue),
+      .counter("widgetlab_push_batches_total", help: "Transactions of the push store.", batches),
       .histogram(
-        "widgetlab_push_commit_duration_seconds", "The time of a transaction of the push store.", commits),
+        "widgetlab_push_commit_duration_seconds", help: "The time of a transaction of the push store.", commits),
       .histogram(
-        "widgetlab_push_delivery_duration_seconds", "The time from the acceptance of a notification to its delivery.",
+        "widgetlab_push_delivery_duration_seconds",
+        help: "The time from the acceptance of a notification to its delivery.",
         deliveries),
     ]
   }
@@ -61,5 +63,5 @@ package final class DeliveryMetrics: Sendable {
 
 extension PushDeliveryService {
   /// The number of providers' requests that wait to be written.
-  package nonisolated var waiting: Int { inbox.waiting }
+  package nonisolated var waitingCount: Int { inbox.waitingCount }
 }

@@ -87,17 +87,17 @@ struct DeviceReaches: Sendable {
       fleet.isFull = isFull
     }
     fleet.isPresent = true
-    for run in reach.online.runs { fleet.online.set(run, true) }
-    for run in reach.offline.runs { fleet.online.set(run, false) }
-    for run in reach.asleep.runs { fleet.asleep.set(run, true) }
-    for run in reach.awake.runs { fleet.asleep.set(run, false) }
+    for run in reach.online.runs { fleet.online.set(run, to: true) }
+    for run in reach.offline.runs { fleet.online.set(run, to: false) }
+    for run in reach.asleep.runs { fleet.asleep.set(run, to: true) }
+    for run in reach.awake.runs { fleet.asleep.set(run, to: false) }
     fleets[name] = fleet
   }
 
   /// A fleet joined or left the bus.
   ///
   /// - Returns: whether its devices have returned.
-  mutating func presence(_ name: String, _ isPresent: Bool, generation: UInt32) -> Bool {
+  mutating func presence(_ name: String, isPresent: Bool, generation: UInt32) -> Bool {
     guard var fleet = fleets[name] else { return false }
     guard !isPresent || fleet.generation == generation else {
       // Another process instance reports its own devices.
@@ -109,7 +109,7 @@ struct DeviceReaches: Sendable {
     return isPresent
   }
 
-  mutating func setFull(_ name: String, _ isFull: Bool) { fleets[name]?.isFull = isFull }
+  mutating func setFull(_ name: String, isFull: Bool) { fleets[name]?.isFull = isFull }
 }
 
 /// A growing array of bits. Those beyond its end are 0.
@@ -121,7 +121,7 @@ private struct Bits: Sendable {
     return word < words.count && words[word] & (1 << UInt64(index & 63)) != 0
   }
 
-  mutating func set(_ run: Range<UInt32>, _ value: Bool) {
+  mutating func set(_ run: Range<UInt32>, to value: Bool) {
     let needed = Int((run.upperBound + 63) >> 6)
     if words.count < needed { words += Array(repeating: 0, count: needed - words.count) }
     for index in run {
@@ -157,7 +157,7 @@ struct FleetSender: Sendable {
   let run = UUID()
   /// The epoch of the fleet's route; 0 without replicas.
   let epoch: Int64
-  private var waiting: [PushedNotification] = []
+  private var waitingPushes: [PushedNotification] = []
   private var head = 0
   private var last: Int64 = 0
   /// The batches without a reply, or whose reply is not on the disk.
@@ -181,7 +181,7 @@ struct FleetSender: Sendable {
   var isLow: Bool { count < Self.low }
 
   mutating func add(_ notification: PushedNotification) {
-    waiting.append(notification)
+    waitingPushes.append(notification)
     count += 1
   }
 
@@ -191,18 +191,18 @@ struct FleetSender: Sendable {
 
   /// The next batch; `nil` when nothing waits, or as many as may are without a reply.
   mutating func next() -> Batch? {
-    guard inFlight < Self.window, head < waiting.count else { return nil }
+    guard inFlight < Self.window, head < waitingPushes.count else { return nil }
     var bytes = 0
     var end = head
-    while end < waiting.count, end - head < Self.most {
-      bytes += waiting[end].longestJSON
+    while end < waitingPushes.count, end - head < Self.most {
+      bytes += waitingPushes[end].longestJSON
       if bytes > Self.room, end > head { break }
       end += 1
     }
-    let batch = Array(waiting[head..<end])
+    let batch = Array(waitingPushes[head..<end])
     head = end
-    if head > waiting.count / 2 {
-      waiting.removeFirst(head)
+    if head > waitingPushes.count / 2 {
+      waitingPushes.removeFirst(head)
       head = 0
     }
     last += 1
@@ -220,10 +220,10 @@ struct FleetSender: Sendable {
   /// Notifications that are on the fleet's disk. A copy that waits, because a transaction has failed, is not sent: the
   /// fleet forgets their ids when it receives a later batch.
   mutating func drop(_ ids: Set<UUID>) {
-    guard head < waiting.count else { return }
-    let left = waiting[head...].filter { !ids.contains($0.uniqueID) }
-    count -= waiting.count - head - left.count
-    (waiting, head) = (left, 0)
+    guard head < waitingPushes.count else { return }
+    let left = waitingPushes[head...].filter { !ids.contains($0.uniqueID) }
+    count -= waitingPushes.count - head - left.count
+    (waitingPushes, head) = (left, 0)
   }
 
   /// The reply to a batch is on the disk.

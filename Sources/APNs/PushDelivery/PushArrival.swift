@@ -97,14 +97,14 @@ package struct StoredPush: Sendable, Hashable {
   /// A copy that is marked as delivered from storage.
   func stored() -> StoredPush {
     let push = notification
-    var kept = self
-    kept.isSent = false
-    kept.content = Content(
+    var keptArrival = self
+    keptArrival.isSent = false
+    keptArrival.content = Content(
       PushedNotification(
         uniqueID: push.uniqueID, apnsID: push.apnsID, subject: push.subject, type: push.type, priority: push.priority,
         collapseID: push.collapseID, payload: push.payload, acceptedAt: push.acceptedAt, expiration: push.expiration,
         isFromStorage: true), token)
-    return kept
+    return keptArrival
   }
 }
 

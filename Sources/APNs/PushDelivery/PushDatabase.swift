@@ -122,7 +122,7 @@ struct PushDatabase: PushStore {
       try insert(changes.steps, db)
       for progress in changes.progress { try insert(progress, db) }
       try delete(changes.dropped, db)
-      try insert(changes.kept.values.sorted { $0.number < $1.number }, db)
+      try insert(changes.keptPushes.values.sorted { $0.number < $1.number }, db)
       for write in changes.tokens { try perform(write, db) }
       try insert(changes.counts, db)
       let forgotten = try old.map { try forget($0, db) } ?? ForgottenPushes()
@@ -188,13 +188,13 @@ struct PushDatabase: PushStore {
         INSERT OR REPLACE INTO kept (device, bundle, use, number, type, priority, collapseID, payload, acceptedAt,
           expiration, isFromStorage, ends) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
-    for kept in pushes {
-      let push = kept.notification
+    for keptPush in pushes {
+      let push = keptPush.notification
       try insert.perform(
-        push.subject.device, push.subject.bundle, push.subject.use.rawValue, kept.number, push.type.rawValue,
+        push.subject.device, push.subject.bundle, push.subject.use.rawValue, keptPush.number, push.type.rawValue,
         push.priority, push.collapseID, push.payload, push.acceptedAt.timeIntervalSince1970,
         push.expiration?.timeIntervalSince1970, push.isFromStorage,
-        push.isFromStorage ? kept.end(settings).timeIntervalSince1970 : nil)
+        push.isFromStorage ? keptPush.end(settings).timeIntervalSince1970 : nil)
     }
   }
 
@@ -432,7 +432,7 @@ extension PushDatabase: FleetStore {
         db, sql: "SELECT * FROM fleetPushes WHERE fleet IN (?, '') AND count <> 0 ORDER BY fleet, type, name, reason",
         arguments: [fleet])
       let bounds = FleetDevice.bounds(of: fleet)
-      let kept = try Row.fetchAll(
+      let keptRows = try Row.fetchAll(
         db, sql: "SELECT type, COUNT(*) AS count FROM kept WHERE device > ? AND device < ? GROUP BY type",
         arguments: [bounds.after, bounds.before])
       let tokens = try Row.fetchAll(
@@ -448,7 +448,7 @@ extension PushDatabase: FleetStore {
             type: row["type"], name: fleet.isEmpty ? "unknown-token" : row["name"], reason: row["reason"],
             count: row["count"])
         },
-        kept: Dictionary(uniqueKeysWithValues: kept.map { ($0["type"], $0["count"]) }),
+        kept: Dictionary(uniqueKeysWithValues: keptRows.map { ($0["type"], $0["count"]) }),
         tokens: CountFleetPushes.Reply.sums(tokens.map { ($0["use"], $0["count"]) }))
     }
   }
@@ -460,13 +460,13 @@ extension PushDatabase {
 
   func forget(_ old: OldPushes, _ db: Database) throws -> ForgottenPushes {
     var forgotten = ForgottenPushes()
-    try forgetRequests(old, &forgotten, db)
-    try forgetTokens(old, &forgotten, db)
+    try forgetRequests(old, into: &forgotten, in: db)
+    try forgetTokens(old, into: &forgotten, in: db)
     return forgotten
   }
 
   /// Deletes the oldest requests, except for those whose notification is kept. Recent requests are not read.
-  private func forgetRequests(_ old: OldPushes, _ forgotten: inout ForgottenPushes, _ db: Database) throws {
+  private func forgetRequests(_ old: OldPushes, into forgotten: inout ForgottenPushes, in db: Database) throws {
     let page = try Row.fetchOne(
       try db.cachedStatement(
         sql: """
@@ -477,12 +477,13 @@ extension PushDatabase {
     guard let page, let last = page["last"] as Int64? else { return }
     forgotten.last = last
     forgotten.hasMore = page["count"] == Self.forgottenAtOnce
-    let kept = "SELECT number FROM requests CROSS JOIN kept USING (device, bundle, use, number) WHERE requests.number"
+    let keptNumbers =
+      "SELECT number FROM requests CROSS JOIN kept USING (device, bundle, use, number) WHERE requests.number"
     for (table, column) in [("steps", "request"), ("requests", "number")] {
       try db.cachedStatement(
         sql: """
           DELETE FROM \(table) WHERE \(column) > ? AND \(column) <= ? AND \(column) NOT IN (
-            \(kept) > ?1 AND requests.number <= ?2)
+            \(keptNumbers) > ?1 AND requests.number <= ?2)
           """
       ).perform(old.after, last)
     }
@@ -490,7 +491,7 @@ extension PushDatabase {
   }
 
   /// Deletes the tokens that ended first.
-  private func forgetTokens(_ old: OldPushes, _ forgotten: inout ForgottenPushes, _ db: Database) throws {
+  private func forgetTokens(_ old: OldPushes, into forgotten: inout ForgottenPushes, in db: Database) throws {
     forgotten.tokens = try String.fetchAll(
       try db.cachedStatement(
         sql: """

@@ -219,11 +219,12 @@ package actor PushDeliveryService {
     case .event(.timerFired): try timerFired(to: &batch)
     case .event(let event): try add(event, at: clock.now, to: &batch)
     case .progress(let progress, let then): add(progress, then, to: &batch)
-    case .issue(let subject, let environment, let then): try issue(subject, environment, then, to: &batch)
+    case .issue(let subject, let environment, let then):
+      try issue(subject, environment: environment, then: then, to: &batch)
     case .release(let subject, let then):
       let ended = try table.end(subject, .unregistered, now: clock.now).map { [$0] } ?? []
       try add(ended, then: then, ended, to: &batch)
-    case .change(let subject, let change, let then): try self.change(subject, change, then, to: &batch)
+    case .change(let subject, let change, let then): try self.change(subject, change: change, then: then, to: &batch)
     case .notified(let subject, let token): batch.changes.tokens.append(.notified(subject, token: token))
     case .signal: break
     case .fleet(let job): try add(job, to: &batch)
@@ -255,11 +256,11 @@ package actor PushDeliveryService {
     case .refused(_, let reason, let explanation):
       let detail = [reason, explanation].compactMap(\.self).joined(separator: ": ")
       let step = PushStep(.refused, at: now, detail: detail)
-      batch.changes.add(number, arrival, step)
+      batch.changes.add(number, arrival: arrival, verdict: step)
       note(step, of: arrival, in: &batch)
     case .accepted(let notification, let remark):
       let step = PushStep(.accepted, at: now, detail: remark)
-      batch.changes.add(number, arrival, step)
+      batch.changes.add(number, arrival: arrival, verdict: step)
       note(step, of: arrival, in: &batch)
       let push = StoredPush(number: number, notification: notification, token: arrival.token)
       guard try table[arrival.token]?.state == .active else {
@@ -322,7 +323,7 @@ package actor PushDeliveryService {
     let place = page.last ?? ends.place
     ends = StoredEnds(place: place, next: try store.ends(after: place, by: nil, limit: 1).first?.at)
     // Those of this batch are not on disk yet.
-    for push in batch.changes.kept.values where push.notification.isFromStorage { ends.keep(push.end(settings)) }
+    for push in batch.changes.keptPushes.values where push.notification.isFromStorage { ends.keep(push.end(settings)) }
   }
 
   private func add(
@@ -337,16 +338,16 @@ package actor PushDeliveryService {
   // MARK: Tokens
 
   private func issue(
-    _ subject: PushSubject, _ environment: PushEnvironment,
-    _ then: @escaping @Sendable (Result<[DeviceToken], BusError>) -> Void, to batch: inout Batch
+    _ subject: PushSubject, environment: PushEnvironment,
+    then: @escaping @Sendable (Result<[DeviceToken], BusError>) -> Void, to batch: inout Batch
   ) throws {
     let (token, changed) = try table.issue(subject, environment, now: clock.now)
     try add(changed, then: then, [token], to: &batch)
   }
 
   private func change(
-    _ subject: PushSubject, _ change: ChangeToken.Change,
-    _ then: @escaping @Sendable (Result<[DeviceToken], BusError>) -> Void, to batch: inout Batch
+    _ subject: PushSubject, change: ChangeToken.Change,
+    then: @escaping @Sendable (Result<[DeviceToken], BusError>) -> Void, to batch: inout Batch
   ) throws {
     let now = clock.now
     let changed =
@@ -441,19 +442,19 @@ extension PushDeliveryService {
     }
     bus.onRequest(IssueToken.self) { [weak self] request, from in
       guard let self else { throw BusError(.closed, "the push server is ending") }
-      let subject = try Self.subject(request.bundle, request.use, from)
+      let subject = try Self.subject(request.bundle, use: request.use, from: from)
       let issued = try await tokens { .issue(subject, request.environment, then: $0) }
       return IssueToken.Reply(token: issued.first?.token ?? "")
     }
     bus.onRequest(ReleaseToken.self) { [weak self] request, from in
       guard let self else { throw BusError(.closed, "the push server is ending") }
-      let subject = try Self.subject(request.bundle, request.use, from)
+      let subject = try Self.subject(request.bundle, use: request.use, from: from)
       _ = try await tokens { .release(subject, then: $0) }
       return Done()
     }
   }
 
-  private static func subject(_ bundle: String, _ use: PushTokenUse, _ from: Received) throws(BusError) -> PushSubject {
+  private static func subject(_ bundle: String, use: PushTokenUse, from: Received) throws(BusError) -> PushSubject {
     guard let device = from.source.device else { throw BusError(.refused, "\(from.source) is not a device") }
     return PushSubject(device: device, bundle: bundle, use: use)
   }
@@ -601,9 +602,9 @@ extension PushDeliveryService {
   func add(_ job: FleetJob, to batch: inout Batch) throws {
     let now = clock.now
     switch job {
-    case .join(let fleet, let incarnation, let then): try join(fleet, incarnation, then, to: &batch)
+    case .join(let fleet, let incarnation, let then): try join(fleet, incarnation: incarnation, then: then, to: &batch)
     case .tokens(let fleet, let change, let environment, let then):
-      try self.change(fleet, change, environment, then, to: &batch)
+      try self.change(fleet, change: change, environment: environment, then: then, to: &batch)
     case .reach(let fleet, let reach, let generation, let then):
       guard reach.isFirst || stateMachine.reaches.knows(fleet, generation) else {
         return then(BusError(.noSuchFleet, "the push server does not know which devices of \(fleet) are online"))
@@ -617,7 +618,7 @@ extension PushDeliveryService {
       for index in reach.awake.indices { devices.insert(index) }
       for index in devices.sorted() { try add(.returned(FleetDevice.id(fleet, index)), at: now, to: &batch) }
     case .presence(let fleet, let isPresent, let generation):
-      if stateMachine.reaches.presence(fleet, isPresent, generation: generation) { handOver(to: fleet) }
+      if stateMachine.reaches.presence(fleet, isPresent: isPresent, generation: generation) { handOver(to: fleet) }
     case .replied(let fleet, let reply):
       // What was sent before this push server became responsible again is sent again.
       guard senders[fleet]?.run == reply.run else { return }
@@ -635,7 +636,7 @@ extension PushDeliveryService {
   }
 
   private func join(
-    _ fleet: String, _ incarnation: UUID, _ then: @escaping @Sendable (Result<String, BusError>) -> Void,
+    _ fleet: String, incarnation: UUID, then: @escaping @Sendable (Result<String, BusError>) -> Void,
     to batch: inout Batch
   ) throws {
     guard let secret = try store.join(fleet, incarnation, secret: FleetTokens.makeSecret()) else {
@@ -656,8 +657,8 @@ extension PushDeliveryService {
   // MARK: Tokens
 
   private func change(
-    _ fleet: String, _ change: ChangeFleetTokens.Change, _ environment: PushEnvironment,
-    _ then: @escaping @Sendable (BusError?) -> Void, to batch: inout Batch
+    _ fleet: String, change: ChangeFleetTokens.Change, environment: PushEnvironment,
+    then: @escaping @Sendable (BusError?) -> Void, to batch: inout Batch
   ) throws {
     try learnSecret(of: fleet)
     guard let tokens = fleetTokens[fleet] else {
@@ -667,7 +668,9 @@ extension PushDeliveryService {
     var changed: [DeviceToken] = []
     for index in change.devices.indices {
       let subject = PushSubject(device: FleetDevice.id(fleet, index), bundle: change.bundle, use: change.use)
-      func token(_ serial: Int) -> String { tokens.token(index, change.bundle, change.use, serial: serial) }
+      func token(_ serial: Int) -> String {
+        tokens.token(index, bundle: change.bundle, use: change.use, serial: serial)
+      }
       let ended = change.action == .end ? change.serial : change.serial - 1
       if ended >= 0, let former = try known(token(ended)), former.state == .active {
         changed.append(
@@ -735,7 +738,7 @@ extension PushDeliveryService {
         }
       }
     }
-    stateMachine.reaches.setFull(fleet, senders[fleet]?.isFull ?? false)
+    stateMachine.reaches.setFull(fleet, isFull: senders[fleet]?.isFull ?? false)
     if senders[fleet]?.isFull == true { senders[fleet]?.hasHeld = true }
   }
 

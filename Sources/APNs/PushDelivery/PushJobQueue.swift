@@ -53,7 +53,7 @@ final class PushJobQueue: Sendable {
   }
 
   /// The number of waiting requests of providers.
-  var waiting: Int { state.withLock(\.arrivals) }
+  var waitingCount: Int { state.withLock(\.arrivals) }
 
   /// True while the database cannot be written, and accepted requests are not put here.
   var isAway: Bool {

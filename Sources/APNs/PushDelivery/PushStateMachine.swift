@@ -47,17 +47,17 @@ struct PushStateMachine: Sendable {
   /// The notifications of one subject.
   struct SubjectQueue: Sendable {
     /// Sent, possibly by an earlier process instance; ordered by number.
-    var sent: [StoredPush] = []
+    var sentPushes: [StoredPush] = []
     /// The stored notification.
     var held: StoredPush?
     /// The earliest date of the next attempt.
     var retryAt: Date?
     /// The device's next opportunity for the stored notification.
     var notBefore: Date?
-    var isEmpty: Bool { sent.isEmpty && held == nil }
+    var isEmpty: Bool { sentPushes.isEmpty && held == nil }
 
     /// Whether memory has no more than the disk has.
-    var isIdle: Bool { retryAt == nil && notBefore == nil && !sent.contains(where: \.isSent) }
+    var isIdle: Bool { retryAt == nil && notBefore == nil && !sentPushes.contains(where: \.isSent) }
 
     /// The dates at which `timerFired` is due for this subject.
     func hasInstant(_ date: Date) -> Bool { retryAt == date || notBefore == date }
@@ -102,7 +102,7 @@ struct PushStateMachine: Sendable {
   /// The number of notifications in memory.
   var count: Int {
     devices.values.reduce(0) { count, device in
-      device.queues.values.reduce(count) { $0 + $1.sent.count + ($1.held == nil ? 0 : 1) }
+      device.queues.values.reduce(count) { $0 + $1.sentPushes.count + ($1.held == nil ? 0 : 1) }
     }
   }
 
@@ -137,9 +137,10 @@ struct PushStateMachine: Sendable {
         isPresent: true, isOnline: isOnline, isAwake: isAwake, generation: generation)
       return sendStored(device, now)
     case .returned(let device): return canReach(device) ? sendStored(device, now) : []
-    case .presence(let device, let isPresent, let generation): return presence(device, isPresent, generation, now)
-    case .acknowledged(let id, let subject): return acknowledged(id, subject, now)
-    case .refused(let id, let subject, let why): return refused(id, subject, why, now)
+    case .presence(let device, let isPresent, let generation):
+      return presence(device, isPresent: isPresent, generation: generation, now: now)
+    case .acknowledged(let id, let subject): return acknowledged(id, subject: subject, now: now)
+    case .refused(let id, let subject, let why): return refused(id, subject: subject, because: why, now: now)
     case .tokenEnded(let token, let subject):
       guard let held = devices[subject.device]?.queues[subject]?.held, held.token == token else { return [] }
       return [.step(held, .tokenUnregistered, detail: "while it was stored")] + forget(held)
@@ -172,7 +173,7 @@ struct PushStateMachine: Sendable {
     let opportunity = opportunities.next(for: push.notification, now: now)
     let obstacle =
       reaches.obstacle(to: push.notification) ?? opportunity.map { (.storedPower, push.notification.waiting(for: $0)) }
-    if obstacle == nil, devices[subject.device]?.queues[subject]?.sent.count ?? 0 < settings.inFlight {
+    if obstacle == nil, devices[subject.device]?.queues[subject]?.sentPushes.count ?? 0 < settings.inFlight {
       let keeping: [Action] = push.isForOnce ? [] : [.keep(push)]
       return keeping + send(push, in: subject, now)
     }
@@ -186,7 +187,7 @@ struct PushStateMachine: Sendable {
     if let newer = devices[subject.device]?.queues[subject]?.held, newer.number > push.number {
       return [.step(push, .superseded, detail: "by \(newer.id.text), accepted later")]
     }
-    let actions = hold(push, step, why)
+    let actions = hold(push, step: step, because: why)
     if let opportunity { wait(until: opportunity, subject) }
     return actions
   }
@@ -198,25 +199,25 @@ struct PushStateMachine: Sendable {
   }
 
   /// Stores a notification, which replaces the stored one.
-  private mutating func hold(_ push: StoredPush, _ step: PushStep.Name, _ why: String) -> [Action] {
-    let kept = push.stored()
-    let former = replaceHeld(of: push.notification.subject, by: kept)
+  private mutating func hold(_ push: StoredPush, step: PushStep.Name, because why: String) -> [Action] {
+    let keptPush = push.stored()
+    let formerPush = replaceHeld(of: push.notification.subject, by: keptPush)
     var actions: [Action] = []
-    if let former {
+    if let formerPush {
       let collapse = push.notification.collapseID
-      let isSame = collapse != nil && former.notification.collapseID == collapse
+      let isSame = collapse != nil && formerPush.notification.collapseID == collapse
       actions.append(
         .step(
-          former, isSame ? .collapsed : .superseded, detail: "by \(push.id.text), accepted later"))
-      if !former.isForOnce { actions.append(.drop(former)) }
+          formerPush, isSame ? .collapsed : .superseded, detail: "by \(push.id.text), accepted later"))
+      if !formerPush.isForOnce { actions.append(.drop(formerPush)) }
     }
-    return actions + [.keep(kept), .step(kept, step, detail: why)]
+    return actions + [.keep(keptPush), .step(keptPush, step, detail: why)]
   }
 
   /// Returns the former one.
-  private mutating func replaceHeld(of subject: PushSubject, by kept: StoredPush?) -> StoredPush? {
+  private mutating func replaceHeld(of subject: PushSubject, by keptPush: StoredPush?) -> StoredPush? {
     func replace(_ queue: inout SubjectQueue) -> StoredPush? {
-      defer { queue.held = kept }
+      defer { queue.held = keptPush }
       return queue.held
     }
     func replace(_ device: inout Device) -> StoredPush? {
@@ -230,9 +231,9 @@ struct PushStateMachine: Sendable {
 
   private mutating func send(_ push: StoredPush, in subject: PushSubject, _ now: Date) -> [Action] {
     opportunities.use(for: push.notification, now: now)
-    var sent = push
-    sent.isSent = true
-    devices[subject.device, default: Device()].queues[subject, default: SubjectQueue()].sent.append(sent)
+    var sentPush = push
+    sentPush.isSent = true
+    devices[subject.device, default: Device()].queues[subject, default: SubjectQueue()].sentPushes.append(sentPush)
     devices[subject.device]?.round = round
     return [.step(push, .sent, detail: nil), .send(push.notification)]
   }
@@ -253,16 +254,16 @@ struct PushStateMachine: Sendable {
   private mutating func sendStored(_ subject: PushSubject, _ now: Date) -> [Action] {
     guard var queue = devices[subject.device]?.queues[subject] else { return [] }
     var actions: [Action] = []
-    for index in queue.sent.indices where !queue.sent[index].isSent {
-      guard reaches.obstacle(to: queue.sent[index].notification) == nil else { continue }
-      queue.sent[index].isSent = true
-      actions += [.step(queue.sent[index], .sent, detail: "again"), .send(queue.sent[index].notification)]
+    for index in queue.sentPushes.indices where !queue.sentPushes[index].isSent {
+      guard reaches.obstacle(to: queue.sentPushes[index].notification) == nil else { continue }
+      queue.sentPushes[index].isSent = true
+      actions += [.step(queue.sentPushes[index], .sent, detail: "again"), .send(queue.sentPushes[index].notification)]
     }
     devices[subject.device]?.queues[subject] = queue
     guard let held = queue.held else { return actions }
     if held.end(settings) <= now { return actions + expire(held) }
     guard queue.retryAt.map({ $0 <= now }) ?? true, reaches.obstacle(to: held.notification) == nil,
-      queue.sent.count < settings.inFlight
+      queue.sentPushes.count < settings.inFlight
     else { return actions }
     if let opportunity = opportunities.next(for: held.notification, now: now) {
       wait(until: opportunity, subject)
@@ -272,7 +273,7 @@ struct PushStateMachine: Sendable {
     return actions + send(held, in: subject, now)
   }
 
-  private mutating func presence(_ device: String, _ isPresent: Bool, _ generation: UInt32, _ now: Date) -> [Action] {
+  private mutating func presence(_ device: String, isPresent: Bool, generation: UInt32, now: Date) -> [Action] {
     guard var reach = reaches[device] else { return [] }
     // Another process instance of the device reports its own reachability.
     guard !isPresent || reach.generation == generation else {
@@ -284,12 +285,12 @@ struct PushStateMachine: Sendable {
     return isPresent ? sendStored(device, now) : []
   }
 
-  private mutating func acknowledged(_ id: UUID, _ subject: PushSubject, _ now: Date) -> [Action] {
+  private mutating func acknowledged(_ id: UUID, subject: PushSubject, now: Date) -> [Action] {
     guard let push = takeSent(id, subject) else { return [] }
     return [.step(push, .delivered, detail: nil)] + forget(push) + sendStored(subject, now)
   }
 
-  private mutating func refused(_ id: UUID, _ subject: PushSubject, _ why: String, _ now: Date) -> [Action] {
+  private mutating func refused(_ id: UUID, subject: PushSubject, because why: String, now: Date) -> [Action] {
     guard let push = takeSent(id, subject) else { return [] }
     let why = "the device refused it: \(why)"
     if push.isForOnce {
@@ -304,14 +305,14 @@ struct PushStateMachine: Sendable {
     let retryAt = now.addingTimeInterval(settings.retryAfter)
     devices[subject.device]?.queues[subject]?.retryAt = retryAt
     note(retryAt, subject)
-    return hold(push, .storedOffline, why)
+    return hold(push, step: .storedOffline, because: why)
   }
 
   // MARK: Completion
 
   private mutating func takeSent(_ id: UUID, _ subject: PushSubject) -> StoredPush? {
-    let index = devices[subject.device]?.queues[subject]?.sent.firstIndex { $0.id == id }
-    return index.flatMap { devices[subject.device]?.queues[subject]?.sent.remove(at: $0) }
+    let index = devices[subject.device]?.queues[subject]?.sentPushes.firstIndex { $0.id == id }
+    return index.flatMap { devices[subject.device]?.queues[subject]?.sentPushes.remove(at: $0) }
   }
 
   private mutating func forget(_ push: StoredPush) -> [Action] {
@@ -370,15 +371,15 @@ extension PushStateMachine {
 
   /// Adds what is kept for a device, in the order of the numbers. The previous process instance may have sent all but the
   /// last of those of a subject that were stored, and those that were not.
-  mutating func load(_ device: String, _ kept: [StoredPush]) {
+  mutating func load(_ device: String, _ keptPushes: [StoredPush]) {
     var loaded = Device(round: round)
-    for push in kept {
+    for push in keptPushes {
       var queue = loaded.queues[push.notification.subject] ?? SubjectQueue()
       if push.isHeld ?? push.notification.isFromStorage {
-        if let former = queue.held { queue.sent.append(former) }
+        if let former = queue.held { queue.sentPushes.append(former) }
         queue.held = push
       } else {
-        queue.sent.append(push)
+        queue.sentPushes.append(push)
       }
       loaded.queues[push.notification.subject] = queue
     }

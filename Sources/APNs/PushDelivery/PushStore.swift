@@ -89,7 +89,7 @@ package struct PushChanges: Sendable {
   /// Progress reported by devices.
   package var progress: [PushProgress] = []
   /// The notifications to store, by number.
-  package private(set) var kept: [Int64: StoredPush] = [:]
+  package private(set) var keptPushes: [Int64: StoredPush] = [:]
   /// The notifications to delete.
   package private(set) var dropped: [StoredPush] = []
   /// Accepted notifications about which another replica decides.
@@ -106,7 +106,7 @@ package struct PushChanges: Sendable {
 
   /// Whether nothing is written.
   package var isEmpty: Bool {
-    requests.isEmpty && steps.isEmpty && progress.isEmpty && kept.isEmpty && dropped.isEmpty && tokens.isEmpty
+    requests.isEmpty && steps.isEmpty && progress.isEmpty && keptPushes.isEmpty && dropped.isEmpty && tokens.isEmpty
       && forwarded.isEmpty && sentFromStorage.isEmpty && counts.isEmpty && !interruptsOpen
   }
 
@@ -117,7 +117,7 @@ package struct PushChanges: Sendable {
   }
 
   /// Adds a request with its first step.
-  mutating func add(_ number: Int64, _ arrival: PushArrival, _ verdict: PushStep) {
+  mutating func add(_ number: Int64, arrival: PushArrival, verdict: PushStep) {
     requests.append(Request(number: number, arrival: arrival, at: verdict.at, detail: verdict.detail))
   }
 
@@ -131,7 +131,7 @@ package struct PushChanges: Sendable {
 
   /// Stores the notification until `drop`. Replaces an earlier one with the same number.
   mutating func keep(_ push: StoredPush) {
-    kept[push.number] = push
+    keptPushes[push.number] = push
     sentFromStorage[push.number] = nil
   }
 
@@ -140,7 +140,7 @@ package struct PushChanges: Sendable {
 
   /// Deletes a stored notification. One that was added in this transaction is not written at all.
   mutating func drop(_ push: StoredPush) {
-    kept[push.number] = nil
+    keptPushes[push.number] = nil
     sentFromStorage[push.number] = nil
     if place(of: push.number) == nil { dropped.append(push) }
   }

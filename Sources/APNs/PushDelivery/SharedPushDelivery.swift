@@ -83,16 +83,16 @@ extension PushDeliveryService {
   /// Loads what the transaction has read.
   func load(_ shared: any SharedPushStore) throws {
     let view = replica.view
-    load(replica.loading, view.kept)
+    load(replica.loading, view.keptPushes)
     // Which devices these are is known only now.
-    let later = Set((view.taken + view.ended).map(\.notification.subject.device)).filter { device in
+    let later = Set((view.takenPushes + view.ended).map(\.notification.subject.device)).filter { device in
       replica.owns(device) && stateMachine.devices[device] == nil
     }
     if !later.isEmpty { load(Array(later), try shared.kept(of: Array(later))) }
     replica.strangers = PushStateMachine(settings: settings)
     let isStranger: (StoredPush) -> Bool = { !self.replica.owns($0.notification.subject.device) }
     var held = Dictionary((view.held + view.ended.filter(isStranger)).map { ($0.number, $0) }) { $1 }
-    let subjects = Set(view.taken.filter(isStranger).map(\.notification.subject))
+    let subjects = Set(view.takenPushes.filter(isStranger).map(\.notification.subject))
     if !subjects.isEmpty {
       for push in try shared.held(of: Array(subjects)) { held[push.number] = push }
     }
@@ -108,10 +108,10 @@ extension PushDeliveryService {
     if !missing.isEmpty { load(missing, try shared.kept(of: missing)) }
   }
 
-  private func load(_ devices: [String], _ kept: [StoredPush]) {
-    let kept = Dictionary(grouping: kept, by: \.notification.subject.device)
+  private func load(_ devices: [String], _ keptPushes: [StoredPush]) {
+    let pushesByDevice = Dictionary(grouping: keptPushes, by: \.notification.subject.device)
     for device in devices where replica.owns(device) && stateMachine.devices[device] == nil {
-      stateMachine.load(device, kept[device] ?? [])
+      stateMachine.load(device, pushesByDevice[device] ?? [])
     }
   }
 
@@ -132,7 +132,7 @@ extension PushDeliveryService {
     lastNumber += 1
     let step = PushStep(.accepted, at: clock.now, detail: remark)
     count(arrival, in: &batch)
-    batch.changes.add(lastNumber, arrival, step)
+    batch.changes.add(lastNumber, arrival: arrival, verdict: step)
     note(step, of: arrival, in: &batch)
     let push = StoredPush(number: lastNumber, notification: notification, token: arrival.token)
     if let then { batch.thens.append { _ in then(.kept) } }
@@ -142,7 +142,7 @@ extension PushDeliveryService {
   /// A notification that another replica has accepted. Its row is replaced by what is decided.
   func take(_ push: StoredPush, to batch: inout Batch) throws {
     try add(.accepted(push), at: clock.now, to: &batch)
-    if batch.changes.kept[push.number] == nil { batch.changes.drop(push) }
+    if batch.changes.keptPushes[push.number] == nil { batch.changes.drop(push) }
   }
 
   /// Decides about an event of a device without an owner, or tells the owner.
@@ -395,7 +395,7 @@ extension PushDeliveryService {
     try load(shared)
     if replica.mustInterrupt { interruptForgotten(in: &batch) }
     for device in replica.sending.sorted() { try add(.restored(device), at: clock.now, to: &batch) }
-    for push in replica.view.taken { try take(push, to: &batch) }
+    for push in replica.view.takenPushes { try take(push, to: &batch) }
     for push in replica.view.ended { try add(.ended(push.notification.subject), at: clock.now, to: &batch) }
     for job in jobs {
       switch job {
@@ -421,7 +421,7 @@ extension PushDeliveryService {
     replica.mustInterrupt = false
     if !replica.unsent.isEmpty { put(.barrier {}) }
     // There may be more.
-    if replica.view.taken.count == shared.pageLimit { put(.signal(.arrived)) }
+    if replica.view.takenPushes.count == shared.pageLimit { put(.signal(.arrived)) }
     if replica.view.ended.count == shared.pageLimit, !batch.changes.dropped.isEmpty { put(.signal(.poll)) }
     shared.announce(replica.notified)
     for (token, subject, owner) in replica.ended { shared.announce(ended: token, of: subject, to: owner) }
@@ -464,13 +464,13 @@ extension PushDeliveryService {
     for _ in 0..<Self.conflictLimit {
       let scope = scope(of: jobs)
       let view = try shared.begin(scope)
-      let found = view.routes
+      let foundRoutes = view.routes
       let lost = scope.connections.filter { connection in
         guard let epoch = replica.owned[connection] else { return false }
-        return found[connection] != PushRoute(replica: shared.replica, epoch: epoch)
+        return foundRoutes[connection] != PushRoute(replica: shared.replica, epoch: epoch)
       }
       // A claim whose commit had an unknown result.
-      let unknown = found.keys.filter { found[$0]?.replica == shared.replica && replica.owned[$0] == nil }
+      let unknown = foundRoutes.keys.filter { foundRoutes[$0]?.replica == shared.replica && replica.owned[$0] == nil }
       guard !lost.isEmpty || !unknown.isEmpty else {
         (replica.view, replica.loading) = (view, scope.devices)
         return
@@ -478,7 +478,9 @@ extension PushDeliveryService {
       shared.rollBack()
       for connection in lost { replica.owned[connection] = nil }
       for fleet in lost.compactMap(FleetDevice.fleet) { senders[fleet] = nil }
-      let again = lost.filter { found[$0] == nil || found[$0]?.replica == shared.replica || returning.contains($0) }
+      let again = lost.filter {
+        foundRoutes[$0] == nil || foundRoutes[$0]?.replica == shared.replica || returning.contains($0)
+      }
       stateMachine.forget(lost.subtracting(again))
       try claim(again.union(unknown), shared)
     }
@@ -501,7 +503,7 @@ extension PushDeliveryService {
       guard ended >= 0, let tokens = fleetTokens[fleet] else { return [] }
       return change.devices.indices.map { index in
         let subject = PushSubject(device: FleetDevice.id(fleet, index), bundle: change.bundle, use: change.use)
-        scope.tokens.append(tokens.token(index, change.bundle, change.use, serial: ended))
+        scope.tokens.append(tokens.token(index, bundle: change.bundle, use: change.use, serial: ended))
         need(subject, in: &scope)
         return subject.device
       }
@@ -538,7 +540,7 @@ extension PushDeliveryService {
   private func interruptForgotten(in batch: inout Batch) {
     batch.changes.interruptsOpen = true
     for device in stateMachine.devices.values {
-      for push in device.queues.values.lazy.flatMap(\.sent) where push.isForOnce && push.isSent {
+      for push in device.queues.values.lazy.flatMap(\.sentPushes) where push.isForOnce && push.isSent {
         let notification = push.notification
         guard let fleet = FleetDevice.fleet(of: notification.subject.device) else { continue }
         for (name, count) in [(FleetPushCount.open, 1), (FleetPushCount.interrupted, -1)] {

@@ -149,10 +149,10 @@ package struct SharedView: Sendable {
   /// The stored notifications of the subjects without an owner.
   package var held: [StoredPush] = []
   /// Accepted by any replica for this one, or for an owner that has ended; ordered by number.
-  package var taken: [StoredPush] = []
+  package var takenPushes: [StoredPush] = []
   package var ended: [StoredPush] = []
   /// What is kept for the devices.
-  package var kept: [StoredPush] = []
+  package var keptPushes: [StoredPush] = []
   package init() {}
 }
 

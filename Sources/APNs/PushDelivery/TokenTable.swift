@@ -9,20 +9,20 @@ import Timekeeping
 
 /// The device tokens as the running transaction changes them. The others are those on disk.
 struct TokenTable: Sendable {
-  private let stored: TokenRegistry
+  private let storedRegistry: TokenRegistry
   private var changed: [String: DeviceToken] = [:]
   /// The active tokens of subjects with changed tokens.
   private var active: [PushSubject: DeviceToken?] = [:]
   private let random: @Sendable (Int) -> [UInt8]
 
   /// - Parameter random: returns that many unpredictable bytes.
-  init(_ stored: TokenRegistry, random: @escaping @Sendable (Int) -> [UInt8] = TokenTable.unguessable) {
-    self.stored = stored
+  init(_ registry: TokenRegistry, random: @escaping @Sendable (Int) -> [UInt8] = TokenTable.unguessable) {
+    self.storedRegistry = registry
     self.random = random
   }
 
   subscript(token: String) -> DeviceToken? {
-    get throws { try changed[token] ?? stored[token] }
+    get throws { try changed[token] ?? storedRegistry[token] }
   }
 
   /// A token that the running transaction has changed.
@@ -37,7 +37,7 @@ struct TokenTable: Sendable {
   /// The active token of a subject.
   func active(_ subject: PushSubject) throws -> DeviceToken? {
     if let active = active[subject] { return active }
-    return try stored.active(subject)
+    return try storedRegistry.active(subject)
   }
 
   /// Changes a token in the running transaction.
@@ -48,7 +48,7 @@ struct TokenTable: Sendable {
 
   /// The changed tokens are on disk, and the removed ones are not any more.
   mutating func commit(removing removed: [String] = []) {
-    stored.publish(Array(changed.values), removing: removed)
+    storedRegistry.publish(Array(changed.values), removing: removed)
     changed = [:]
     active = [:]
   }
@@ -103,23 +103,23 @@ struct TokenTable: Sendable {
 /// last.
 package final class TokenRegistry: Sendable {
   private struct Cache: Sendable {
-    /// At most half of the limit. When it is full, it becomes `former`.
+    /// At most half of the limit. When it is full, it becomes `formerTokens`.
     var recent: [String: DeviceToken] = [:]
-    var former: [String: DeviceToken] = [:]
+    var formerTokens: [String: DeviceToken] = [:]
     /// The number of transactions that changed tokens.
     var changes = 0
     let half: Int
 
     mutating func find(_ token: String) -> DeviceToken? {
       if let found = recent[token] { return found }
-      guard let found = former[token] else { return nil }
+      guard let found = formerTokens[token] else { return nil }
       insert(found)
       return found
     }
 
     mutating func insert(_ token: DeviceToken) {
       if recent.count >= half {
-        former = recent
+        formerTokens = recent
         recent = [:]
       }
       recent[token.token] = token
@@ -127,7 +127,7 @@ package final class TokenRegistry: Sendable {
 
     mutating func remove(_ token: String) {
       recent[token] = nil
-      former[token] = nil
+      formerTokens[token] = nil
     }
   }
 
@@ -145,8 +145,8 @@ package final class TokenRegistry: Sendable {
   /// - Throws: the database error.
   package subscript(token: String) -> DeviceToken? {
     get throws {
-      let (found, changes) = cache.withLock { cache in (cache.find(token), cache.changes) }
-      if let found { return found }
+      let (cachedToken, changes) = cache.withLock { cache in (cache.find(token), cache.changes) }
+      if let cachedToken { return cachedToken }
       guard let read = try store.token(token) else { return nil }
       cache.withLock { cache in
         // A transaction may have ended the token since it was read.
@@ -165,7 +165,7 @@ package final class TokenRegistry: Sendable {
   func cached(_ token: String) -> DeviceToken? { cache.withLock { $0.find(token) } }
 
   /// The number of tokens in memory.
-  var count: Int { cache.withLock { $0.recent.count + $0.former.count } }
+  var count: Int { cache.withLock { $0.recent.count + $0.formerTokens.count } }
 
   /// A transaction has written these tokens, and has removed others.
   func publish(_ changed: [DeviceToken], removing removed: [String]) {
@@ -186,7 +186,7 @@ final class TokenLoader: Sendable {
   typealias Then = @Sendable (Result<DeviceToken?, any Error>) -> Void
 
   private struct State {
-    var waiting: [String: [Then]] = [:]
+    var waitingCalls: [String: [Then]] = [:]
     var isTaken = false
   }
 
@@ -197,7 +197,7 @@ final class TokenLoader: Sendable {
   /// - Returns: whether the caller must start `work`.
   func put(_ token: String, then: @escaping Then) -> Bool {
     state.withLock { state in
-      state.waiting[token, default: []].append(then)
+      state.waitingCalls[token, default: []].append(then)
       defer { state.isTaken = true }
       return !state.isTaken
     }
@@ -205,12 +205,12 @@ final class TokenLoader: Sendable {
 
   /// Fails what is waiting: the push server is ending.
   func end() {
-    let waiting = state.withLock { state in
+    let waitingCalls = state.withLock { state in
       defer { state = State() }
-      return state.waiting
+      return state.waitingCalls
     }
     let error = BusError(.closed, "the push server is ending", isDefinite: false)
-    for then in waiting.values.joined() { then(.failure(error)) }
+    for then in waitingCalls.values.joined() { then(.failure(error)) }
   }
 
   /// Reads until nothing is waiting.
@@ -218,18 +218,18 @@ final class TokenLoader: Sendable {
   /// - Parameter read: returns the known ones of these tokens.
   func work(_ read: ([String]) async throws -> [DeviceToken]) async {
     while true {
-      let waiting = state.withLock { state in
-        defer { state.waiting = [:] }
-        state.isTaken = !state.waiting.isEmpty
-        return state.waiting
+      let waitingCalls = state.withLock { state in
+        defer { state.waitingCalls = [:] }
+        state.isTaken = !state.waitingCalls.isEmpty
+        return state.waitingCalls
       }
-      if waiting.isEmpty { return }
+      if waitingCalls.isEmpty { return }
       do {
-        let found = try await read(Array(waiting.keys))
+        let found = try await read(Array(waitingCalls.keys))
         let tokens = Dictionary(found.map { ($0.token, $0) }) { $1 }
-        for (token, thens) in waiting { for then in thens { then(.success(tokens[token])) } }
+        for (token, thens) in waitingCalls { for then in thens { then(.success(tokens[token])) } }
       } catch {
-        for then in waiting.values.joined() { then(.failure(error)) }
+        for then in waitingCalls.values.joined() { then(.failure(error)) }
       }
     }
   }

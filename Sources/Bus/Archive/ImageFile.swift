@@ -22,7 +22,7 @@ package struct ImageFile: Hashable, Sendable {
   package var area: Double { Double(width) * Double(height) }
 
   /// Of an image without bytes.
-  package static let empty = ImageFile(.png, 0, 0)
+  package static let empty = ImageFile(.png, width: 0, height: 0)
 
   /// Reads the header.
   ///
@@ -44,7 +44,7 @@ package struct ImageFile: Hashable, Sendable {
   /// Why the rest of the file, after its header, cannot be drawn; `nil` for a whole file.
   package func damage(in data: Data) -> ImageFault? { data.withUnsafeBytes { ImageBytes($0).damage(of: format) } }
 
-  fileprivate init(_ format: Format, _ width: Int, _ height: Int) {
+  fileprivate init(_ format: Format, width: Int, height: Int) {
     self.format = format
     self.width = width
     self.height = height
@@ -107,7 +107,7 @@ private struct ImageBytes {
     guard let size, size.width > 0, size.height > 0, size.width < 1 << 31, size.height < 1 << 31 else {
       return .failure(.damaged("its header has no size"))
     }
-    return .success(ImageFile(format, size.width, size.height))
+    return .success(ImageFile(format, width: size.width, height: size.height))
   }
 
   /// The size in the frame header of a JPEG file.

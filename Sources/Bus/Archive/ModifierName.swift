@@ -33,22 +33,22 @@ package enum ModifierName: Hashable, Sendable {
     }
   }
 
-  package init(rawValue: String) { self = Self.known[rawValue] ?? .unknown(rawValue) }
+  package init(rawValue: String) { self = Self.knownNames[rawValue] ?? .unknown(rawValue) }
 
   /// Made at the first name that is decoded: an extension only encodes.
-  static let known: [String: ModifierName] = {
-    var known: [String: ModifierName] = [:]
-    known.addNames(Self.style)
-    known.addNames(Self.shape)
-    known.addNames(Self.layout)
-    known.addNames(Self.layer)
-    known.addNames(Self.effect)
-    known.addNames(Self.color)
-    known.addNames(Self.chart)
-    known.addNames(Self.accessibility)
-    known.addNames(Self.silent)
-    known.addNames(Self.undrawn)
-    return known
+  static let knownNames: [String: ModifierName] = {
+    var names: [String: ModifierName] = [:]
+    names.addNames(Self.style)
+    names.addNames(Self.shape)
+    names.addNames(Self.layout)
+    names.addNames(Self.layer)
+    names.addNames(Self.effect)
+    names.addNames(Self.color)
+    names.addNames(Self.chart)
+    names.addNames(Self.accessibility)
+    names.addNames(Self.silent)
+    names.addNames(Self.undrawn)
+    return names
   }()
 
   /// Whether the views of the modifier are behind the view.

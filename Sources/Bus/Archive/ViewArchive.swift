@@ -278,9 +278,10 @@ extension ViewArchive {
   /// archive, so that a timeline has them once.
   package var imageDigests: [String] {
     var digests: [String] = []
-    var known: Set<String> = []
+    var knownDigests: Set<String> = []
     walk { view in
-      guard view.name == .leaf(.image), let digest = view.arguments[.image]?.string, known.insert(digest).inserted
+      guard view.name == .leaf(.image), let digest = view.arguments[.image]?.string,
+        knownDigests.insert(digest).inserted
       else { return }
       digests.append(digest)
     }
@@ -291,14 +292,15 @@ extension ViewArchive {
   package var assetProblems: [String] {
     var problems: [String] = []
     walk { view in
-      var found: [String] = []
+      var problemsFound: [String] = []
       if view.name == .leaf(.image), let problem = view.arguments[.problem]?.string {
-        found.append("\(view.arguments[.name]?.string.map { "the image \"\($0)\"" } ?? "an image"): \(problem)")
+        problemsFound.append(
+          "\(view.arguments[.name]?.string.map { "the image \"\($0)\"" } ?? "an image"): \(problem)")
       }
       for arguments in [view.arguments] + view.modifiers.map(\.arguments) {
-        for value in arguments.sorted.map(\.value) { found += value.colorProblems }
+        for value in arguments.sorted.map(\.value) { problemsFound += value.colorProblems }
       }
-      for problem in found where !problems.contains(problem) { problems.append(problem) }
+      for problem in problemsFound where !problems.contains(problem) { problems.append(problem) }
     }
     return problems
   }
@@ -345,13 +347,13 @@ extension ViewArchive {
     }
     view.children = children.map { $0.accented(isAccentable: isAccentable) }
     if children.isEmpty, !name.isBlank {
-      view.modifiers.append(Modifier(.effect(.drawn), [.style: .string(drawing(mode, isAccentable))]))
+      view.modifiers.append(Modifier(.effect(.drawn), [.style: .string(drawing(mode, isAccentable: isAccentable))]))
     }
     return view
   }
 
   /// - Parameter mode: of an image, the name of its `WidgetAccentedRenderingMode`.
-  private func drawing(_ mode: String?, _ isAccentable: Bool) -> String {
+  private func drawing(_ mode: String?, isAccentable: Bool) -> String {
     let group = isAccentable ? "accent" : "default"
     guard name == .leaf(.image) else { return group }
     return switch mode {

@@ -27,19 +27,19 @@ package enum ViewName: Hashable, Sendable {
     }
   }
 
-  package init(rawValue: String) { self = Self.known[rawValue] ?? .unknown(rawValue) }
+  package init(rawValue: String) { self = Self.knownNames[rawValue] ?? .unknown(rawValue) }
 
   /// Made at the first name that is decoded: an extension only encodes.
-  static let known: [String: ViewName] = {
-    var known: [String: ViewName] = [:]
-    known.addNames(Self.leaf)
-    known.addNames(Self.shape)
-    known.addNames(Self.fill)
-    known.addNames(Self.container)
-    known.addNames(Self.control)
-    known.addNames(Self.chart)
-    known.addNames(Self.mark)
-    return known
+  static let knownNames: [String: ViewName] = {
+    var names: [String: ViewName] = [:]
+    names.addNames(Self.leaf)
+    names.addNames(Self.shape)
+    names.addNames(Self.fill)
+    names.addNames(Self.container)
+    names.addNames(Self.control)
+    names.addNames(Self.chart)
+    names.addNames(Self.mark)
+    return names
   }()
 
   /// Whether the view itself has nothing to draw, even without children.

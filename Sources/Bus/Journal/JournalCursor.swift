@@ -110,9 +110,10 @@ package struct JournalCursor: Sendable {
       guard segments.first != next else { throw trimmed(next) }
       let missing = "\(lastSequence + 1) to \(next - 1)"
       if buffer.count > position {
-        throw JournalError(.damaged, folder.path(ofSegment: segment), "the envelopes \(missing) cannot be read")
+        throw JournalError(
+          .damaged, path: folder.path(ofSegment: segment), message: "the envelopes \(missing) cannot be read")
       }
-      throw JournalError(.gap, folder.path, "the envelopes \(missing) are in no segment")
+      throw JournalError(.gap, path: folder.path, message: "the envelopes \(missing) are in no segment")
     }
     guard try enter(next) else { return nil }
     return try inSegment()
@@ -127,26 +128,27 @@ package struct JournalCursor: Sendable {
   /// This segment and those up to `next` were removed while they were being read.
   private func trimmed(_ next: UInt64) -> JournalError {
     JournalError(
-      .trimmed, folder.path,
-      "the envelopes \(lastSequence + 1) to \(next - 1) were removed before they were read, since the journal has a "
+      .trimmed, path: folder.path,
+      message:
+        "the envelopes \(lastSequence + 1) to \(next - 1) were removed before they were read, since the journal has a "
         + "size limit (message-bus --journal-limit); the first one left is \(next)")
   }
 
   private mutating func inSegment() throws(JournalError) -> Envelope? {
     guard let file else { return nil }
-    var found = SegmentLayout.record(in: buffer[position...])
-    if found == .incomplete || found == .damaged {
+    var foundRecord = SegmentLayout.record(in: buffer[position...])
+    if foundRecord == .incomplete || foundRecord == .damaged {
       try refill(file)
-      found = SegmentLayout.record(in: buffer[position...])
+      foundRecord = SegmentLayout.record(in: buffer[position...])
     }
-    switch found {
+    switch foundRecord {
     case .incomplete: return nil
     case .damaged:
       // A killed broker leaves no whole record after a torn one.
       guard SegmentLayout.resynchronized(buffer[position...]) == nil else {
         let place =
           "the record at byte \(bufferOffset + position), after envelope \(lastSequence), is corrupted"
-        throw JournalError(.damaged, file.path, place)
+        throw JournalError(.damaged, path: file.path, message: place)
       }
       return nil
     case .record(let frame):
@@ -154,11 +156,12 @@ package struct JournalCursor: Sendable {
       do {
         envelope = try Envelope(decoding: frame)
       } catch {
-        throw JournalError(.damaged, file.path, "the record at byte \(bufferOffset + position) is \(error)")
+        throw JournalError(
+          .damaged, path: file.path, message: "the record at byte \(bufferOffset + position) is \(error)")
       }
       guard envelope.header.sequence == lastSequence + 1 else {
         let numbers = "envelope \(envelope.header.sequence) follows \(lastSequence)"
-        throw JournalError(.gap, file.path, numbers)
+        throw JournalError(.gap, path: file.path, message: numbers)
       }
       position += SegmentLayout.recordHeadLength + frame.count
       lastSequence = envelope.header.sequence
@@ -324,7 +327,7 @@ package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible 
   /// A description for the user.
   package let message: String
 
-  package init(_ code: Code, _ path: String, _ message: String) {
+  package init(_ code: Code, path: String, message: String) {
     self.code = code
     self.path = path
     self.message = message
@@ -334,11 +337,11 @@ package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible 
 
   /// A failure that an injector has armed.
   init(_ code: Code, _ path: String, injected error: Int32) {
-    self.init(code, path, "injected: \(String(cString: strerror(error)))")
+    self.init(code, path: path, message: "injected: \(String(cString: strerror(error)))")
   }
 
   /// The failure of the last system call on this thread.
-  static func last(_ code: Code, _ path: String, _ call: String) -> JournalError {
-    JournalError(code, path, "\(call): \(String(cString: strerror(errno)))")
+  static func last(_ code: Code, path: String, call: String) -> JournalError {
+    JournalError(code, path: path, message: "\(call): \(String(cString: strerror(errno)))")
   }
 }

@@ -74,13 +74,13 @@ package final class JournalPages: Sendable {
   package func select(
     _ range: ClosedRange<UInt64>, where passes: (RecordHead) -> Bool
   ) throws(JournalError) -> [Envelope] {
-    var found: [Envelope] = []
+    var envelopes: [Envelope] = []
     try forEachHead(in: range) { head, frame in
       guard passes(head), let frame = frame(), let envelope = try? Envelope(decoding: frame) else { return true }
-      found.append(envelope)
+      envelopes.append(envelope)
       return true
     }
-    return found
+    return envelopes
   }
 
   /// The last envelope in a range with an id.
@@ -120,12 +120,12 @@ package final class JournalPages: Sendable {
       let isNewest = place + 1 == segments.count
       if !isNewest, segments[place + 1] <= range.lowerBound { continue }
       guard let segment = try segment(first, isNewest: isNewest) else { continue }
-      guard try Self.visit(segment, range, body) else { return }
+      guard try Self.visit(segment, in: range, body: body) else { return }
     }
   }
 
   private static func visit(
-    _ segment: Segment, _ range: ClosedRange<UInt64>, _ body: (RecordHead, () -> [UInt8]?) -> Bool
+    _ segment: Segment, in range: ClosedRange<UInt64>, body: (RecordHead, () -> [UInt8]?) -> Bool
   ) throws(JournalError) -> Bool {
     guard segment.index.last >= range.lowerBound, let start = segment.index.place(of: range.lowerBound) else {
       return true
@@ -135,12 +135,12 @@ package final class JournalPages: Sendable {
       let next = segment.index.place(of: range.upperBound).map(\.end) ?? segment.index.end
       let wanted = min(max(next - offset, SegmentLayout.recordHeadLength), 1 << 20)
       var bytes = try segment.file.read(wanted, at: offset)[...]
-      let (taken, goesOn) = visit(bytes, range, body)
+      let (bytesTaken, goesOn) = visit(bytes, in: range, body: body)
       guard goesOn else { return false }
-      if taken == 0 {
+      if bytesTaken == 0 {
         // A record that is longer than what was read, or a damaged part.
         bytes = try segment.file.read(Wire.frameLimit + SegmentLayout.recordHeadLength, at: offset)[...]
-        let (more, goesOn) = visit(bytes, range, body)
+        let (more, goesOn) = visit(bytes, in: range, body: body)
         guard goesOn else { return false }
         guard more > 0 else {
           guard let mark = segment.index.marks.first(where: { $0.offset > offset }) else { return true }
@@ -149,7 +149,7 @@ package final class JournalPages: Sendable {
         }
         offset += more
       } else {
-        offset += taken
+        offset += bytesTaken
       }
       if offset >= next { return true }
     }
@@ -157,7 +157,7 @@ package final class JournalPages: Sendable {
   }
 
   private static func visit(
-    _ bytes: ArraySlice<UInt8>, _ range: ClosedRange<UInt64>, _ body: (RecordHead, () -> [UInt8]?) -> Bool
+    _ bytes: ArraySlice<UInt8>, in range: ClosedRange<UInt64>, body: (RecordHead, () -> [UInt8]?) -> Bool
   ) -> (taken: Int, goesOn: Bool) {
     bytes.withUnsafeBytes { raw in
       var position = 0
@@ -181,11 +181,11 @@ package final class JournalPages: Sendable {
 
   /// The segment with its index, up to the current end; nil when it was removed.
   private func segment(_ first: UInt64, isNewest: Bool) throws(JournalError) -> Segment? {
-    let known = indices.withLock { $0[first] }
-    if let known, known.isWhole { return known }
+    let knownIndex = indices.withLock { $0[first] }
+    if let knownIndex, knownIndex.isWhole { return knownIndex }
     var segment: Segment
-    if let known {
-      segment = known
+    if let knownIndex {
+      segment = knownIndex
     } else {
       guard let file = try folder.open(first) else { return nil }
       segment = Segment(file: file, index: SegmentIndex(firstSequence: first))

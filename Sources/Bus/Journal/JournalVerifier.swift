@@ -86,7 +86,7 @@ package struct JournalVerifier: Sendable {
     }
     for draft in try folder.drafts() {
       guard try !folder.isBeingWritten(draft) else { continue }
-      pass.found(.draft, draft, 0, pass.expected ?? 1, "a segment without a first record")
+      pass.found(.draft, in: draft, at: 0, sequence: pass.expected ?? 1, text: "a segment without a first record")
     }
     return pass.report
   }
@@ -103,10 +103,10 @@ package struct JournalVerifier: Sendable {
       let path = folder.path(ofName: finding.segment)
       guard let file = try SegmentFile.writable(path), file.lock() else { continue }
       if finding.kind != .tornEnd {
-        guard unlink(path) == 0 else { throw .last(.notWritable, path, "unlink") }
+        guard unlink(path) == 0 else { throw .last(.notWritable, path: path, call: "unlink") }
       } else {
         guard ftruncate(file.descriptor, off_t(finding.offset)) == 0 else {
-          throw .last(.notWritable, path, "ftruncate")
+          throw .last(.notWritable, path: path, call: "ftruncate")
         }
       }
       mended.append(finding)
@@ -122,7 +122,7 @@ private struct Pass {
   var expected: UInt64?
 
   mutating func found(
-    _ kind: JournalVerifier.Finding.Kind, _ segment: String, _ offset: Int, _ sequence: UInt64, _ text: String
+    _ kind: JournalVerifier.Finding.Kind, in segment: String, at offset: Int, sequence: UInt64, text: String
   ) {
     report.findings.append(
       JournalVerifier.Finding(kind: kind, segment: segment, offset: offset, sequence: sequence, text: text))
@@ -131,7 +131,9 @@ private struct Pass {
   mutating func foundNoJournal(_ segment: UInt64, _ error: JournalError, isEmpty: Bool) {
     report.segments += 1
     let text = isEmpty ? "a segment without content" : error.message
-    found(isEmpty ? .empty : .notAJournal, SegmentLayout.name(firstSequence: segment), 0, segment, text)
+    found(
+      isEmpty ? .empty : .notAJournal, in: SegmentLayout.name(firstSequence: segment), at: 0, sequence: segment,
+      text: text)
     expected = nil
   }
 
@@ -146,8 +148,8 @@ private struct Pass {
       case .record(let frame, let offset):
         do {
           let sequence = try EnvelopeHeader(decoding: frame).sequence
-          if damage == nil, sequence > expected ?? sequence { skipLoss(frame, name, offset) }
-          count(sequence, name, offset, after: damage)
+          if damage == nil, sequence > expected ?? sequence { skipLoss(frame, in: name, at: offset) }
+          count(sequence, in: name, at: offset, after: damage)
           damage = nil
         } catch {
           damage = damage ?? (offset, "a record that is \(error)")
@@ -161,38 +163,39 @@ private struct Pass {
           break
         }
         guard following != nil || !file.isBeingWritten else { break }
-        found(.tornEnd, name, offset, next, "\(length) bytes at the end are an incomplete record")
+        found(
+          .tornEnd, in: name, at: offset, sequence: next, text: "\(length) bytes at the end are an incomplete record")
       }
     }
     guard let damage else { return }
     let next = expected ?? segment
     let lost = following.map { $0 > next ? ": \(numbers(next, $0 - 1)) cannot be read" : "" } ?? ""
-    found(.damaged, name, damage.offset, next, damage.text + lost)
+    found(.damaged, in: name, at: damage.offset, sequence: next, text: damage.text + lost)
     expected = following.map { max($0, next) } ?? next
   }
 
   /// The broker that wrote this record has reported that the numbers before it were lost.
-  private mutating func skipLoss(_ frame: [UInt8], _ segment: String, _ offset: Int) {
+  private mutating func skipLoss(_ frame: [UInt8], in segment: String, at offset: Int) {
     guard let envelope = try? Envelope(decoding: frame), let next = expected, let lost = envelope.lostFrom, lost <= next
     else { return }
     let text =
       "the end of the journal before this segment, from envelope \(next) on, was lost; the numbers are not used again"
-    found(.lost, segment, offset, next, text)
+    found(.lost, in: segment, at: offset, sequence: next, text: text)
     expected = envelope.header.sequence
   }
 
   private mutating func count(
-    _ sequence: UInt64, _ segment: String, _ offset: Int, after damage: (offset: Int, text: String)?
+    _ sequence: UInt64, in segment: String, at offset: Int, after damage: (offset: Int, text: String)?
   ) {
     let next = expected ?? sequence
     if let damage {
       let lost = sequence > next ? ": \(numbers(next, sequence - 1)) cannot be read" : ""
-      found(.damaged, segment, damage.offset, next, damage.text + lost)
+      found(.damaged, in: segment, at: damage.offset, sequence: next, text: damage.text + lost)
     } else if sequence > next {
-      found(.gap, segment, offset, next, "\(numbers(next, sequence - 1)): in no segment")
+      found(.gap, in: segment, at: offset, sequence: next, text: "\(numbers(next, sequence - 1)): in no segment")
     }
     if sequence < next {
-      found(.repeated, segment, offset, sequence, "envelope \(sequence) follows \(next - 1)")
+      found(.repeated, in: segment, at: offset, sequence: sequence, text: "envelope \(sequence) follows \(next - 1)")
     }
     report.envelopes += 1
     report.first = min(report.first ?? sequence, sequence)

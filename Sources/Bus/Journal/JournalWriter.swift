@@ -63,7 +63,7 @@ package final class JournalWriter {
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     } catch {
-      throw JournalError(.notWritable, self.folder.path, error.localizedDescription)
+      throw JournalError(.notWritable, path: self.folder.path, message: error.localizedDescription)
     }
     // Remove the drafts of a broker that was killed.
     for draft in try self.folder.drafts() { unlink("\(self.folder.path)/\(draft)") }
@@ -112,7 +112,7 @@ package final class JournalWriter {
       if let code = FaultPoint.busBeforeSegment.failure() { throw JournalError(.notWritable, path, injected: code) }
       try write(next, bytes, 0)
       if isSynchronized { try next.synchronize() }
-      guard rename(draft, path) == 0 else { throw JournalError.last(.notWritable, path, "rename") }
+      guard rename(draft, path) == 0 else { throw JournalError.last(.notWritable, path: path, call: "rename") }
     } catch {
       unlink(draft)
       throw error
@@ -150,7 +150,7 @@ package final class JournalWriter {
       buffer.removeAll(keepingCapacity: true)
       bufferedCount = 0
     }
-    guard let file else { throw JournalError(.notWritable, folder.path, "no segment is open") }
+    guard let file else { throw JournalError(.notWritable, path: folder.path, message: "no segment is open") }
     do throws(JournalError) {
       if let code = FaultPoint.busBeforeJournal.failure() {
         throw JournalError(.notWritable, file.path, injected: code)
@@ -204,7 +204,7 @@ package final class JournalWriter {
   package func remove(_ excess: JournalTrimmed) throws(JournalError) {
     for segment in try folder.segments() where segment <= excess.lastSequence {
       let path = folder.path(ofSegment: segment)
-      guard unlink(path) == 0 || errno == ENOENT else { throw .last(.notWritable, path, "unlink") }
+      guard unlink(path) == 0 || errno == ENOENT else { throw .last(.notWritable, path: path, call: "unlink") }
     }
   }
 }
@@ -245,12 +245,12 @@ final class NumberFile {
   /// - Throws: `notReadable`, `notWritable`.
   init(_ path: String) throws(JournalError) {
     let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw .last(.notWritable, path, "open") }
+    guard file >= 0 else { throw .last(.notWritable, path: path, call: "open") }
     var bytes = [UInt8](repeating: 0, count: Self.length)
     let count = pread(file, &bytes, Self.length, 0)
     guard count >= 0 else {
       close(file)
-      throw .last(.notReadable, path, "pread")
+      throw .last(.notReadable, path: path, call: "pread")
     }
     self.path = path
     descriptor = file
@@ -292,13 +292,13 @@ final class NumberFile {
   /// - Throws: `notWritable`: they may not be given.
   func reserve(sequence wanted: UInt64, generation wantedGeneration: UInt32) throws(JournalError) {
     guard wanted > sequence || wantedGeneration > generation else { return }
-    let former = (sequence, generation)
+    let formerPosition = (sequence, generation)
     if wanted > sequence { sequence = wanted + Self.sequenceStep }
     if wantedGeneration > generation { generation = wantedGeneration + Self.generationStep }
     do throws(JournalError) {
       try write(synchronized: true)
     } catch {
-      (sequence, generation) = former
+      (sequence, generation) = formerPosition
       throw error
     }
   }
@@ -322,8 +322,10 @@ final class NumberFile {
     for word in [sequence, last, boot.0, boot.1] {
       withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
     }
-    guard pwrite(descriptor, bytes, bytes.count, 0) == bytes.count else { throw .last(.notWritable, path, "pwrite") }
-    guard !synchronized || fdatasync(descriptor) == 0 else { throw .last(.notWritable, path, "fdatasync") }
+    guard pwrite(descriptor, bytes, bytes.count, 0) == bytes.count else {
+      throw .last(.notWritable, path: path, call: "pwrite")
+    }
+    guard !synchronized || fdatasync(descriptor) == 0 else { throw .last(.notWritable, path: path, call: "fdatasync") }
   }
 
   /// The identifier of this start of the machine.

@@ -20,7 +20,7 @@ package final class SegmentFile: Sendable {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
-      throw .last(.notReadable, path, "open")
+      throw .last(.notReadable, path: path, call: "open")
     }
     return SegmentFile(path: path, descriptor: descriptor)
   }
@@ -30,7 +30,7 @@ package final class SegmentFile: Sendable {
     let descriptor = open(path, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
-      throw .last(.notWritable, path, "open")
+      throw .last(.notWritable, path: path, call: "open")
     }
     return SegmentFile(path: path, descriptor: descriptor)
   }
@@ -58,7 +58,7 @@ package final class SegmentFile: Sendable {
   /// - Parameter final: the path after the rename, for errors.
   static func empty(_ path: String, renamedTo final: String? = nil) throws(JournalError) -> SegmentFile {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw .last(.notWritable, path, "open") }
+    guard descriptor >= 0 else { throw .last(.notWritable, path: path, call: "open") }
     let file = SegmentFile(path: final ?? path, descriptor: descriptor)
     // The lock is for `repair`. No other process writes here, so a failure to get it does not matter.
     _ = file.lock()
@@ -72,7 +72,7 @@ package final class SegmentFile: Sendable {
       while filled < count {
         let result = pread(descriptor, buffer.baseAddress?.advanced(by: filled), count - filled, off_t(offset + filled))
         if result < 0, errno == EINTR { continue }
-        if result < 0 { failure = .last(.notReadable, path, "pread") }
+        if result < 0 { failure = .last(.notReadable, path: path, call: "pread") }
         if result <= 0 { return }
         filled += result
       }
@@ -89,14 +89,14 @@ package final class SegmentFile: Sendable {
         pwrite(descriptor, buffer.baseAddress?.advanced(by: written), buffer.count - written, off_t(offset + written))
       }
       if result < 0, errno == EINTR { continue }
-      guard result > 0 else { throw .last(.notWritable, path, "write of \(bytes.count) bytes") }
+      guard result > 0 else { throw .last(.notWritable, path: path, call: "write of \(bytes.count) bytes") }
       written += result
     }
   }
 
   /// Waits until the content is on the disk.
   func synchronize() throws(JournalError) {
-    guard fdatasync(descriptor) == 0 else { throw .last(.notWritable, path, "fdatasync") }
+    guard fdatasync(descriptor) == 0 else { throw .last(.notWritable, path: path, call: "fdatasync") }
   }
 
   /// Whether a part of the file has only zeros up to the end of a sector. A file has them where the disk did not write, and
@@ -136,7 +136,7 @@ struct SegmentFolder: Sendable {
     guard isFile else { return try names().compactMap { SegmentLayout.firstSequence(ofName: $0) }.sorted() }
     guard let file = try SegmentFile.existing(path) else { return [] }
     guard let first = SegmentLayout.firstSequence(ofHead: try file.read(SegmentLayout.headLength, at: 0)) else {
-      throw JournalError(.notAJournal, path, "it does not begin with the head of a segment")
+      throw JournalError(.notAJournal, path: path, message: "it does not begin with the head of a segment")
     }
     return [first]
   }
@@ -157,17 +157,17 @@ struct SegmentFolder: Sendable {
     guard !isFile else { return [] }
     guard let folder = opendir(path) else {
       if errno == ENOENT { return [] }
-      throw .last(.notReadable, path, "opendir")
+      throw .last(.notReadable, path: path, call: "opendir")
     }
     defer { closedir(folder) }
-    var found: [String] = []
+    var foundNames: [String] = []
     while let entry = readdir(folder) {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
-      found.append(name)
+      foundNames.append(name)
     }
-    return found
+    return foundNames
   }
 
   /// Waits until the names of the segments are on the disk.
@@ -176,9 +176,9 @@ struct SegmentFolder: Sendable {
   /// Waits until the names in a folder are on the disk.
   static func synchronize(_ path: String) throws(JournalError) {
     let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .last(.notWritable, path, "open") }
+    guard descriptor >= 0 else { throw .last(.notWritable, path: path, call: "open") }
     defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw .last(.notWritable, path, "fsync") }
+    guard fsync(descriptor) == 0 else { throw .last(.notWritable, path: path, call: "fsync") }
   }
 
   /// Renames the files that are named like a segment and do not begin with its head.
@@ -192,7 +192,9 @@ struct SegmentFolder: Sendable {
       } catch {
         guard error.code == .notAJournal else { throw error }
         let path = path(ofSegment: first)
-        guard rename(path, path + SegmentLayout.asideSuffix) == 0 else { throw .last(.notWritable, path, "rename") }
+        guard rename(path, path + SegmentLayout.asideSuffix) == 0 else {
+          throw .last(.notWritable, path: path, call: "rename")
+        }
         renamed.append(path + SegmentLayout.asideSuffix)
       }
     }
@@ -212,7 +214,8 @@ struct SegmentFolder: Sendable {
     let path = path(ofSegment: first)
     guard let file = try SegmentFile.existing(path) else { return nil }
     guard try file.read(SegmentLayout.headLength, at: 0) == SegmentLayout.head(firstSequence: first) else {
-      throw JournalError(.notAJournal, path, "it does not begin with the head of a segment from \(first)")
+      throw JournalError(
+        .notAJournal, path: path, message: "it does not begin with the head of a segment from \(first)")
     }
     return file
   }

@@ -315,13 +315,13 @@ package actor Connection: BusConnection {
     completions[id] = Completion(call: completion)
     if let limit {
       deadlines[id] = loop.after(limit) { [weak self] in
-        self?.assumeIsolated { $0.deadlinePassed(id, envelope.header, limit) }
+        self?.assumeIsolated { $0.deadlinePassed(id, header: envelope.header, limit: limit) }
       }
     }
     perform(session.ask(envelope, isEvent: isEvent, waits: waits))
   }
 
-  private func deadlinePassed(_ id: UUID, _ header: EnvelopeHeader, _ limit: Duration) {
+  private func deadlinePassed(_ id: UUID, header: EnvelopeHeader, limit: Duration) {
     abandon(
       id,
       BusError(.deadline, "\(header.kind) to \(header.destination): no reply within \(limit)", isDefinite: false))

@@ -158,16 +158,16 @@ struct PeerSession {
 
   /// Sends everything that waits for the broker, in order.
   private mutating func sendWaiting() -> [Action] {
-    var waiting = unsentNotices.elements + unsentReplies
+    var waitingMessages = unsentNotices.elements + unsentReplies
     unsentNotices.removeAll()
     unsentReplies = []
     for item in Array(awaiting.values) {
       if let envelope = startSending(item.envelope.header.id) {
-        waiting.append(Unsent(envelope: envelope, number: item.number))
+        waitingMessages.append(Unsent(envelope: envelope, number: item.number))
       }
     }
-    waiting.sort { $0.number < $1.number }
-    return waiting.map { .send($0.envelope) }
+    waitingMessages.sort { $0.number < $1.number }
+    return waitingMessages.map { .send($0.envelope) }
   }
 
   // MARK: Sending
@@ -299,14 +299,14 @@ struct PeerSession {
 
   /// The handler of an envelope has returned: remembers and sends the reply.
   mutating func answer(_ envelope: Envelope, _ kind: Kind.Answer, body: [UInt8]) -> [Action] {
-    let asked = envelope.header
+    let question = envelope.header
     let answer = Envelope(
       header: EnvelopeHeader(
-        kind: asked.kind.answered(kind), cause: asked.id, correlation: asked.correlation, source: address,
-        destination: inHand.removeValue(forKey: asked.id) ?? asked.source),
+        kind: question.kind.answered(kind), cause: question.id, correlation: question.correlation, source: address,
+        destination: inHand.removeValue(forKey: question.id) ?? question.source),
       body: body)
     // A failed event is handled again when it is received again.
-    if kind != .failed { answered.remember(answer, for: asked.id) }
+    if kind != .failed { answered.remember(answer, for: question.id) }
     return sendReply(answer)
   }
 

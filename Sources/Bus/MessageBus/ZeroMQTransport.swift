@@ -17,15 +17,15 @@ final class ZeroMQTransport: Transport {
   ///   - currentKeys: called now, and again when these keys are rejected.
   ///   - heartbeats: only for processes that are never suspended: heartbeats treat a stopped process as disconnected.
   ///   - isReplaceable: others do the work of this process when the broker receives nothing from it for 5 s.
-  ///   - former: the transport that this one replaces.
+  ///   - formerTransport: the transport that this one replaces.
   init(
     loop: Loop, endpoint: String, serverKey: String, heartbeats: Bool, isReplaceable: Bool,
-    following former: ZeroMQTransport?,
+    following formerTransport: ZeroMQTransport?,
     currentKeys: @escaping @Sendable () throws -> CurveKeyPair
   ) throws {
     self.loop = loop
     self.endpoint = endpoint
-    self.context = try former?.context ?? Context()
+    self.context = try formerTransport?.context ?? Context()
     self.currentKeys = currentKeys
     self.keys = try currentKeys()
     var options = Socket.Options()
@@ -38,7 +38,7 @@ final class ZeroMQTransport: Transport {
   var hasNewerKey: Bool { (try? currentKeys()).map { $0 != keys } ?? false }
 
   func open(_ deliver: @escaping @Sendable (TransportEvent) -> Void) throws {
-    let socket = try Socket(context, .dealer, on: loop, options)
+    let socket = try Socket(context, kind: .dealer, on: loop, options: options)
     self.socket = socket
     socket.onEvent { event in
       switch event {

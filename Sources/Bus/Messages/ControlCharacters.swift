@@ -24,14 +24,14 @@ extension StringProtocol {
 
   /// The text with control characters as `\u{1b}`.
   ///
-  /// - Parameter kept: the number of scalars that are left unchanged from the start of a text that begins with a
+  /// - Parameter keptLength: the number of scalars that are left unchanged from the start of a text that begins with a
   ///   control character.
-  package func escapingControls(except kept: (Substring.UnicodeScalarView) -> Int) -> String {
+  package func escapingControls(except keptLength: (Substring.UnicodeScalarView) -> Int) -> String {
     guard ControlCharacters.mayBe(in: self) else { return String(self) }
     var shown = String.UnicodeScalarView()
     var rest = Substring(self).unicodeScalars
     while let scalar = rest.first {
-      let count = ControlCharacters.contains(scalar) ? kept(rest) : 1
+      let count = ControlCharacters.contains(scalar) ? keptLength(rest) : 1
       if count > 0 {
         shown.append(contentsOf: rest.prefix(count))
         rest = rest.dropFirst(count)

@@ -41,7 +41,7 @@ package struct Kind: Hashable, Sendable, CustomStringConvertible, ExpressibleByS
   /// The message type of a reply to this one.
   package func answered(_ answer: Answer) -> Kind { Kind(stringLiteral: "\(name)/\(answer.rawValue)") }
   /// The message type that this one replies to, or itself.
-  package var asked: Kind { Kind(stringLiteral: String(name.prefix { $0 != "/" })) }
+  package var questionKind: Kind { Kind(stringLiteral: String(name.prefix { $0 != "/" })) }
   /// The kind of reply; `nil` for other messages.
   package var answer: Answer? {
     name.firstIndex(of: "/").flatMap { Answer(rawValue: String(name[name.index(after: $0)...])) }

@@ -115,16 +115,16 @@ package struct MessageEntry: Sendable {
 
   /// Creates the entry of a request.
   package static func request<R: Request>(
-    _: R.Type, _ routes: [Route], _ summary: String, failure: String
+    _: R.Type, _ routes: [Route], summary: String, failure: String
   ) -> MessageEntry {
     MessageEntry(kind: R.kind, style: .request, routes: routes, summary: summary, failure: failure)
   }
   /// Creates the entry of a notice.
-  package static func notice<N: Notice>(_: N.Type, _ routes: [Route], _ summary: String) -> MessageEntry {
+  package static func notice<N: Notice>(_: N.Type, _ routes: [Route], summary: String) -> MessageEntry {
     MessageEntry(kind: N.kind, style: .notice, routes: routes, summary: summary, failure: "It is lost.")
   }
   /// Creates the entry of an event.
-  package static func event<E: Event>(_: E.Type, _ routes: [Route], _ summary: String) -> MessageEntry {
+  package static func event<E: Event>(_: E.Type, _ routes: [Route], summary: String) -> MessageEntry {
     MessageEntry(
       kind: E.kind, style: .event, routes: routes, summary: summary,
       failure: "It is sent again when the destination is connected again.")

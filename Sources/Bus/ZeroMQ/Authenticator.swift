@@ -53,8 +53,8 @@ package final class Authenticator {
     let raw = try RawSocket(context, type: ZMQ_ROUTER)
     do {
       // The queue must not be limited: a lost reply would hang the handshake until its interval ends.
-      try raw.set(ZMQ_SNDHWM, "ZMQ_SNDHWM", 0)
-      try raw.set(ZMQ_RCVHWM, "ZMQ_RCVHWM", 0)
+      try raw.set(ZMQ_SNDHWM, named: "ZMQ_SNDHWM", to: 0)
+      try raw.set(ZMQ_RCVHWM, named: "ZMQ_RCVHWM", to: 0)
       try raw.bind("inproc://zeromq.zap.01")
     } catch {
       raw.close(linger: .zero)

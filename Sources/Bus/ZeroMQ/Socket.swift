@@ -34,7 +34,7 @@ package final class Socket {
 
   /// Creates a socket and its monitor. Throws `EMFILE` and `ENFILE` when descriptors ran out, `EINVAL` for a malformed
   /// key.
-  package init(_ context: Context, _ kind: Kind, on loop: Loop, _ options: Options) throws(ZMQError) {
+  package init(_ context: Context, kind: Kind, on loop: Loop, options: Options) throws(ZMQError) {
     let state = loop.confined
     let raw = try RawSocket(context, type: kind.type)
     let monitor: RawSocket
@@ -266,7 +266,7 @@ extension RawSocket {
     // The reader is created first, where descriptors may run out: a monitor without a reader blocks the socket's close.
     let reader = try RawSocket(context, type: ZMQ_PAIR)
     do {
-      try reader.set(ZMQ_RCVHWM, "ZMQ_RCVHWM", 0)
+      try reader.set(ZMQ_RCVHWM, named: "ZMQ_RCVHWM", to: 0)
       try check("zmq_socket_monitor") { zmq_socket_monitor(socket.pointer, endpoint, ZMQ_EVENT_ALL) }
       try reader.connect(endpoint)
     } catch {
@@ -384,23 +384,23 @@ extension Socket {
 
 extension Socket.Options {
   func apply(to socket: RawSocket, _ kind: Socket.Kind) throws(ZMQError) {
-    try socket.set(ZMQ_SNDHWM, "ZMQ_SNDHWM", sendHighWaterMark)
-    try socket.set(ZMQ_RCVHWM, "ZMQ_RCVHWM", receiveHighWaterMark)
-    try socket.set(ZMQ_LINGER, "ZMQ_LINGER", linger.milliseconds)
-    try socket.set(ZMQ_IMMEDIATE, "ZMQ_IMMEDIATE", immediate ? 1 : 0)
-    try socket.set(ZMQ_RECONNECT_IVL, "ZMQ_RECONNECT_IVL", reconnectInterval.milliseconds)
-    try socket.set(ZMQ_RECONNECT_IVL_MAX, "ZMQ_RECONNECT_IVL_MAX", maximumReconnectInterval.milliseconds)
-    try socket.set(ZMQ_HANDSHAKE_IVL, "ZMQ_HANDSHAKE_IVL", handshakeInterval.milliseconds)
+    try socket.set(ZMQ_SNDHWM, named: "ZMQ_SNDHWM", to: sendHighWaterMark)
+    try socket.set(ZMQ_RCVHWM, named: "ZMQ_RCVHWM", to: receiveHighWaterMark)
+    try socket.set(ZMQ_LINGER, named: "ZMQ_LINGER", to: linger.milliseconds)
+    try socket.set(ZMQ_IMMEDIATE, named: "ZMQ_IMMEDIATE", to: immediate ? 1 : 0)
+    try socket.set(ZMQ_RECONNECT_IVL, named: "ZMQ_RECONNECT_IVL", to: reconnectInterval.milliseconds)
+    try socket.set(ZMQ_RECONNECT_IVL_MAX, named: "ZMQ_RECONNECT_IVL_MAX", to: maximumReconnectInterval.milliseconds)
+    try socket.set(ZMQ_HANDSHAKE_IVL, named: "ZMQ_HANDSHAKE_IVL", to: handshakeInterval.milliseconds)
     try socket.set(ZMQ_MAXMSGSIZE, "ZMQ_MAXMSGSIZE", wide: maxMessageSize)
-    try socket.set(ZMQ_BACKLOG, "ZMQ_BACKLOG", backlog)
+    try socket.set(ZMQ_BACKLOG, named: "ZMQ_BACKLOG", to: backlog)
     if let heartbeat {
-      try socket.set(ZMQ_HEARTBEAT_IVL, "ZMQ_HEARTBEAT_IVL", heartbeat.interval.milliseconds)
-      try socket.set(ZMQ_HEARTBEAT_TIMEOUT, "ZMQ_HEARTBEAT_TIMEOUT", heartbeat.timeout.milliseconds)
+      try socket.set(ZMQ_HEARTBEAT_IVL, named: "ZMQ_HEARTBEAT_IVL", to: heartbeat.interval.milliseconds)
+      try socket.set(ZMQ_HEARTBEAT_TIMEOUT, named: "ZMQ_HEARTBEAT_TIMEOUT", to: heartbeat.timeout.milliseconds)
     }
     if kind == .router {
-      try socket.set(ZMQ_ROUTER_MANDATORY, "ZMQ_ROUTER_MANDATORY", mandatory ? 1 : 0)
+      try socket.set(ZMQ_ROUTER_MANDATORY, named: "ZMQ_ROUTER_MANDATORY", to: mandatory ? 1 : 0)
       // An authenticated peer could otherwise take over another's routing id and receive its messages.
-      try socket.set(ZMQ_ROUTER_HANDOVER, "ZMQ_ROUTER_HANDOVER", 0)
+      try socket.set(ZMQ_ROUTER_HANDOVER, named: "ZMQ_ROUTER_HANDOVER", to: 0)
     }
     try applySecurity(to: socket)
   }
@@ -410,7 +410,7 @@ extension Socket.Options {
       try socket.set(ZMQ_ZAP_DOMAIN, "ZMQ_ZAP_DOMAIN", bytes: Array(zapDomain.utf8))
       // Option 93, ZMQ_ZAP_ENFORCE_DOMAIN: Debian's header hides it as a draft, but its library has it. Without it a
       // server without an authenticator admits all clients, so a library that rejects the option gets no socket.
-      try socket.set(93, "ZMQ_ZAP_ENFORCE_DOMAIN", 1)
+      try socket.set(93, named: "ZMQ_ZAP_ENFORCE_DOMAIN", to: 1)
     }
     switch curve {
     case .none: break
@@ -418,7 +418,7 @@ extension Socket.Options {
       guard zapDomain?.isEmpty == false else {
         throw ZMQError(code: EINVAL, call: "a CURVE server without a ZAP domain would admit every client")
       }
-      try socket.set(ZMQ_CURVE_SERVER, "ZMQ_CURVE_SERVER", 1)
+      try socket.set(ZMQ_CURVE_SERVER, named: "ZMQ_CURVE_SERVER", to: 1)
       try socket.set(ZMQ_CURVE_SECRETKEY, "ZMQ_CURVE_SECRETKEY", key: keys.secretKey)
     case .client(let keys, let serverPublicKey):
       try socket.set(ZMQ_CURVE_SERVERKEY, "ZMQ_CURVE_SERVERKEY", key: serverPublicKey)
@@ -552,7 +552,7 @@ struct RawSocket {
   /// The operations that would not block: `ZMQ_POLLIN`, `ZMQ_POLLOUT`. Resets the descriptor's signal.
   func events() throws(ZMQError) -> Int32 { try pointer.option(ZMQ_EVENTS, "ZMQ_EVENTS") }
 
-  func set(_ option: Int32, _ name: String, _ value: Int32) throws(ZMQError) {
+  func set(_ option: Int32, named name: String, to value: Int32) throws(ZMQError) {
     var value = value
     try check("zmq_setsockopt(\(name))") { zmq_setsockopt(pointer, option, &value, MemoryLayout<Int32>.size) }
   }

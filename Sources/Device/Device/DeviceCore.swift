@@ -29,7 +29,7 @@ extension DevicePart {
 
 /// Callers that wait for something of a key.
 @DeviceActor final class Waiters<Key: Hashable & Sendable> {
-  private var waiting: [Key: [AsyncStream<Never>.Continuation]] = [:]
+  private var waitingStreams: [Key: [AsyncStream<Never>.Continuation]] = [:]
 
   nonisolated init() {}
 
@@ -37,14 +37,14 @@ extension DevicePart {
   /// between this call and the caller's check of what it waits for, as it might at an `await`. See `ServiceExecutor`.
   func stream(until key: Key, within limit: Duration? = nil) -> AsyncStream<Never> {
     let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
-    waiting[key, default: []].append(continuation)
+    waitingStreams[key, default: []].append(continuation)
     if let limit { DeviceActor.executor.post(after: .now() + limit.seconds) { continuation.finish() } }
     return stream
   }
 
   func resume(where isOver: (Key) -> Bool = { _ in true }) {
-    for key in waiting.keys where isOver(key) {
-      for waiter in waiting.removeValue(forKey: key) ?? [] { waiter.finish() }
+    for key in waitingStreams.keys where isOver(key) {
+      for waiter in waitingStreams.removeValue(forKey: key) ?? [] { waiter.finish() }
     }
   }
 }

@@ -43,8 +43,8 @@ package struct DeviceStateMachine: Sendable {
   package mutating func handle(_ event: DeviceEvent, now: Date) -> DeviceStep {
     run(event, now)
     var next = 0
-    while next < step.asked.count {
-      resolve(step.asked[next], now)
+    while next < step.requests.count {
+      resolve(step.requests[next], now)
       next += 1
     }
     // A date that has been reached stays until it is handled: launching does not name it again.
@@ -100,13 +100,13 @@ package struct DeviceStateMachine: Sendable {
       step.changed.insert(.gallery)
       step.reply = Result { () throws(BusError) in try handle(event, now) }
     case .activities(let event): step.reply = Result { () throws(BusError) in try handle(event, now) }
-    case .asked(let request): step.asked.append(request)
+    case .asked(let request): step.requests.append(request)
     case .ownerProcess(let action): ask(forEvents: action)
-    case .runs(let address, let generation): runs(address, generation, now)
-    case .resumed(let owner, let generation): resume(owner, generation, now)
+    case .runs(let address, let generation): runs(address, generation: generation, now: now)
+    case .resumed(let owner, let generation): resume(owner, generation: generation, now: now)
     case .questions(let owner, let areOpen):
       if areOpen { questioned.insert(owner) } else { questioned.remove(owner) }
-    case .quit(let app, let sessions): quit(app, sessions, now)
+    case .quit(let app, let sessions): quit(app, sessions: sessions, now: now)
     case .pushWidgets(let widgets, let dropsRemoved):
       run(.tokens(.widgets(widgets)), now)
       notifications.placements = tokens.reloadedPlacements.mapValues { placed in
@@ -121,7 +121,7 @@ package struct DeviceStateMachine: Sendable {
     take(.launching, launching.handle(event, now: now).map(DeviceAction.launching))
     for product in preventing.filter(launching.isOver).sorted(by: { $0.text < $1.text }) {
       preventing.remove(product)
-      step.asked.append(.launchesPrevented(product))
+      step.requests.append(.launchesPrevented(product))
     }
   }
 
@@ -135,13 +135,13 @@ package struct DeviceStateMachine: Sendable {
       case .notifications(.asks(.reload(let push, _))) where notifications.notification(push) == nil: break
       case .delivery(.asks(.process(let process))): ask(forEvents: process)
       case .timelines(.asks(.process(let process))):
-        step.asked.append(.process(process))
+        step.requests.append(.process(process))
         // Its time limit begins.
         step.actions.append(action)
       case .launching(.asks(let request)), .apps(.asks(let request)), .conditions(.asks(let request)),
         .settings(.asks(let request)), .delivery(.asks(let request)), .timelines(.asks(let request)),
         .tokens(.asks(let request)), .notifications(.asks(let request)):
-        step.asked.append(request)
+        step.requests.append(request)
       case .launching, .apps, .conditions, .settings, .loading, .delivery, .timelines, .tokens, .notifications,
         .gallery, .activities, .ask, .sessionTaken, .endTasks, .instanceEnded, .network:
         step.actions.append(action)
@@ -150,7 +150,7 @@ package struct DeviceStateMachine: Sendable {
   }
 
   private mutating func ask(forEvents action: ProcessAction) {
-    step.asked.append(.process(facts.launchesForEvents ? action : action.withoutWake))
+    step.requests.append(.process(facts.launchesForEvents ? action : action.withoutWake))
   }
 
   // MARK: What one concern asks of another
@@ -160,12 +160,12 @@ package struct DeviceStateMachine: Sendable {
     case .process(let action): launch(.process(action), now)
     case .awake(let address, let instance, false, let because?) where because.isForEvents:
       // An answer to transfers, which nothing else waits for.
-      awake(owner: address, instance.generation, woken: false, because, now)
+      awake(owner: address, generation: instance.generation, woken: false, because: because, now: now)
     case .awake(let address, let instance, let woken, _):
       // The first three are known to the process or to its transfers before their events are delivered.
-      if address.role == .app { setFront(address, launching.isInFront(address), now) }
-      runs(address, instance.generation, now)
-      awake(owner: address, instance.generation, woken: woken, nil, now)
+      if address.role == .app { setFront(address, isInFront: launching.isInFront(address), now: now) }
+      runs(address, generation: instance.generation, now: now)
+      awake(owner: address, generation: instance.generation, woken: woken, because: nil, now: now)
       if address.role == .widgetExtension { run(.timelines(.awake(address)), now) }
       if address.role == .app { launched(address) }
       run(.tokens(.awake(address)), now)
@@ -175,12 +175,12 @@ package struct DeviceStateMachine: Sendable {
       run(.conditions(.suspended(address, generation: instance.generation)), now)
       run(.settings(.suspended(address, generation: instance.generation)), now)
       run(.delivery(.suspended(address, generation: instance.generation)), now)
-    case .ended(let address, let instance, _): ended(address, instance.generation, now)
+    case .ended(let address, let instance, _): ended(address, generation: instance.generation, now: now)
     case .launchesPrevented(let address): run(.apps(.launchesPrevented(address)), now)
     case .cancelTransfers(let app):
       let sessions = loading.sessions(quitWith: app)
       let tasks = loading.keys(of: Set(sessions))
-      quit(app, sessions, now)
+      quit(app, sessions: sessions, now: now)
       step.actions.append(.endTasks(tasks, of: app))
     case .preventLaunches(let products, let why):
       preventing.formUnion(products)
@@ -191,7 +191,7 @@ package struct DeviceStateMachine: Sendable {
     case .networkChanged(let state):
       step.actions.append(.network(state))
       run(.loading(.network(state)), now)
-    case .settingChanged(let change, let settings): changed(change, settings, now)
+    case .settingChanged(let change, let settings): changed(change, settings: settings, now: now)
     case .relevanceChanged: turnStacks(mayTurn: true, now)
     case .reported(let report): run(.notifications([.reported(report)]), now)
     case .reload(let push, let placements):
@@ -200,20 +200,20 @@ package struct DeviceStateMachine: Sendable {
       }
     case .offer(let push, let app, let wakes): offer(push, to: app, wakes: wakes, now)
     case .activity(let notification): receive(notification, now)
-    case .activityToken(let key, let token): changeActivities(.none, now) { $0.set(token, key) }
+    case .activityToken(let key, let token): changeActivities(.none, now: now) { $0.set(token, key) }
     }
   }
 
-  private mutating func runs(_ address: Address, _ generation: UInt32, _ now: Date) {
+  private mutating func runs(_ address: Address, generation: UInt32, now: Date) {
     run(.conditions(.runs(address, generation: generation)), now)
     run(.settings(.runs(address, generation: generation)), now)
   }
 
   /// The owner of sessions runs. `woken`: it was launched or resumed a moment ago.
   private mutating func awake(
-    owner: Address, _ generation: UInt32, woken: Bool, _ because: Assertion?, _ now: Date
+    owner: Address, generation: UInt32, woken: Bool, because: Assertion?, now: Date
   ) {
-    resume(owner, generation, now)
+    resume(owner, generation: generation, now: now)
     let actions = delivery.handle(.awake(owner, generation: generation, woken: woken, because: because), now: now)
     let delivers = actions.contains { if case .deliver = $0 { true } else { false } }
     // The limiter is raised before the handler is called (observed).
@@ -222,8 +222,8 @@ package struct DeviceStateMachine: Sendable {
     step.actions.append(.ask(owner: owner, woken: woken))
   }
 
-  private mutating func ended(_ address: Address, _ generation: UInt32, _ now: Date) {
-    if address.role == .app { setFront(address, false, now) }
+  private mutating func ended(_ address: Address, generation: UInt32, now: Date) {
+    if address.role == .app { setFront(address, isInFront: false, now: now) }
     step.actions.append(.instanceEnded(address, deliveries: delivery.deliveries(to: address, generation: generation)))
     // Before all others: it stops messages to this instance.
     run(.delivery(.instanceEnded(address, generation: generation)), now)
@@ -236,24 +236,24 @@ package struct DeviceStateMachine: Sendable {
     endedOnScreen(address, now)
   }
 
-  mutating func setFront(_ app: Address, _ isInFront: Bool, _ now: Date) {
+  mutating func setFront(_ app: Address, isInFront: Bool, now: Date) {
     run(.loading(.front(app, isInFront)), now)
     run(.timelines(.inFront(app: app, isInFront)), now)
   }
 
-  private mutating func quit(_ app: Address, _ sessions: [SessionKey], _ now: Date) {
+  private mutating func quit(_ app: Address, sessions: [SessionKey], now: Date) {
     run(.loading(.front(app, false)), now)
     for session in sessions { run(.delivery(.quit(session)), now) }
   }
 
-  private mutating func changed(_ change: SettingChange, _ settings: DeviceSettings, _ now: Date) {
+  private mutating func changed(_ change: SettingChange, settings: DeviceSettings, now: Date) {
     let name = change.name
     if name == .timeZone, let zone = TimeZone(identifier: settings.timeZone) { run(.timelines(.timeZone(zone)), now) }
     // Before the reloads: the next instance of each process has the language from its beginning.
     if name == .locale { launch(.allEvicted(why: "the language or region of the device changed"), now) }
     // Where the device is changes no view: `device moved` requests the reloads.
     if !name.isOfLocation {
-      changeActivities(.none, now) { $0.archiveAgain() }
+      changeActivities(.none, now: now) { $0.archiveAgain() }
       run(.timelines(.systemChanged(name.rawValue, .none)), now)
     }
     run(.settings(.announced(change)), now)
@@ -281,7 +281,7 @@ package struct DeviceStateMachine: Sendable {
   // MARK: Sessions
 
   /// An instance is resumed: it loses the sessions to which another process has connected since its suspension.
-  private mutating func resume(_ owner: Address, _ generation: UInt32, _ now: Date) {
+  private mutating func resume(_ owner: Address, generation: UInt32, now: Date) {
     for (key, holder) in delivery.sessionsTaken(from: owner, generation: generation, loading.families) {
       run(.delivery(.closed(key, generation: generation)), now)
       let taken = SessionTaken(session: key.identifier, generation: generation, holder: holder)
@@ -300,7 +300,7 @@ extension DeviceStateMachine {
       withhold(now)
       let before = gallery.state
       let gone = gallery.keep(extensions: extensions, apps: apps, now: now)
-      for placement in gone { record(.removed, placement, .none) }
+      for placement in gone { record(.removed, placement: placement, context: .none) }
       recordTurns(since: before, .removed, .none)
       let shown = Set(screen.state.activities.keys).union([screen.state.frontApp].compactMap(\.self))
       for app in shown.subtracting(apps).sorted() { leave(app, now) }
@@ -310,18 +310,19 @@ extension DeviceStateMachine {
       resumeActivities(now)
       passOnVisible(now)
       return Done()
-    case .learned(let address, let widgets, let context): return learned(address, widgets, context, now)
-    case .add(let request, let offer, let context): return try add(request, offer, context, now)
+    case .learned(let address, let widgets, let context):
+      return learned(address, widgets: widgets, context: context, now: now)
+    case .add(let request, let offer, let context): return try add(request, offer: offer, context: context, now: now)
     case .edit(let request, let offer, let context):
       let report = try gallery.edit(request, offer: offer)
-      record(.edited, report.placement, context)
+      record(.edited, placement: report.placement, context: context)
       run(.timelines(.edited(report.placement, context)), now)
       run(.pushWidgets(pushWidgets), now)
       return report
     case .remove(let number, let context):
       let before = gallery.state
       let placement = try gallery.remove(number, now: now)
-      record(.removed, placement, context)
+      record(.removed, placement: placement, context: context)
       recordTurns(since: before, .removed, context)
       turnStacks(mayTurn: false, now)
       run(.timelines(.removed(number)), now)
@@ -336,10 +337,10 @@ extension DeviceStateMachine {
       passOnVisible(now)
       return reply
     case .screen(let change, let context):
-      try changeScreen(context, now) { screen throws(BusError) in try screen.handle(change) }
+      try changeScreen(context, now: now) { screen throws(BusError) in try screen.handle(change) }
       return screen.state
     case .open(let app, let context):
-      try changeScreen(context, now) { screen throws(BusError) in try screen.open(app) }
+      try changeScreen(context, now: now) { screen throws(BusError) in try screen.open(app) }
       return screen.state
     case .turnStacks:
       turnStacks(mayTurn: true, now)
@@ -351,14 +352,14 @@ extension DeviceStateMachine {
 
   /// The first step when an extension is ready: its widgets are placed before it receives a request.
   private mutating func learned(
-    _ address: Address, _ widgets: [WidgetDeclaration], _ context: MessageContext, _ now: Date
+    _ address: Address, widgets: [WidgetDeclaration], context: MessageContext, now: Date
   ) -> [Placement] {
     let families = widgets.map { ($0.kind, $0.isControl ? .control : $0.families?.first ?? .systemSmall) }
     run(.timelines(.kindsReported(address, Dictionary(families) { first, _ in first })), now)
     let bundle = address.bundleIdentifier ?? ""
     let added = gallery.learned(bundle, widgets)
     for placement in added {
-      record(.added, placement, context)
+      record(.added, placement: placement, context: context)
       run(.timelines(.placed(placement, context)), now)
       passOnVisible(now)
     }
@@ -368,11 +369,11 @@ extension DeviceStateMachine {
   }
 
   private mutating func add(
-    _ request: AddPlacement, _ offer: IntentDeclaration?, _ context: MessageContext, _ now: Date
+    _ request: AddPlacement, offer: IntentDeclaration?, context: MessageContext, now: Date
   ) throws(BusError) -> PlacementReport {
     let before = gallery.state
     let report = try gallery.add(request, offer: offer, now: now)
-    record(.added, report.placement, context)
+    record(.added, placement: report.placement, context: context)
     recordTurns(since: before, .added, context)
     turnStacks(mayTurn: false, now)
     run(.timelines(.placed(report.placement, context)), now)
@@ -382,7 +383,7 @@ extension DeviceStateMachine {
   }
 
   private mutating func record(
-    _ change: PlacementChanged.Change, _ placement: Placement, _ context: MessageContext
+    _ change: PlacementChanged.Change, placement: Placement, context: MessageContext
   ) {
     step.actions.append(.gallery(.placement(PlacementChanged(change, placement), context)))
   }
@@ -448,17 +449,17 @@ extension DeviceStateMachine {
   // MARK: Screen
 
   private mutating func changeScreen(
-    _ context: MessageContext, _ now: Date,
-    _ body: (inout ScreenStateMachine) throws(BusError) -> [ScreenStateMachine.Action]
+    _ context: MessageContext, now: Date,
+    body: (inout ScreenStateMachine) throws(BusError) -> [ScreenStateMachine.Action]
   ) throws(BusError) {
     var changed = screen
     let actions = try body(&changed)
-    set(changed, context, now)
+    set(changed, context: context, now: now)
     for action in actions {
       switch action {
       case .background(let app):
         let address = Address.app(facts.device, app)
-        setFront(address, false, now)
+        setFront(address, isInFront: false, now: now)
         run(.apps(.leftForeground(address)), now)
       case .systemChanged(let setting): run(.timelines(.systemChanged(setting, .none)), now)
       case .restarted: launch(.allEvicted(why: "the device restarts"), now)
@@ -466,13 +467,13 @@ extension DeviceStateMachine {
     }
   }
 
-  private mutating func set(_ changed: ScreenStateMachine, _ context: MessageContext, _ now: Date) {
+  private mutating func set(_ changed: ScreenStateMachine, context: MessageContext, now: Date) {
     let before = screen.state
     guard changed.state != before else { return }
     screen = changed
     step.changed.insert(.screen)
     step.actions.append(.gallery(.screen(ScreenChanged(state: changed.state), context)))
-    keepAwake(changed.state.activities, before.activities, now)
+    keepAwake(changed.state.activities, before: before.activities, now: now)
     withhold(now)
     passOnVisible(now)
   }
@@ -486,11 +487,11 @@ extension DeviceStateMachine {
   private mutating func leave(_ app: String, _ now: Date) {
     var changed = screen
     changed.ended(app)
-    set(changed, .none, now)
+    set(changed, context: .none, now: now)
   }
 
   /// An app that plays audio, navigates or uses the location is not suspended in the background.
-  private mutating func keepAwake(_ new: [String: AppActivity], _ before: [String: AppActivity], _ now: Date) {
+  private mutating func keepAwake(_ new: [String: AppActivity], before: [String: AppActivity], now: Date) {
     for app in Set(new.keys).symmetricDifference(before.keys).sorted() {
       let address = Address.app(facts.device, app)
       if new[app] == nil {
@@ -546,36 +547,36 @@ extension DeviceStateMachine {
     switch event {
     case .advance: advanceActivities(now)
     case .request(let request, let app, let cause, let context):
-      try changeActivities(context, now) { activities throws(BusError) in
+      try changeActivities(context, now: now) { activities throws(BusError) in
         try activities.request(request, app: app, because: cause, now: now)
       }
       return activities.activities(of: app)
     case .change(let request, let app, let cause, let context):
-      let owner = try changeActivities(context, now) { activities throws(BusError) in
+      let owner = try changeActivities(context, now: now) { activities throws(BusError) in
         try activities.change(request.id, request.change, of: app, because: cause, now: now)
       }
       return activities.activities(of: owner)
     case .allow(let request, let context):
-      try changeActivities(context, now) { activities throws(BusError) in
-        activities.allow(request.app, request.isAllowed, now: now)
+      try changeActivities(context, now: now) { activities throws(BusError) in
+        activities.allow(request.app, isAllowed: request.isAllowed, now: now)
       }
     case .declared(let bundle, let declarations):
       // Most extensions have none.
       if declarations.isEmpty, activities.state.declarations[bundle] == nil { return Done() }
-      try changeActivities(.none, now) { activities throws(BusError) in activities.declare(bundle, declarations) }
+      try changeActivities(.none, now: now) { activities throws(BusError) in activities.declare(bundle, declarations) }
     case .archived(let number, let version, let note, let text):
-      try changeActivities(.none, now) { activities throws(BusError) in
+      try changeActivities(.none, now: now) { activities throws(BusError) in
         activities.archived(number, version: version, note: note, text: text)
       }
     }
     return Done()
   }
 
-  mutating func advanceActivities(_ now: Date) { changeActivities(.none, now) { $0.advance(to: now) } }
+  mutating func advanceActivities(_ now: Date) { changeActivities(.none, now: now) { $0.advance(to: now) } }
 
   /// A notification for an activity, or one that starts one.
   mutating func receive(_ push: PushedNotification, _ now: Date) {
-    let result = changeActivities(MessageContext(correlation: push.uniqueID), now) { activities in
+    let result = changeActivities(MessageContext(correlation: push.uniqueID), now: now) { activities in
       // At the start of a host, activities may have ended since the last one.
       activities.advance(to: now)
       return activities.receive(push, now: now)
@@ -594,15 +595,15 @@ extension DeviceStateMachine {
   /// The state machine refuses before it changes something.
   @discardableResult
   private mutating func changeActivities<Value, Refusal: Error>(
-    _ context: MessageContext, _ now: Date, _ body: (inout ActivityStateMachine) throws(Refusal) -> Value
+    _ context: MessageContext, now: Date, body: (inout ActivityStateMachine) throws(Refusal) -> Value
   ) throws(Refusal) -> Value {
-    let former = activityTokens
+    let formerTokens = activityTokens
     let value = try body(&activities)
     let moved = activities.moved
     activities.moved = []
     step.changed.insert(.activities)
     for notice in moved { step.actions.append(.activities(.moved(notice, context))) }
-    if activityTokens != former { run(.tokens(.activities(activityTokens)), now) }
+    if activityTokens != formerTokens { run(.tokens(.activities(activityTokens)), now) }
     step.actions.append(.activities(.changed(context)))
     return value
   }

@@ -67,7 +67,7 @@ package struct DeviceStep: Sendable {
   package internal(set) var changed: Set<DeviceConcern> = []
   package internal(set) var actions: [DeviceAction] = []
   /// What one concern asked of another, in order. All of it is resolved.
-  package internal(set) var asked: [DeviceRequest] = []
+  package internal(set) var requests: [DeviceRequest] = []
   /// The reply to the event, for one that has a reply: the value that its request is answered with, or `Done`.
   package internal(set) var reply: Result<any Sendable, BusError>?
 }

@@ -38,9 +38,9 @@ package final class CookieStorage: Sendable {
     guard !new.isEmpty else { return }
     let container = container()
     let file = container.map { DefaultsFile(Self.path(in: $0)) }
-    let stored = file.map(Self.cookies) ?? [:]
+    let storedCookies = file.map(Self.cookies) ?? [:]
     memory.withLock { $0 = $0.filter { !$1.isExpired(at: now) } }
-    var expired = Set(stored.filter { $0.value.isExpired(at: now) }.keys)
+    var expired = Set(storedCookies.filter { $0.value.isExpired(at: now) }.keys)
     for cookie in new {
       let isKept = !cookie.isExpired(at: now)
       let isPersistent = file != nil && cookie.expires != nil
@@ -51,7 +51,7 @@ package final class CookieStorage: Sendable {
       {
         expired.remove(cookie.key)
         try? file?.append(.value(cookie.key, Array(data)))
-      } else if stored[cookie.key] != nil {
+      } else if storedCookies[cookie.key] != nil {
         expired.insert(cookie.key)
       }
     }

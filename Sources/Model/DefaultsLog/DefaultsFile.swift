@@ -80,11 +80,11 @@ package final class DefaultsFile: Sendable {
   /// Reads what was appended since the last call.
   private func refresh(_ state: inout State) throws(Failure) {
     guard try open(&state, creates: false) else { return }
-    var found = stat()
-    guard fstat(state.descriptor, &found) == 0 else { throw Failure(path: path, attempt: "read", code: errno) }
-    guard found.st_size > state.position else { return }
-    var chunk = [UInt8](repeating: 0, count: min(Int(found.st_size - state.position), 1 << 18))
-    while state.position < found.st_size {
+    var fileStatus = stat()
+    guard fstat(state.descriptor, &fileStatus) == 0 else { throw Failure(path: path, attempt: "read", code: errno) }
+    guard fileStatus.st_size > state.position else { return }
+    var chunk = [UInt8](repeating: 0, count: min(Int(fileStatus.st_size - state.position), 1 << 18))
+    while state.position < fileStatus.st_size {
       let count = pread(state.descriptor, &chunk, chunk.count, state.position)
       if count < 0 && errno == EINTR { continue }
       guard count >= 0 else { throw Failure(path: path, attempt: "read", code: errno) }
@@ -190,14 +190,14 @@ extension DefaultsFile {
     let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    var found = stat()
-    guard fstat(descriptor, &found) == 0, found.st_size >= minimum, lock(descriptor, LOCK_EX | LOCK_NB),
+    var fileStatus = stat()
+    guard fstat(descriptor, &fileStatus) == 0, fileStatus.st_size >= minimum, lock(descriptor, LOCK_EX | LOCK_NB),
       isSameFile(descriptor, path)
     else { return false }
     var head = [UInt8](repeating: 0, count: 64)
     let count = max(0, pread(descriptor, &head, head.count, 0))
     var scanner = DefaultsScanner()
-    if case .compacted(let live)? = scanner.scan(head[..<count]).first, UInt64(found.st_size) < 2 * live {
+    if case .compacted(let live)? = scanner.scan(head[..<count]).first, UInt64(fileStatus.st_size) < 2 * live {
       return false
     }
     return rewrite(path)

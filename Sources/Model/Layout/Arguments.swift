@@ -78,7 +78,7 @@ struct Arguments {
 
   /// The margins of a padding: four of them, or one for some edges. `nil` for an invalid one.
   var insets: Insets? {
-    if case .record(let record) = values[.insets] { return Arguments(name, record, context).edges }
+    if case .record(let record) = values[.insets] { return Arguments(name, values: record, context: context).edges }
     if values[.length] != nil, number(.length) == nil { return nil }
     let length = number(.length) ?? PaddingNode.standard
     let names = values[.edges]?.string ?? "all"
@@ -97,7 +97,7 @@ struct Arguments {
       trailing: number(.trailing) ?? 0)
   }
 
-  private init(_ name: String, _ values: ArchivedArguments, _ context: LayoutContext) {
+  private init(_ name: String, values: ArchivedArguments, context: LayoutContext) {
     (self.name, self.values, self.context) = (name, values, context)
   }
 }

@@ -5,7 +5,7 @@ import Archive
 extension LayoutNode {
   /// A part of a control: a shape in one style.
   fileprivate final func part(
-    _ shape: ShapeView, _ rect: Rect, _ paint: ArchivedValue, _ arguments: ArchivedArguments = [:],
+    _ shape: ShapeView, in rect: Rect, paint: ArchivedValue, arguments: ArchivedArguments = [:],
     trimmed: (from: Double, to: Double)? = nil, turned degrees: Double = 0, stroke: Double? = nil
   ) -> PlacedView {
     var view = PlacedView(kind: .view(.shape(shape)), arguments: arguments, frame: rect, style: style)
@@ -56,9 +56,9 @@ final class BarNode: LayoutNode {
   /// Without a proposal, in points.
   private static let usual = 100.0
 
-  init(_ bar: Bar, _ style: ViewStyle, _ context: LayoutContext) {
+  init(_ bar: Bar, style: ViewStyle, context: LayoutContext) {
     self.bar = bar
-    super.init("Bar", style, context)
+    super.init("Bar", style: style, context: context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
@@ -74,26 +74,33 @@ final class BarNode: LayoutNode {
     guard let value = bar.value else {
       // A still sign, since nothing moves in a widget.
       let segment = [(from: width / 3, to: width * 2 / 3)]
-      return [part(.capsule, rect, "fill"), part(.path, rect, paint, outline(segment, width, height))]
+      return [
+        part(.capsule, in: rect, paint: "fill"),
+        part(.path, in: rect, paint: paint, arguments: outline(segment, width: width, height: height)),
+      ]
     }
     if bar.hasMarker {
       let place = height / 2 + (max(width, height) - height) * value
       let parts: [(from: Double, to: Double)] = [
         (0, place - height), (place - height / 2, place + height / 2), (place + height, width),
       ]
-      return [part(.path, rect, paint, outline(parts.filter { $0.to - $0.from > 0.1 }, width, height))]
+      return [
+        part(
+          .path, in: rect, paint: paint,
+          arguments: outline(parts.filter { $0.to - $0.from > 0.1 }, width: width, height: height))
+      ]
     }
-    var views = [part(.capsule, rect, "fill")]
+    var views = [part(.capsule, in: rect, paint: "fill")]
     if value > 0 {
       let filled = [(from: 0.0, to: min(width, max(height, width * value)))]
-      views.append(part(.path, rect, paint, outline(filled, width, height)))
+      views.append(part(.path, in: rect, paint: paint, arguments: outline(filled, width: width, height: height)))
     }
     return views
   }
 
   /// Capsules between places on the bar, as a path in the frame of the whole bar.
   private func outline(
-    _ parts: [(from: Double, to: Double)], _ width: Double, _ height: Double
+    _ parts: [(from: Double, to: Double)], width: Double, height: Double
   ) -> ArchivedArguments {
     let rects = parts.map { part -> ArchivedValue in
       let start = context.isRightToLeft ? width - part.to : part.from
@@ -131,11 +138,11 @@ final class RingNode: LayoutNode {
   static let usual = 58.0
 
   /// - Parameter below: one view in the gap of an open ring, or two at its ends.
-  init(_ ring: Ring, centre: LayoutNode?, below: [LayoutNode] = [], _ style: ViewStyle, _ context: LayoutContext) {
+  init(_ ring: Ring, centre: LayoutNode?, below: [LayoutNode] = [], style: ViewStyle, context: LayoutContext) {
     self.ring = ring
     self.centre = centre
     self.below = below
-    super.init("Ring", style, context)
+    super.init("Ring", style: style, context: context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
@@ -176,18 +183,18 @@ final class RingNode: LayoutNode {
     let first = start - (ring.isOpen ? 0 : cap * 360)
     let paint = meterPaint(
       .angularGradient, [.center: "center", .from: .number(first), .to: .number(first + share * 360)])
-    func arc(_ from: Double, _ to: Double, _ paint: ArchivedValue) -> PlacedView {
-      part(.circle, rect, paint, trimmed: (from * share, to * share), turned: start, stroke: line)
+    func arc(from: Double, to: Double, paint: ArchivedValue) -> PlacedView {
+      part(.circle, in: rect, paint: paint, trimmed: (from * share, to * share), turned: start, stroke: line)
     }
     guard ring.hasMarker else {
-      let track = arc(0, 1, .record([.color: paint, .opacity: 0.25]))
-      return [track] + (ring.value > 0 ? [arc(0, ring.value, paint)] : [])
+      let track = arc(from: 0, to: 1, paint: .record([.color: paint, .opacity: 0.25]))
+      return [track] + (ring.value > 0 ? [arc(from: 0, to: ring.value, paint: paint)] : [])
     }
     // Half of a line between the marker and the ends of the lines.
     let gap = cap * 3 / share
-    let marker = arc(max(0, ring.value - 0.0005), min(1, ring.value + 0.0005), paint)
-    return (ring.value - gap > 0 ? [arc(0, ring.value - gap, paint)] : [])
-      + (ring.value + gap < 1 ? [arc(ring.value + gap, 1, paint)] : []) + [marker]
+    let marker = arc(from: max(0, ring.value - 0.0005), to: min(1, ring.value + 0.0005), paint: paint)
+    return (ring.value - gap > 0 ? [arc(from: 0, to: ring.value - gap, paint: paint)] : [])
+      + (ring.value + gap < 1 ? [arc(from: ring.value + gap, to: 1, paint: paint)] : []) + [marker]
   }
 }
 
@@ -197,7 +204,7 @@ final class SwitchNode: LayoutNode {
 
   init(isOn: Bool, _ style: ViewStyle, _ context: LayoutContext) {
     self.isOn = isOn
-    super.init("Switch", style, context)
+    super.init("Switch", style: style, context: context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size { Size(width: 51, height: 31) }
@@ -206,12 +213,12 @@ final class SwitchNode: LayoutNode {
     let rect = Rect(origin: origin, size: size(proposal))
     let off = ArchivedValue.record([.color: "fill", .opacity: 0.8])
     let arguments: ArchivedArguments = isOn ? [.isFilledControl: true] : [:]
-    let track = part(.capsule, rect, isOn ? style.tint ?? "green" : off, arguments)
+    let track = part(.capsule, in: rect, paint: isOn ? style.tint ?? "green" : off, arguments: arguments)
     let knob = Rect(x: isOn ? rect.maxX - 29 : rect.minX + 2, y: rect.minY + 2, width: 27, height: 27)
     var shadow = PlacedView(
       kind: .effect(.shadow),
       arguments: [.radius: 3, .y: 2, .color: .record([.color: "black", .opacity: 0.2])], frame: knob, style: style)
-    shadow.children = [part(.circle, knob, "white")]
+    shadow.children = [part(.circle, in: knob, paint: "white")]
     return [track, shadow]
   }
 }
@@ -223,7 +230,7 @@ final class SpinnerNode: LayoutNode {
   /// - Parameter side: in points.
   init(side: Double, _ style: ViewStyle, _ context: LayoutContext) {
     self.side = side
-    super.init("Spinner", style, context)
+    super.init("Spinner", style: style, context: context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size { Size(width: side, height: side) }
@@ -236,7 +243,7 @@ final class SpinnerNode: LayoutNode {
         kind: .effect(.rotationEffect), arguments: [.degrees: .number(Double(index) * 45)], frame: rect, style: style)
       let opacity = 1 - Double(index) * 0.1
       let color = ArchivedValue.record([.color: style.tint ?? "secondary", .opacity: .number(opacity)])
-      turn.children = [part(.capsule, spoke, color)]
+      turn.children = [part(.capsule, in: spoke, paint: color)]
       return turn
     }
   }
@@ -244,7 +251,7 @@ final class SpinnerNode: LayoutNode {
 
 /// A view centred in a square around it.
 final class SquareNode: WrappingNode {
-  init(_ content: LayoutNode, _ style: ViewStyle) { super.init("Square", content, style) }
+  init(_ content: LayoutNode, _ style: ViewStyle) { super.init("Square", content: content, style: style) }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
     let size = content.size(proposal)
@@ -252,5 +259,5 @@ final class SquareNode: WrappingNode {
     return Size(width: side, height: side)
   }
 
-  override func offset(_ proposal: Proposal) -> Point { aligned(.center, size(proposal), proposal) }
+  override func offset(_ proposal: Proposal) -> Point { aligned(.center, size: size(proposal), proposal: proposal) }
 }

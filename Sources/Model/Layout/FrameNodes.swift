@@ -9,9 +9,9 @@ final class PaddingNode: WrappingNode {
   /// The padding without a length, in points. Source: OpenSwiftUI, `Layout/Modifier/DefaultPadding.swift`.
   static let standard = 16.0
 
-  init(_ content: LayoutNode, _ insets: Insets, _ style: ViewStyle) {
+  init(_ content: LayoutNode, insets: Insets, style: ViewStyle) {
     self.insets = insets
-    super.init(LayoutModifier.padding.rawValue, content, style)
+    super.init(LayoutModifier.padding.rawValue, content: content, style: style)
   }
 
   override func inner(_ proposal: Proposal) -> Proposal { proposal.inset(insets) }
@@ -38,18 +38,20 @@ final class FrameNode: WrappingNode {
   private let height: Double?
   private let alignment: Alignment
 
-  init(_ content: LayoutNode, width: Double?, height: Double?, _ alignment: Alignment, _ style: ViewStyle) {
+  init(_ content: LayoutNode, width: Double?, height: Double?, alignment: Alignment, style: ViewStyle) {
     self.width = width
     self.height = height
     self.alignment = alignment
-    super.init(LayoutModifier.frame.rawValue, content, style)
+    super.init(LayoutModifier.frame.rawValue, content: content, style: style)
   }
 
   override func inner(_ proposal: Proposal) -> Proposal {
     Proposal(width: width ?? proposal.width, height: height ?? proposal.height)
   }
 
-  override func offset(_ proposal: Proposal) -> Point { aligned(alignment, size(proposal), inner(proposal)) }
+  override func offset(_ proposal: Proposal) -> Point {
+    aligned(alignment, size: size(proposal), proposal: inner(proposal))
+  }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
     if let width, let height { return Size(width: width, height: height) }
@@ -113,11 +115,11 @@ final class FlexibleFrameNode: WrappingNode {
   private let height: Limits
   private let alignment: Alignment
 
-  init(_ content: LayoutNode, width: Limits, height: Limits, _ alignment: Alignment, _ style: ViewStyle) {
+  init(_ content: LayoutNode, width: Limits, height: Limits, alignment: Alignment, style: ViewStyle) {
     self.width = width
     self.height = height
     self.alignment = alignment
-    super.init(LayoutModifier.frame.rawValue, content, style)
+    super.init(LayoutModifier.frame.rawValue, content: content, style: style)
   }
 
   override func inner(_ proposal: Proposal) -> Proposal {
@@ -126,7 +128,9 @@ final class FlexibleFrameNode: WrappingNode {
       width: width.placing(proposal.width, in: size.width), height: height.placing(proposal.height, in: size.height))
   }
 
-  override func offset(_ proposal: Proposal) -> Point { aligned(alignment, size(proposal), inner(proposal)) }
+  override func offset(_ proposal: Proposal) -> Point {
+    aligned(alignment, size: size(proposal), proposal: inner(proposal))
+  }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
     let (fixedWidth, fixedHeight) = (width.length(proposal.width), height.length(proposal.height))
@@ -156,9 +160,9 @@ extension Spacing {
 final class FixedSizeNode: WrappingNode {
   private let axes: Set<Axis>
 
-  init(_ content: LayoutNode, _ axes: Set<Axis>, _ style: ViewStyle) {
+  init(_ content: LayoutNode, axes: Set<Axis>, style: ViewStyle) {
     self.axes = axes
-    super.init(LayoutModifier.fixedSize.rawValue, content, style)
+    super.init(LayoutModifier.fixedSize.rawValue, content: content, style: style)
   }
 
   override func inner(_ proposal: Proposal) -> Proposal {
@@ -177,7 +181,7 @@ final class AspectRatioNode: WrappingNode {
   init(_ content: LayoutNode, ratio: Double?, fills: Bool, _ style: ViewStyle) {
     self.ratio = ratio
     self.fills = fills
-    super.init(LayoutModifier.aspectRatio.rawValue, content, style)
+    super.init(LayoutModifier.aspectRatio.rawValue, content: content, style: style)
   }
 
   override func inner(_ proposal: Proposal) -> Proposal {
@@ -188,7 +192,7 @@ final class AspectRatioNode: WrappingNode {
       return proposed / size[axis]
     }
     let scale = fills ? max(scales[0], scales[1]) : min(scales[0], scales[1])
-    func length(_ own: Double) -> Double? { (own * scale).isNaN ? nil : own * scale }
+    func length(_ ownLength: Double) -> Double? { (ownLength * scale).isNaN ? nil : ownLength * scale }
     return Proposal(width: length(size.width), height: length(size.height))
   }
 }
@@ -201,7 +205,7 @@ final class OrderNode: WrappingNode {
   init(_ content: LayoutNode, priority: Double? = nil, zIndex: Double? = nil, _ style: ViewStyle) {
     ownPriority = priority
     ownIndex = zIndex
-    super.init((priority == nil ? LayoutModifier.zIndex : .layoutPriority).rawValue, content, style)
+    super.init((priority == nil ? LayoutModifier.zIndex : .layoutPriority).rawValue, content: content, style: style)
   }
 
   override var priority: Double { ownPriority ?? content.priority }
@@ -217,7 +221,7 @@ final class MovedNode: WrappingNode {
   init(_ content: LayoutNode, to place: Point, isAbsolute: Bool, _ style: ViewStyle) {
     self.place = place
     self.isAbsolute = isAbsolute
-    super.init((isAbsolute ? LayoutModifier.position : .offset).rawValue, content, style)
+    super.init((isAbsolute ? LayoutModifier.position : .offset).rawValue, content: content, style: style)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
@@ -236,8 +240,10 @@ final class MovedNode: WrappingNode {
     isAbsolute ? super.baseline(guide, proposal) : content.baseline(guide, proposal)
   }
 
-  override func findOwnGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
-    isAbsolute ? super.findOwnGuide(guide, axis, proposal) : content.ownGuide(guide, axis, proposal)
+  override func findOwnGuide(_ guide: AlignmentGuide, axis: Axis, proposal: Proposal) -> Double? {
+    isAbsolute
+      ? super.findOwnGuide(guide, axis: axis, proposal: proposal)
+      : content.ownGuide(guide, axis: axis, proposal: proposal)
   }
 }
 
@@ -252,21 +258,21 @@ final class AlignedNode: WrappingNode {
   private let arguments: ArchivedArguments
 
   init(
-    _ modifier: ViewArchive.Modifier, _ content: LayoutNode, _ guide: AlignmentGuide, _ axis: Axis, value: Double?,
-    _ style: ViewStyle
+    _ modifier: ViewArchive.Modifier, content: LayoutNode, guide: AlignmentGuide, axis: Axis, value: Double?,
+    style: ViewStyle
   ) {
     self.guide = guide
     self.axis = axis
     self.value = value
     arguments = modifier.arguments
     isDefault = modifier.arguments[.isDefault] == true
-    super.init(LayoutModifier.alignmentGuide.rawValue, content, style)
+    super.init(LayoutModifier.alignmentGuide.rawValue, content: content, style: style)
     if !isDefault { context.hasOwnGuides = true }
   }
 
-  override func findOwnGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
+  override func findOwnGuide(_ guide: AlignmentGuide, axis: Axis, proposal: Proposal) -> Double? {
     if !isDefault, guide == self.guide, axis == self.axis, let value { return value }
-    return super.findOwnGuide(guide, axis, proposal)
+    return super.findOwnGuide(guide, axis: axis, proposal: proposal)
   }
 
   override func defaultGuide(_ guide: AlignmentGuide, _ axis: Axis) -> Double? {
@@ -276,7 +282,7 @@ final class AlignedNode: WrappingNode {
   }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
-    context.check(arguments, .in, content.size(proposal), name)
+    context.check(arguments, label: .in, size: content.size(proposal), name: name)
     if value == nil { context.note(.modifierNotLaidOut, "." + name) }
     return super.place(at: origin, proposal)
   }
@@ -289,13 +295,13 @@ final class ZStackNode: ViewNode {
   private let arguments: ArchivedArguments
 
   init(
-    _ view: ViewName, _ alignment: Alignment, _ children: [LayoutNode], arguments: ArchivedArguments = [:],
-    _ style: ViewStyle, _ context: LayoutContext
+    _ view: ViewName, alignment: Alignment, children: [LayoutNode], arguments: ArchivedArguments = [:],
+    style: ViewStyle, context: LayoutContext
   ) {
     self.alignment = alignment
     self.children = children
     self.arguments = arguments
-    super.init(view, style, context)
+    super.init(view, style: style, context: context)
   }
 
   /// The children with the highest priority: they alone determine the size.
@@ -313,7 +319,7 @@ final class ZStackNode: ViewNode {
 
   private func places(_ size: Size) -> [Point] {
     let proposal = Proposal(size)
-    func guides(_ axis: Axis) -> [Double] { children.map { $0.guide(alignment[axis], axis, proposal) } }
+    func guides(_ axis: Axis) -> [Double] { children.map { $0.guide(alignment[axis], axis: axis, proposal: proposal) } }
     let (columns, rows) = (guides(.horizontal), guides(.vertical))
     let most = children.map(\.priority).max() ?? 0
     let determining = children.indices.filter { children[$0].priority == most }
@@ -332,9 +338,9 @@ final class ZStackNode: ViewNode {
       })
   }
 
-  override func findOwnGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
+  override func findOwnGuide(_ guide: AlignmentGuide, axis: Axis, proposal: Proposal) -> Double? {
     let size = size(proposal)
-    let own = children.map { $0.ownGuide(guide, axis, Proposal(size)) }
+    let own = children.map { $0.ownGuide(guide, axis: axis, proposal: Proposal(size)) }
     guard own.contains(where: { $0 != nil }) else { return nil }
     return averageGuide(zip(own, places(size)).compactMap { own, place in own.map { $0 + place[axis] } })
   }
@@ -363,31 +369,32 @@ final class DecoratedNode: WrappingNode {
   private let arguments: ArchivedArguments
 
   init(
-    _ layer: LayerModifier, _ content: LayoutNode, _ layers: [LayoutNode], _ alignment: Alignment,
-    arguments: ArchivedArguments = [:], _ style: ViewStyle
+    _ layer: LayerModifier, content: LayoutNode, layers: [LayoutNode], alignment: Alignment,
+    arguments: ArchivedArguments = [:], style: ViewStyle
   ) {
     self.layer = layer
     self.layers = layers
     self.alignment = alignment
     self.arguments = arguments
-    super.init(layer.rawValue, content, style)
+    super.init(layer.rawValue, content: content, style: style)
   }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
-    var view = placed(.layer(layer), arguments, at: origin, size)
-    let own = super.place(at: origin, proposal)
+    var view = placed(.layer(layer), arguments: arguments, at: origin, size: size)
+    let ownViews = super.place(at: origin, proposal)
     let added = layers.flatMap { layer in
       func place(_ axis: Axis) -> Double {
-        content.guide(alignment[axis], axis, proposal) - layer.guide(alignment[axis], axis, Proposal(size))
+        content.guide(alignment[axis], axis: axis, proposal: proposal)
+          - layer.guide(alignment[axis], axis: axis, proposal: Proposal(size))
       }
       return layer.place(
         at: Point(x: origin.x + place(.horizontal), y: origin.y + place(.vertical)), Proposal(size))
     }
     switch layer {
-    case .background: view.children = added + own
-    case .overlay: view.children = own + added
-    case .mask, .clipShape, .containerShape: (view.children, view.mask) = (own, added)
+    case .background: view.children = added + ownViews
+    case .overlay: view.children = ownViews + added
+    case .mask, .clipShape, .containerShape: (view.children, view.mask) = (ownViews, added)
     }
     return [view]
   }
@@ -398,14 +405,14 @@ final class EffectNode: WrappingNode {
   private let kind: PlacedView.Kind
   private let arguments: ArchivedArguments
 
-  init(_ kind: PlacedView.Kind, _ modifier: ViewArchive.Modifier, _ content: LayoutNode, _ style: ViewStyle) {
+  init(_ kind: PlacedView.Kind, modifier: ViewArchive.Modifier, content: LayoutNode, style: ViewStyle) {
     self.kind = kind
     arguments = modifier.arguments
-    super.init(modifier.name.rawValue, content, style)
+    super.init(modifier.name.rawValue, content: content, style: style)
   }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
-    var view = placed(kind, arguments, at: origin, size(proposal))
+    var view = placed(kind, arguments: arguments, at: origin, size: size(proposal))
     view.children = super.place(at: origin, proposal)
     return [view]
   }
@@ -416,14 +423,14 @@ final class ContainerNode: WrappingNode {
   private let container: ViewName
   private let arguments: ArchivedArguments
 
-  init(_ view: ViewArchive, _ content: LayoutNode, _ style: ViewStyle) {
+  init(_ view: ViewArchive, content: LayoutNode, style: ViewStyle) {
     container = view.name
     arguments = view.arguments
-    super.init(view.name.rawValue, content, style)
+    super.init(view.name.rawValue, content: content, style: style)
   }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
-    var view = placed(.view(container), arguments, at: origin, size(proposal))
+    var view = placed(.view(container), arguments: arguments, at: origin, size: size(proposal))
     view.children = super.place(at: origin, proposal)
     return [view]
   }

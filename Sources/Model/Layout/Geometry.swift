@@ -268,13 +268,13 @@ struct Spacing: Equatable {
   /// The distance in points between a view and the next one in a stack.
   static func distance(from first: Spacing, to second: Spacing, along axis: Axis) -> Double {
     let (end, start) = (first[axis].end, second[axis].start)
-    var found: [Double] = []
+    var distances: [Double] = []
     if axis == .vertical {
-      if end.text != nil, let lower = start.text { found.append(lower.leading) }
-      if end.isPlain, let lower = start.text { found.append(lower.distance) }
-      if let upper = end.text, start.isPlain { found.append(upper.distance) }
+      if end.text != nil, let lower = start.text { distances.append(lower.leading) }
+      if end.isPlain, let lower = start.text { distances.append(lower.distance) }
+      if let upper = end.text, start.isPlain { distances.append(upper.distance) }
     }
-    if let distance = found.max() { return distance }
+    if let distance = distances.max() { return distance }
     return [end.fixed, start.fixed].compactMap { $0 }.max() ?? standard
   }
 

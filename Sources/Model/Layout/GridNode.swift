@@ -44,11 +44,11 @@ final class GridNode: CellsNode {
 
   /// - Parameter distances: between columns and between rows, in points; `nil`: what the cells prefer.
   init(
-    _ nodes: [LayoutNode], _ alignment: Alignment, distances: (columns: Double?, rows: Double?), _ style: ViewStyle,
-    _ context: LayoutContext
+    _ nodes: [LayoutNode], alignment: Alignment, distances: (columns: Double?, rows: Double?), style: ViewStyle,
+    context: LayoutContext
   ) {
     self.alignment = alignment
-    super.init(.container(.grid), style, context)
+    super.init(.container(.grid), style: style, context: context)
     fill(nodes)
     findGaps(distances.columns, distances.rows)
   }
@@ -87,14 +87,14 @@ final class GridNode: CellsNode {
 
   /// The columns and rows have the distances that stacks of their cells have.
   private func findGaps(_ columnGap: Double?, _ rowGap: Double?) {
-    var found = Array(repeating: -Double.infinity, count: max(0, columnAlignments.count - 1))
+    var foundGuides = Array(repeating: -Double.infinity, count: max(0, columnAlignments.count - 1))
     for row in rows {
       for (cell, next) in zip(row, row.dropFirst()) {
         let distance = Spacing.distance(from: cell.node.spacing, to: next.node.spacing, along: .horizontal)
-        found[next.column - 1] = max(found[next.column - 1], distance)
+        foundGuides[next.column - 1] = max(foundGuides[next.column - 1], distance)
       }
     }
-    columnGaps = found.map { columnGap ?? ($0.isFinite ? $0 : Spacing.standard) }
+    columnGaps = foundGuides.map { columnGap ?? ($0.isFinite ? $0 : Spacing.standard) }
     let spacings = rows.map { row in
       row.dropFirst().reduce(into: row.first?.node.spacing ?? .zero) { $0.formUnion($1.node.spacing) }
     }
@@ -126,17 +126,18 @@ final class GridNode: CellsNode {
     for cell in rows.joined() where cell.isSized(.horizontal) {
       if cell.span == 1 { columns[cell.column].append(cell) } else { wide.append(cell) }
     }
-    var widths = lengths(proposal.width, columnGaps, columns) { column, width in
+    var widths = lengths(proposal.width, gaps: columnGaps, tracks: columns) { column, width in
       columns[column].reduce(0) { max($0, $1.node.size(Proposal(width: width, height: proposal.height)).width) }
     }
     for cell in wide.sorted(by: { $0.span == $1.span ? $0.row < $1.row : $0.span < $1.span }) {
-      let own = length(of: cell, widths)
+      let ownLength = length(of: cell, widths)
       var offer: Double?
       if let width = proposal.width {
         let left = width - widths.reduce(columnGaps.reduce(0, +), +)
-        offer = own + (left > 0 ? left : 0)
+        offer = ownLength + (left > 0 ? left : 0)
       }
-      let lacking = (cell.node.size(Proposal(width: offer, height: proposal.height)).width - own) / Double(cell.span)
+      let lacking =
+        (cell.node.size(Proposal(width: offer, height: proposal.height)).width - ownLength) / Double(cell.span)
       if lacking > 0 { for column in cell.column..<(cell.column + cell.span) { widths[column] += lacking } }
     }
     return widths
@@ -144,14 +145,14 @@ final class GridNode: CellsNode {
 
   private func heights(_ proposal: Proposal, _ widths: [Double]) -> [Double] {
     let sized = rows.map { row in row.filter { $0.isSized(.vertical) } }
-    return lengths(proposal.height, rowGaps, sized) { row, height in
+    return lengths(proposal.height, gaps: rowGaps, tracks: sized) { row, height in
       var (above, below, most) = (0.0, 0.0, 0.0)
       for cell in sized[row] {
         let proposal = Proposal(width: length(of: cell, widths), height: height)
         let own = cell.node.size(proposal).height
         most = max(most, own)
         guard rowAlignments[row].isBaseline, cell.traits.anchor == nil else { continue }
-        let guide = cell.node.guide(rowAlignments[row], .vertical, proposal)
+        let guide = cell.node.guide(rowAlignments[row], axis: .vertical, proposal: proposal)
         if guide.isFinite { (above, below) = (max(above, guide), max(below, own - guide)) }
       }
       return max(most, above + below)
@@ -170,7 +171,7 @@ final class GridNode: CellsNode {
   ///   - length: what is proposed; `nil`: each has its ideal length.
   ///   - measure: the length of a column or row for a proposal to its cells.
   private func lengths(
-    _ length: Double?, _ gaps: [Double], _ tracks: [[Cell]], _ measure: (Int, Double?) -> Double
+    _ length: Double?, gaps: [Double], tracks: [[Cell]], measure: (Int, Double?) -> Double
   ) -> [Double] {
     guard let length else { return tracks.indices.map { measure($0, nil) } }
     let rest = length - gaps.reduce(0, +)
@@ -180,12 +181,12 @@ final class GridNode: CellsNode {
         priority: tracks[index].map(\.node.priority).max() ?? 0, least: measure(index, 0),
         most: measure(index, .infinity))
     }
-    return divided(rest, described, measure)
+    return divided(rest, tracks: described, measure: measure)
   }
 
   /// Divides a length: first those with only one length, then by priority, then the narrow ones. Each is offered an equal
   /// share of what is left after the least lengths of those with a lower priority.
-  private func divided(_ length: Double, _ tracks: [Track], _ measure: (Int, Double?) -> Double) -> [Double] {
+  private func divided(_ length: Double, tracks: [Track], measure: (Int, Double?) -> Double) -> [Double] {
     var result = Array(repeating: 0.0, count: tracks.count)
     var rest = length
     let fixed = tracks.indices.filter { tracks[$0].most <= tracks[$0].least }
@@ -220,15 +221,17 @@ final class GridNode: CellsNode {
 
   /// The cells with their places from the grid's corner, and the proposals that gave them their sizes.
   override func cells(_ proposal: Proposal) -> [PlacedCell] {
-    let found = arranged(proposal)
-    let (columns, lines) = (Self.starts(found.widths, columnGaps), Self.starts(found.heights, rowGaps))
+    let foundArrangement = arranged(proposal)
+    let (columns, lines) = (
+      Self.starts(foundArrangement.widths, columnGaps), Self.starts(foundArrangement.heights, rowGaps)
+    )
     var places: [PlacedCell] = []
     for (index, row) in rows.enumerated() {
-      let height = found.heights[index]
-      let proposals = row.map { Proposal(width: length(of: $0, found.widths), height: height) }
+      let height = foundArrangement.heights[index]
+      let proposals = row.map { Proposal(width: length(of: $0, foundArrangement.widths), height: height) }
       let guide = rowAlignments[index]
       let baselines = zip(row, proposals).filter { $0.0.traits.anchor == nil && $0.0.isSized(.vertical) }
-        .map { $0.0.node.guide(guide, .vertical, $0.1) }
+        .map { $0.0.node.guide(guide, axis: .vertical, proposal: $0.1) }
       let common = guide.isBaseline ? baselines.max() ?? 0 : guide.standard(in: height)
       for (cell, proposal) in zip(row, proposals) {
         let (size, width) = (cell.node.size(proposal), proposal.width ?? 0)
@@ -238,8 +241,8 @@ final class GridNode: CellsNode {
           place.y += (height - size.height) * anchor.y
         } else {
           let own = cell.isWhole ? alignment.horizontal : columnAlignments[cell.column]
-          place.x += own.standard(in: width) - cell.node.guide(own, .horizontal, proposal)
-          place.y += common - cell.node.guide(guide, .vertical, proposal)
+          place.x += own.standard(in: width) - cell.node.guide(own, axis: .horizontal, proposal: proposal)
+          place.y += common - cell.node.guide(guide, axis: .vertical, proposal: proposal)
         }
         if !place.x.isFinite { place.x = 0 }
         if !place.y.isFinite { place.y = 0 }
@@ -303,14 +306,14 @@ struct GridTraits {
 
 /// `gridCellColumns` and similar modifiers, and the row that contains a view. Outside of a grid they have no effect.
 final class GridCellNode: WrappingNode {
-  private let own: GridTraits
+  private let ownTraits: GridTraits
 
-  init(_ name: String, _ content: LayoutNode, _ traits: GridTraits, _ style: ViewStyle) {
-    own = traits
-    super.init(name, content, style)
+  init(_ name: String, content: LayoutNode, traits: GridTraits, style: ViewStyle) {
+    ownTraits = traits
+    super.init(name, content: content, style: style)
   }
 
-  override var gridTraits: GridTraits { content.gridTraits.replaced(by: own) }
+  override var gridTraits: GridTraits { content.gridTraits.replaced(by: ownTraits) }
 }
 
 extension Arguments {
@@ -332,8 +335,9 @@ extension LayoutBuilder {
   func grid(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> LayoutNode {
     let arguments = Arguments(of: view, context)
     return GridNode(
-      nodes(of: view.children, style, axis: nil, depth: depth), arguments.alignment,
-      distances: (arguments.number(.horizontalSpacing), arguments.number(.verticalSpacing)), style, context)
+      nodes(of: view.children, style, axis: nil, depth: depth), alignment: arguments.alignment,
+      distances: (arguments.number(.horizontalSpacing), arguments.number(.verticalSpacing)), style: style,
+      context: context)
   }
 
   /// The cells of a `GridRow`, which is a group outside of a grid.
@@ -342,7 +346,7 @@ extension LayoutBuilder {
     if view.arguments[.alignment] != nil { alignment = Arguments(of: view, context).alignment.vertical }
     let row = GridRowIdentity(alignment: alignment)
     return nodes(of: view.children, style, axis: nil, depth: depth)
-      .map { GridCellNode(view.name.rawValue, $0, GridTraits(row: row), style) }
+      .map { GridCellNode(view.name.rawValue, content: $0, traits: GridTraits(row: row), style: style) }
   }
 
   /// The columns of a cell; `nil`, with a notice, for a count that a grid does not have.
@@ -383,13 +387,13 @@ class CellsNode: ViewNode {
   override final func baseline(_ guide: AlignmentGuide, _ proposal: Proposal) -> Double? {
     let question = BaselineQuestion(guide: guide, proposal: proposal)
     if let known = baselines[question] { return known }
-    var found: Double?
+    var foundGuide: Double?
     if context.mayMeasure(name) {
-      found = guide.combined(
+      foundGuide = guide.combined(
         cells(proposal).compactMap { cell in cell.node.baseline(guide, cell.proposal).map { $0 + cell.place.y } })
     }
-    baselines.updateValue(found, forKey: question)
-    return found
+    baselines.updateValue(foundGuide, forKey: question)
+    return foundGuide
   }
 
   override final func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
@@ -416,7 +420,7 @@ struct LazyGridTrack {
 
   var isFixed: Bool { if case .fixed = length { true } else { false } }
 
-  init(_ value: ArchivedValue, _ name: String, _ context: LayoutContext) {
+  init(_ value: ArchivedValue, name: String, context: LayoutContext) {
     guard case .record(let parts) = value else { return }
     /// A length that SwiftUI accepts.
     func accepted(_ value: ArchivedValue?, _ usual: Double) -> Double {
@@ -485,15 +489,15 @@ final class LazyGridNode: CellsNode {
   ///   - alignment: of the lanes in the width of the grid.
   ///   - distance: between the lines, in points.
   init(
-    _ view: ViewName, along axis: Axis, _ tracks: [LazyGridTrack], _ alignment: AlignmentGuide, distance: Double?,
-    _ children: [LayoutNode], _ style: ViewStyle, _ context: LayoutContext
+    _ view: ViewName, along axis: Axis, tracks: [LazyGridTrack], alignment: AlignmentGuide, distance: Double?,
+    children: [LayoutNode], style: ViewStyle, context: LayoutContext
   ) {
     self.axis = axis
     self.tracks = tracks
     self.alignment = alignment
     self.children = children
     gap = distance ?? Spacing.standard
-    super.init(view, style, context)
+    super.init(view, style: style, context: context)
   }
 
   // MARK: Sizes
@@ -514,18 +518,18 @@ final class LazyGridNode: CellsNode {
   }
 
   private func arrangement(across length: Double?) -> Arrangement {
-    var found = Arrangement(lanes: lanes(in: length), lines: [])
-    found.across = found.lanes.last.map { $0.start + $0.length } ?? 0
-    guard !found.lanes.isEmpty else { return found }
-    for first in stride(from: 0, to: children.count, by: found.lanes.count) {
-      let cells = zip(children[first...], found.lanes)
-      found.lines.append(
+    var foundArrangement = Arrangement(lanes: lanes(in: length), lines: [])
+    foundArrangement.across = foundArrangement.lanes.last.map { $0.start + $0.length } ?? 0
+    guard !foundArrangement.lanes.isEmpty else { return foundArrangement }
+    for first in stride(from: 0, to: children.count, by: foundArrangement.lanes.count) {
+      let cells = zip(children[first...], foundArrangement.lanes)
+      foundArrangement.lines.append(
         cells.reduce(0) { most, cell in
           max(most, cell.0.size(Proposal(nil, along: axis, across: cell.1.length))[axis])
         })
     }
-    found.along = found.lines.reduce(gap * Double(max(0, found.lines.count - 1)), +)
-    return found
+    foundArrangement.along = foundArrangement.lines.reduce(gap * Double(max(0, foundArrangement.lines.count - 1)), +)
+    return foundArrangement
   }
 
   /// The proposal less the gaps and the fixed lengths is divided among the other items, in their order: each gets an equal
@@ -576,24 +580,25 @@ final class LazyGridNode: CellsNode {
   /// The cells for the size that the grid has: a second pass begins with the width that the first one found.
   override func cells(_ proposal: Proposal) -> [PlacedCell] {
     let across = size(proposal)[axis.other]
-    let found = arrangement(across: across)
-    guard !found.lanes.isEmpty else { return [] }
-    let inset = alignment.standard(in: across) - alignment.standard(in: found.across)
+    let foundArrangement = arrangement(across: across)
+    guard !foundArrangement.lanes.isEmpty else { return [] }
+    let inset = alignment.standard(in: across) - alignment.standard(in: foundArrangement.across)
     var (cells, line) = ([PlacedCell](), 0.0)
-    for (row, first) in stride(from: 0, to: children.count, by: found.lanes.count).enumerated() {
-      for (child, lane) in zip(children[first...], found.lanes) {
+    for (row, first) in stride(from: 0, to: children.count, by: foundArrangement.lanes.count).enumerated() {
+      for (child, lane) in zip(children[first...], foundArrangement.lanes) {
         let proposal = Proposal(nil, along: axis, across: lane.length)
-        func offset(_ own: Axis, _ length: Double) -> Double {
-          lane.alignment[own].standard(in: length) - child.guide(lane.alignment[own], own, proposal)
+        func offset(_ ownAxis: Axis, _ length: Double) -> Double {
+          lane.alignment[ownAxis].standard(in: length)
+            - child.guide(lane.alignment[ownAxis], axis: ownAxis, proposal: proposal)
         }
         var place = Point(x: 0, y: 0)
         place[axis.other] = inset + lane.start + offset(axis.other, lane.length)
-        place[axis] = line + offset(axis, found.lines[row])
+        place[axis] = line + offset(axis, foundArrangement.lines[row])
         if !place.x.isFinite { place.x = 0 }
         if !place.y.isFinite { place.y = 0 }
         cells.append((child, place, proposal))
       }
-      line += found.lines[row] + gap
+      line += foundArrangement.lines[row] + gap
     }
     return cells
   }
@@ -605,10 +610,13 @@ extension LayoutBuilder {
     let arguments = Arguments(of: view, context)
     var tracks: [LazyGridTrack] = []
     if case .list(let values) = view.arguments[axis == .vertical ? .columns : .rows] {
-      tracks = values.prefix(LazyGridNode.mostLanes).map { LazyGridTrack($0, view.name.rawValue, context) }
+      tracks = values.prefix(LazyGridNode.mostLanes).map {
+        LazyGridTrack($0, name: view.name.rawValue, context: context)
+      }
     }
     return LazyGridNode(
-      view.name, along: axis, tracks, arguments.alignment[axis.other], distance: arguments.number(.spacing),
-      nodes(of: view.children, style, axis: nil, depth: depth), style, context)
+      view.name, along: axis, tracks: tracks, alignment: arguments.alignment[axis.other],
+      distance: arguments.number(.spacing),
+      children: nodes(of: view.children, style, axis: nil, depth: depth), style: style, context: context)
   }
 }

@@ -40,7 +40,7 @@ struct LayoutBuilder {
     }
     var nodes = content(of: view, operations, style, axis: axis, depth: depth)
     for (modifier, style) in modifiers {
-      nodes = nodes.map { wrap($0, modifier, style, depth: depth) }
+      nodes = nodes.map { wrap($0, modifier: modifier, style: style, depth: depth) }
     }
     return nodes
   }
@@ -51,26 +51,28 @@ struct LayoutBuilder {
   }
 
   /// One node for a list; `nil` for an empty list.
-  func joined(_ nodes: [LayoutNode], _ join: Join, _ style: ViewStyle) -> LayoutNode? {
+  func joined(_ nodes: [LayoutNode], join: Join, style: ViewStyle) -> LayoutNode? {
     if nodes.count <= 1 { return nodes.first }
     switch join {
     case .stack(let axis):
       return StackNode(
-        .container(axis == .vertical ? .vStack : .hStack), along: axis, .center, distance: nil, nodes, style, context)
-    case .layers(let alignment): return ZStackNode(.container(.zStack), alignment, nodes, style, context)
+        .container(axis == .vertical ? .vStack : .hStack), along: axis, alignment: .center, distance: nil, nodes: nodes,
+        style: style, context: context)
+    case .layers(let alignment):
+      return ZStackNode(.container(.zStack), alignment: alignment, children: nodes, style: style, context: context)
     }
   }
 
   // MARK: Modifiers
 
   private func wrap(
-    _ node: LayoutNode, _ modifier: ViewArchive.Modifier, _ style: ViewStyle, depth: Int
+    _ node: LayoutNode, modifier: ViewArchive.Modifier, style: ViewStyle, depth: Int
   ) -> LayoutNode {
     switch modifier.name {
-    case .layout(let name): return placed(node, name, modifier, style, depth: depth)
-    case .layer(let name): return layered(node, name, modifier, style, depth: depth)
-    case .effect(let name): return EffectNode(.effect(name), modifier, node, style)
-    case .color(let name): return EffectNode(.color(name), modifier, node, style)
+    case .layout(let name): return placed(node, name: name, modifier: modifier, style: style, depth: depth)
+    case .layer(let name): return layered(node, name: name, modifier: modifier, style: style, depth: depth)
+    case .effect(let name): return EffectNode(.effect(name), modifier: modifier, content: node, style: style)
+    case .color(let name): return EffectNode(.color(name), modifier: modifier, content: node, style: style)
     case .chart, .undrawn, .unknown:
       context.note(.modifierNotLaidOut, "." + modifier.name.rawValue)
       return node
@@ -80,24 +82,24 @@ struct LayoutBuilder {
   }
 
   private func placed(
-    _ node: LayoutNode, _ name: LayoutModifier, _ modifier: ViewArchive.Modifier, _ style: ViewStyle, depth: Int
+    _ node: LayoutNode, name: LayoutModifier, modifier: ViewArchive.Modifier, style: ViewStyle, depth: Int
   ) -> LayoutNode {
     let arguments = Arguments(of: modifier, context)
     func cell(_ traits: GridTraits?) -> LayoutNode {
-      traits.map { GridCellNode(name.rawValue, node, $0, style) } ?? node
+      traits.map { GridCellNode(name.rawValue, content: node, traits: $0, style: style) } ?? node
     }
     switch name {
     case .padding, .safeAreaPadding:
-      return arguments.insets.map { PaddingNode(node, $0, style) } ?? node
+      return arguments.insets.map { PaddingNode(node, insets: $0, style: style) } ?? node
     // The margins of the system; the author's apply to views that scroll.
     case .contentMargins:
-      return modifier.arguments[.top] == nil ? node : PaddingNode(node, arguments.edges, style)
-    case .frame: return framed(node, arguments, style)
+      return modifier.arguments[.top] == nil ? node : PaddingNode(node, insets: arguments.edges, style: style)
+    case .frame: return framed(node, arguments: arguments, style: style)
     case .fixedSize:
       let axes: [Axis?] = [
         arguments.isFalse(.horizontal) ? nil : .horizontal, arguments.isFalse(.vertical) ? nil : .vertical,
       ]
-      return FixedSizeNode(node, Set(axes.compactMap { $0 }), style)
+      return FixedSizeNode(node, axes: Set(axes.compactMap { $0 }), style: style)
     case .aspectRatio, .scaledToFit, .scaledToFill:
       var ratio = arguments.number(.ratio)
       if let own = ratio, own <= 0 { ratio = nil }
@@ -112,7 +114,7 @@ struct LayoutBuilder {
     case .offset, .position:
       let place = Point(x: arguments.number(.x) ?? 0, y: arguments.number(.y) ?? 0)
       return MovedNode(node, to: place, isAbsolute: name == .position, style)
-    case .alignmentGuide: return aligned(node, modifier, arguments, style)
+    case .alignmentGuide: return aligned(node, modifier: modifier, arguments: arguments, style: style)
     case .containerBackground:
       if modifier.arguments[.placement] == "widget" {
         context.background += layers(of: modifier, arguments.alignment, style, depth: depth)
@@ -122,30 +124,34 @@ struct LayoutBuilder {
   }
 
   private func aligned(
-    _ node: LayoutNode, _ modifier: ViewArchive.Modifier, _ arguments: Arguments, _ style: ViewStyle
+    _ node: LayoutNode, modifier: ViewArchive.Modifier, arguments: Arguments, style: ViewStyle
   ) -> LayoutNode {
     let guide = AlignmentGuide(named: arguments.string(.guide) ?? "")
     let axis: Axis = arguments.string(.axis) == "vertical" ? .vertical : .horizontal
-    return AlignedNode(modifier, node, guide, axis, value: arguments.number(.value), style)
+    return AlignedNode(
+      modifier, content: node, guide: guide, axis: axis, value: arguments.number(.value), style: style)
   }
 
-  private func framed(_ node: LayoutNode, _ arguments: Arguments, _ style: ViewStyle) -> LayoutNode {
+  private func framed(_ node: LayoutNode, arguments: Arguments, style: ViewStyle) -> LayoutNode {
     let (width, height) = (arguments.length(.width), arguments.length(.height))
     if width != nil || height != nil {
-      return FrameNode(node, width: width, height: height, arguments.alignment, style)
+      return FrameNode(node, width: width, height: height, alignment: arguments.alignment, style: style)
     }
     return FlexibleFrameNode(
       node, width: arguments.limits(least: .minWidth, ideal: .idealWidth, most: .maxWidth),
-      height: arguments.limits(least: .minHeight, ideal: .idealHeight, most: .maxHeight), arguments.alignment, style)
+      height: arguments.limits(least: .minHeight, ideal: .idealHeight, most: .maxHeight),
+      alignment: arguments.alignment,
+      style: style)
   }
 
   private func layered(
-    _ node: LayoutNode, _ name: LayerModifier, _ modifier: ViewArchive.Modifier, _ style: ViewStyle, depth: Int
+    _ node: LayoutNode, name: LayerModifier, modifier: ViewArchive.Modifier, style: ViewStyle, depth: Int
   ) -> LayoutNode {
     let alignment = Arguments(of: modifier, context).alignment
     return DecoratedNode(
-      name, node, layers(of: modifier, alignment, style, depth: depth), alignment, arguments: modifier.arguments,
-      style)
+      name, content: node, layers: layers(of: modifier, alignment, style, depth: depth), alignment: alignment,
+      arguments: modifier.arguments,
+      style: style)
   }
 
   /// The views of a modifier; a style fills the given shape, or a rectangle.
@@ -154,7 +160,7 @@ struct LayoutBuilder {
   ) -> [LayoutNode] {
     guard let fill = modifier.arguments[.style] else {
       return joined(
-        nodes(of: modifier.views, style, axis: nil, depth: depth), .layers(alignment), style
+        nodes(of: modifier.views, style, axis: nil, depth: depth), join: .layers(alignment), style: style
       ).map { [$0] } ?? []
     }
     var shape = modifier.views.first ?? ViewArchive(.shape(.rectangle))
@@ -173,17 +179,17 @@ extension LayoutBuilder {
     switch view.name {
     case .leaf(.emptyView): return []
     case .leaf(.text): return [text(view, style)]
-    case .leaf(.image): return [ImageNode(view, operations: operations, style, context)]
+    case .leaf(.image): return [ImageNode(view, operations: operations, style: style, context: context)]
     case .leaf(.spacer):
       return [SpacerNode(least: Arguments(of: view, context).number(.minLength), along: axis, style, context)]
     case .leaf(.divider): return [DividerNode(across: axis ?? .vertical, style, context)]
     case .leaf(.unsupportedView):
       context.note(.viewNotLaidOut, view.arguments[.view]?.string ?? view.name.rawValue)
       return []
-    case .shape, .fill: return [FillingNode(view, operations: operations, style, context)]
+    case .shape, .fill: return [FillingNode(view, operations: operations, style: style, context: context)]
     case .container(let name): return content(of: view, name, style, axis: axis, depth: depth)
     case .control(let name): return content(of: view, name, style, depth: depth)
-    case .chart(.chart): return chart(view, operations, style, depth: depth)
+    case .chart(.chart): return chart(view, operations: operations, style: style, depth: depth)
     case .chart(.chartPlotContent) where plot != nil: return plot.map { [$0] } ?? []
     case .chart(.chartPlotContent), .chart(.axisMarks), .chart(.axisMark), .mark, .unknown:
       context.note(.viewNotLaidOut, view.name.rawValue)
@@ -197,28 +203,31 @@ extension LayoutBuilder {
     func children(_ axis: Axis? = nil) -> [LayoutNode] { nodes(of: view.children, style, axis: axis, depth: depth) }
     switch name {
     case .group, .section: return children(axis)
-    case .hStack, .lazyHStack: return [stack(view, .horizontal, style, depth)]
-    case .vStack, .lazyVStack, .contentUnavailableView: return [stack(view, .vertical, style, depth)]
+    case .hStack, .lazyHStack: return [stack(view, axis: .horizontal, style: style, depth: depth)]
+    case .vStack, .lazyVStack, .contentUnavailableView:
+      return [stack(view, axis: .vertical, style: style, depth: depth)]
     case .zStack:
       let views = children()
       return [
         ZStackNode(
-          view.name, Arguments(of: view, context).layerAlignment, views, arguments: view.arguments, style, context)
+          view.name, alignment: Arguments(of: view, context).layerAlignment, children: views, arguments: view.arguments,
+          style: style, context: context)
       ]
     case .grid: return [grid(view, style, depth: depth)]
     case .gridRow: return gridRow(view, style, depth: depth)
     case .lazyVGrid: return [lazyGrid(view, along: .vertical, style, depth: depth)]
     case .lazyHGrid: return [lazyGrid(view, along: .horizontal, style, depth: depth)]
     case .geometryReader:
-      let content = ZStackNode(.container(.zStack), .topLeading, children(), style, context)
-      return [GeometryReaderNode(view, content, style)]
-    case .canvas: return [CanvasNode(view, children(), style, context)]
+      let content = ZStackNode(
+        .container(.zStack), alignment: .topLeading, children: children(), style: style, context: context)
+      return [GeometryReaderNode(view, content: content, style: style)]
+    case .canvas: return [CanvasNode(view, layers: children(), style: style, context: context)]
     case .canvasItem:
-      return joined(children(), .layers(.center), style).map {
-        [CanvasItemNode($0, Arguments(of: view, context), style)]
+      return joined(children(), join: .layers(.center), style: style).map {
+        [CanvasItemNode($0, arguments: Arguments(of: view, context), style: style)]
       } ?? []
     case .viewThatFits:
-      return [FittingNode(Arguments(of: view, context).axes, children(axis), style, context)]
+      return [FittingNode(Arguments(of: view, context).axes, children: children(axis), style: style, context: context)]
     }
   }
 
@@ -226,7 +235,7 @@ extension LayoutBuilder {
     switch name {
     case .label: label(view, style, depth: depth)
     case .labeledContent: labeled(view, style, depth: depth)
-    case .link, .toggleState: contained(view, view.children, style, depth: depth)
+    case .link, .toggleState: contained(view, children: view.children, style: style, depth: depth)
     case .button: button(view, style, depth: depth)
     case .toggle: toggle(view, style, depth: depth)
     case .gauge: gauge(view, style, depth: depth)
@@ -234,18 +243,19 @@ extension LayoutBuilder {
     }
   }
 
-  private func stack(_ view: ViewArchive, _ axis: Axis, _ style: ViewStyle, _ depth: Int) -> LayoutNode {
+  private func stack(_ view: ViewArchive, axis: Axis, style: ViewStyle, depth: Int) -> LayoutNode {
     let arguments = Arguments(of: view, context)
     return StackNode(
-      view.name, along: axis, arguments.guide(across: axis.other), distance: arguments.number(.spacing),
-      nodes(of: view.children, style, axis: axis, depth: depth), arguments: view.arguments, style, context)
+      view.name, along: axis, alignment: arguments.guide(across: axis.other), distance: arguments.number(.spacing),
+      nodes: nodes(of: view.children, style, axis: axis, depth: depth), arguments: view.arguments, style: style,
+      context: context)
   }
 
   // MARK: Texts
 
   private func text(_ view: ViewArchive, _ style: ViewStyle) -> LayoutNode {
     var runs: [TextRun] = []
-    collect(view, style, &runs, depth: 0)
+    collect(view, style: style, runs: &runs, depth: 0)
     var left = context.limits.characters
     for index in runs.indices {
       let count = runs[index].text.count
@@ -256,11 +266,11 @@ extension LayoutBuilder {
       left = max(0, left - count)
     }
     for run in runs { if let custom = run.style.resolvedFont.custom { context.note(.fontNotAvailable, custom) } }
-    return TextNode(view.arguments.without(.text), runs, style, context)
+    return TextNode(view.arguments.without(.text), runs: runs, style: style, context: context)
   }
 
   /// The runs of a text; those of a sum of texts have their own styles.
-  private func collect(_ view: ViewArchive, _ style: ViewStyle, _ runs: inout [TextRun], depth: Int) {
+  private func collect(_ view: ViewArchive, style: ViewStyle, runs: inout [TextRun], depth: Int) {
     guard depth < context.limits.depth else { return context.note(.tooDeep, view.name.rawValue) }
     if view.name == .leaf(.image) {
       runs.append(TextRun(text: "", style: style, image: view.arguments))
@@ -271,15 +281,15 @@ extension LayoutBuilder {
     if style.textCase == "lowercase" { words = words.lowercased() }
     if !words.isEmpty { runs.append(TextRun(text: words, style: style)) }
     for child in view.children {
-      var own = style
+      var ownStyle = style
       for modifier in child.modifiers.reversed() {
         if case .style(let name) = modifier.name {
-          own.apply(name, modifier.arguments)
+          ownStyle.apply(name, modifier.arguments)
         } else {
           context.note(.modifierNotLaidOut, "." + modifier.name.rawValue)
         }
       }
-      collect(child, own, &runs, depth: depth + 1)
+      collect(child, style: ownStyle, runs: &runs, depth: depth + 1)
     }
   }
 }
@@ -290,23 +300,24 @@ extension LayoutBuilder {
   /// The views of a control by the label to which each belongs. The archive names the labels where they are not the
   /// first ones in order, with one view each.
   func labels(of view: ViewArchive, _ names: [String]) -> [String: [ViewArchive]] {
-    var found: [String: [ViewArchive]] = [:]
-    var given: [String?] = []
+    var foundViews: [String: [ViewArchive]] = [:]
+    var givenNames: [String?] = []
     if case .list(let list) = view.arguments[.labels], list.count == view.children.count {
-      given = list.map(\.string)
+      givenNames = list.map(\.string)
     }
     for (index, child) in view.children.enumerated() {
-      let name = given.indices.contains(index) ? given[index] : names[min(index, names.count - 1)]
-      found[name ?? names[0], default: []].append(child)
+      let name = givenNames.indices.contains(index) ? givenNames[index] : names[min(index, names.count - 1)]
+      foundViews[name ?? names[0], default: []].append(child)
     }
-    return found
+    return foundViews
   }
 
   /// A view that contains views in a row, and has their size.
-  private func contained(_ view: ViewArchive, _ children: [ViewArchive], _ style: ViewStyle, depth: Int) -> [LayoutNode]
-  {
+  private func contained(_ view: ViewArchive, children: [ViewArchive], style: ViewStyle, depth: Int) -> [LayoutNode] {
     let nodes = nodes(of: children, style, axis: .horizontal, depth: depth)
-    return joined(nodes, .stack(.horizontal), style).map { [ContainerNode(view, $0, style)] } ?? []
+    return joined(nodes, join: .stack(.horizontal), style: style).map {
+      [ContainerNode(view, content: $0, style: style)]
+    } ?? []
   }
 
   /// `Label`: the icon before the title. With a style of the author it has the views of that style.
@@ -320,7 +331,9 @@ extension LayoutBuilder {
     let title = name == "iconOnly" ? [] : labels["title"] ?? []
     let nodes = nodes(of: icon + title, style, axis: .horizontal, depth: depth)
     return [
-      StackNode(view.name, along: .horizontal, .firstTextBaseline, distance: nil, nodes, style, context)
+      StackNode(
+        view.name, along: .horizontal, alignment: .firstTextBaseline, distance: nil, nodes: nodes, style: style,
+        context: context)
     ]
   }
 
@@ -328,7 +341,11 @@ extension LayoutBuilder {
   private func labeled(_ view: ViewArchive, _ style: ViewStyle, depth: Int) -> [LayoutNode] {
     var nodes = nodes(of: view.children, style, axis: .horizontal, depth: depth)
     nodes.insert(SpacerNode(least: nil, along: .horizontal, style, context), at: min(1, nodes.count))
-    return [StackNode(view.name, along: .horizontal, .firstTextBaseline, distance: nil, nodes, style, context)]
+    return [
+      StackNode(
+        view.name, along: .horizontal, alignment: .firstTextBaseline, distance: nil, nodes: nodes, style: style,
+        context: context)
+    ]
   }
 
   // MARK: Buttons
@@ -340,14 +357,14 @@ extension LayoutBuilder {
     case "automatic", "bordered": look = .bordered
     case "borderedProminent": look = .prominent
     case "borderless": look = .borderless
-    default: return contained(view, view.children, style, depth: depth)
+    default: return contained(view, children: view.children, style: style, depth: depth)
     }
     if view.arguments[.role] == "destructive" { look.tint = "red" }
-    return button(view, view.children, look, style, depth: depth)
+    return button(view, children: view.children, look: look, style: style, depth: depth)
   }
 
   private func button(
-    _ view: ViewArchive, _ children: [ViewArchive], _ look: ButtonLook, _ style: ViewStyle, depth: Int
+    _ view: ViewArchive, children: [ViewArchive], look: ButtonLook, style: ViewStyle, depth: Int
   ) -> [LayoutNode] {
     let metrics = ButtonMetrics(style.controlStyles[.controlSize] ?? "regular")
     var inner = style
@@ -358,15 +375,21 @@ extension LayoutBuilder {
     }
     if style.font == nil, let font = metrics.font { inner.font = .string(font) }
     let nodes = nodes(of: children, inner, axis: .horizontal, depth: depth)
-    guard let label = joined(nodes, .stack(.horizontal), inner) else { return [] }
-    guard look.hasShape else { return [ContainerNode(view, label, style)] }
-    var content: LayoutNode = PaddingNode(label, metrics.insets, style)
+    guard let label = joined(nodes, join: .stack(.horizontal), style: inner) else { return [] }
+    guard look.hasShape else { return [ContainerNode(view, content: label, style: style)] }
+    var content: LayoutNode = PaddingNode(label, insets: metrics.insets, style: style)
     let border = style.controlStyles[.buttonBorderShape] ?? "automatic"
-    if border == "circle" { content = SquareNode(PaddingNode(label, Insets(metrics.insets.top), style), style) }
+    if border == "circle" {
+      content = SquareNode(PaddingNode(label, insets: Insets(metrics.insets.top), style: style), style)
+    }
     let shape = FillingNode(
       metrics.shape(border, isFilled: look.isFilled),
-      operations: [ViewArchive.Modifier(.shape(.fill), [.style: look.fill(style)])], style, context)
-    return [ContainerNode(view, DecoratedNode(.background, content, [shape], .center, style), style)]
+      operations: [ViewArchive.Modifier(.shape(.fill), [.style: look.fill(style)])], style: style, context: context)
+    return [
+      ContainerNode(
+        view, content: DecoratedNode(.background, content: content, layers: [shape], alignment: .center, style: style),
+        style: style)
+    ]
   }
 
   // MARK: Toggles
@@ -386,10 +409,13 @@ extension LayoutBuilder {
       var nodes = nodes(of: children, style, axis: .horizontal, depth: depth)
       if !nodes.isEmpty { nodes.append(SpacerNode(least: nil, along: .horizontal, style, context)) }
       nodes.append(SwitchNode(isOn: isOn, style, context))
-      let row = StackNode(.container(.hStack), along: .horizontal, .center, distance: nil, nodes, style, context)
-      return [ContainerNode(view, row, style)]
-    case "button": return button(view, children, isOn ? .prominent : .invisible, style, depth: depth)
-    default: return contained(view, children, style, depth: depth)
+      let row = StackNode(
+        .container(.hStack), along: .horizontal, alignment: .center, distance: nil, nodes: nodes, style: style,
+        context: context)
+      return [ContainerNode(view, content: row, style: style)]
+    case "button":
+      return button(view, children: children, look: isOn ? .prominent : .invisible, style: style, depth: depth)
+    default: return contained(view, children: children, style: style, depth: depth)
     }
   }
 }
@@ -470,7 +496,7 @@ extension LayoutBuilder {
     let labels = labels(of: view, ["label", "currentValueLabel", "minimumValueLabel", "maximumValueLabel"])
     func node(_ name: String, _ style: ViewStyle) -> LayoutNode? {
       joined(
-        nodes(of: labels[name] ?? [], style, axis: .horizontal, depth: depth), .stack(.horizontal), style)
+        nodes(of: labels[name] ?? [], style, axis: .horizontal, depth: depth), join: .stack(.horizontal), style: style)
     }
     let isHidden = style.controlStyles[.labelsHidden] != nil
     return MeterLabels(
@@ -494,13 +520,13 @@ extension LayoutBuilder {
     let node: LayoutNode
     switch name {
     case "accessoryCircular", "accessoryCircularCapacity":
-      node = ring(view, value, isOpen: name == "accessoryCircular", style, depth: depth)
-    case "accessoryLinear": node = markedBar(view, value, style, depth: depth)
+      node = ring(view, value: value, isOpen: name == "accessoryCircular", style: style, depth: depth)
+    case "accessoryLinear": node = markedBar(view, value: value, style: style, depth: depth)
     case "accessoryLinearCapacity", "linearCapacity":
-      node = capacityBar(view, value, isAccessory: name != "linearCapacity", style, depth: depth)
+      node = capacityBar(view, value: value, isAccessory: name != "linearCapacity", style: style, depth: depth)
     default: return contained(view, column: view.children, style, depth: depth)
     }
-    return [ContainerNode(view, node, style)]
+    return [ContainerNode(view, content: node, style: style)]
   }
 
   /// The views of an author's style, in a column.
@@ -508,12 +534,13 @@ extension LayoutBuilder {
     _ view: ViewArchive, column children: [ViewArchive], _ style: ViewStyle, depth: Int
   ) -> [LayoutNode] {
     let nodes = nodes(of: children, style, axis: .vertical, depth: depth)
-    return joined(nodes, .stack(.vertical), style).map { [ContainerNode(view, $0, style)] } ?? []
+    return joined(nodes, join: .stack(.vertical), style: style).map { [ContainerNode(view, content: $0, style: style)] }
+      ?? []
   }
 
   /// The ring of a gauge: at most 58 points wide outside of the accessory families.
   private func ring(
-    _ view: ViewArchive, _ value: Double, isOpen: Bool, _ style: ViewStyle, depth: Int
+    _ view: ViewArchive, value: Double, isOpen: Bool, style: ViewStyle, depth: Int
   ) -> LayoutNode {
     let most = context.family?.isAccessory == true ? Double.infinity : RingNode.usual
     let side = min(most, 72)
@@ -522,35 +549,41 @@ extension LayoutBuilder {
       bounds: style.inRing(size: side * 0.18), depth: depth)
     let ring = RingNode.Ring(
       value: value, isOpen: isOpen, hasMarker: isOpen, ideal: RingNode.usual, most: most, thickness: 0.1)
-    if !isOpen { return RingNode(ring, centre: labels.current ?? labels.label, style, context) }
+    if !isOpen { return RingNode(ring, centre: labels.current ?? labels.label, style: style, context: context) }
     let ends = [labels.least, labels.most].compactMap { $0 }
     return RingNode(
-      ring, centre: labels.current, below: ends.isEmpty ? labels.label.map { [$0] } ?? [] : ends, style, context)
+      ring, centre: labels.current, below: ends.isEmpty ? labels.label.map { [$0] } ?? [] : ends, style: style,
+      context: context)
   }
 
   /// A bar with a marker in one row with the ends, or else with the label and the current value.
-  private func markedBar(_ view: ViewArchive, _ value: Double, _ style: ViewStyle, depth: Int) -> LayoutNode {
+  private func markedBar(_ view: ViewArchive, value: Double, style: ViewStyle, depth: Int) -> LayoutNode {
     let small = style.orFont("footnote")
     let labels = meterLabels(view, label: small, current: small, bounds: small, depth: depth)
-    let bar = BarNode(BarNode.Bar(value: value, hasMarker: true, height: 6), style, context)
+    let bar = BarNode(BarNode.Bar(value: value, hasMarker: true, height: 6), style: style, context: context)
     let row = [labels.least ?? labels.label, bar, labels.most ?? labels.current].compactMap { $0 }
-    return StackNode(.container(.hStack), along: .horizontal, .center, distance: 4, row, style, context)
+    return StackNode(
+      .container(.hStack), along: .horizontal, alignment: .center, distance: 4, nodes: row, style: style,
+      context: context)
   }
 
   /// A bar that fills, with its ends beside it, the label above and the current value below.
   private func capacityBar(
-    _ view: ViewArchive, _ value: Double, isAccessory: Bool, _ style: ViewStyle, depth: Int
+    _ view: ViewArchive, value: Double, isAccessory: Bool, style: ViewStyle, depth: Int
   ) -> LayoutNode {
     let font = isAccessory ? style.orFont("footnote") : style
     let labels = meterLabels(view, label: font, current: font, bounds: font, depth: depth)
-    let bar = BarNode(BarNode.Bar(value: value, hasMarker: false, height: 6), style, context)
+    let bar = BarNode(BarNode.Bar(value: value, hasMarker: false, height: 6), style: style, context: context)
     let row = [labels.least, bar, labels.most].compactMap { $0 }
     let middle =
       row.count == 1
-      ? bar : StackNode(.container(.hStack), along: .horizontal, .center, distance: 4, row, style, context)
+      ? bar
+      : StackNode(
+        .container(.hStack), along: .horizontal, alignment: .center, distance: 4, nodes: row, style: style,
+        context: context)
     return StackNode(
-      .container(.vStack), along: .vertical, isAccessory ? .leading : .center, distance: 2,
-      [labels.label, middle, labels.current].compactMap { $0 }, style, context)
+      .container(.vStack), along: .vertical, alignment: isAccessory ? .leading : .center, distance: 2,
+      nodes: [labels.label, middle, labels.current].compactMap { $0 }, style: style, context: context)
   }
 
   // MARK: Progress
@@ -567,31 +600,32 @@ extension LayoutBuilder {
     if name == "automatic" { name = value == nil ? "circular" : "linear" }
     let node: LayoutNode
     switch name {
-    case "linear": node = bar(view, value, style, depth: depth)
-    case "circular": node = value.map { circle(view, $0, style, depth: depth) } ?? sign(view, style, depth: depth)
+    case "linear": node = bar(view, value: value, style: style, depth: depth)
+    case "circular":
+      node = value.map { circle(view, value: $0, style: style, depth: depth) } ?? sign(view, style, depth: depth)
     default: return contained(view, column: view.children, style, depth: depth)
     }
-    return [ContainerNode(view, node, style)]
+    return [ContainerNode(view, content: node, style: style)]
   }
 
   /// The label, the bar, and the current value in a smaller font.
-  private func bar(_ view: ViewArchive, _ value: Double?, _ style: ViewStyle, depth: Int) -> LayoutNode {
+  private func bar(_ view: ViewArchive, value: Double?, style: ViewStyle, depth: Int) -> LayoutNode {
     var small = style.orFont("caption")
     if style.foreground.isEmpty { small.foreground = ["secondary"] }
     let labels = meterLabels(view, label: style, current: small, bounds: small, depth: depth)
-    let bar = BarNode(BarNode.Bar(value: value, hasMarker: false, height: 4), style, context)
+    let bar = BarNode(BarNode.Bar(value: value, hasMarker: false, height: 4), style: style, context: context)
     return StackNode(
-      .container(.vStack), along: .vertical, .leading, distance: 4,
-      [labels.label, bar, labels.current].compactMap { $0 }, style, context)
+      .container(.vStack), along: .vertical, alignment: .leading, distance: 4,
+      nodes: [labels.label, bar, labels.current].compactMap { $0 }, style: style, context: context)
   }
 
   /// A ring that takes the space, with the current value or else the label in its middle.
-  private func circle(_ view: ViewArchive, _ value: Double, _ style: ViewStyle, depth: Int) -> LayoutNode {
+  private func circle(_ view: ViewArchive, value: Double, style: ViewStyle, depth: Int) -> LayoutNode {
     let inner = style.inRing(size: 20)
     let labels = meterLabels(view, label: inner, current: inner, bounds: inner, depth: depth)
     let ring = RingNode.Ring(
       value: value, isOpen: false, hasMarker: false, ideal: 20, most: .infinity, thickness: 0.1)
-    return RingNode(ring, centre: labels.current ?? labels.label, style, context)
+    return RingNode(ring, centre: labels.current ?? labels.label, style: style, context: context)
   }
 
   /// A sign for progress without a value, above its label.
@@ -602,8 +636,9 @@ extension LayoutBuilder {
     let side = ["large", "extraLarge"].contains(style.controlStyles[.controlSize] ?? "") ? 37.0 : 20
     let sign = SpinnerNode(side: side, style, context)
     return StackNode(
-      .container(.vStack), along: .vertical, .center, distance: nil, [sign, labels.label].compactMap { $0 }, style,
-      context)
+      .container(.vStack), along: .vertical, alignment: .center, distance: nil,
+      nodes: [sign, labels.label].compactMap { $0 }, style: style,
+      context: context)
   }
 }
 

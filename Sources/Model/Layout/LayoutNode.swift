@@ -13,7 +13,7 @@ final class LayoutContext {
   /// Whether the language is written from right to left.
   let isRightToLeft: Bool
   private(set) var notices: [LayoutNotice] = []
-  private var known: Set<LayoutNotice> = []
+  private var knownNotices: Set<LayoutNotice> = []
   private var measurements = 0
   /// The content of `containerBackground(for: .widget)`.
   var background: [LayoutNode] = []
@@ -30,7 +30,7 @@ final class LayoutContext {
 
   func note(_ reason: LayoutNotice.Reason, _ subject: String) {
     let notice = LayoutNotice(reason, subject)
-    if known.insert(notice).inserted { notices.append(notice) }
+    if knownNotices.insert(notice).inserted { notices.append(notice) }
   }
 
   /// Compares the size with which the extension called a closure with the size here. A difference of more than half a
@@ -40,7 +40,7 @@ final class LayoutContext {
   ///   - arguments: with the identifier of the closure.
   ///   - label: that of the size in the arguments; without a size, the closure was not called yet.
   ///   - name: of the view or modifier.
-  func check(_ arguments: ArchivedArguments, _ label: ArgumentLabel, _ size: Size, _ name: String) {
+  func check(_ arguments: ArchivedArguments, label: ArgumentLabel, size: Size, name: String) {
     func text(_ width: Double, _ height: Double) -> String { "\(width.shortText) × \(height.shortText)" }
     var called: ArchivedArguments = [:]
     if case .record(let size) = arguments[label] { called = size }
@@ -85,7 +85,7 @@ class LayoutNode {
   /// What the view prefers as the distance to its neighbours.
   private(set) final lazy var spacing = preferredSpacing()
 
-  init(_ name: String, _ style: ViewStyle, _ context: LayoutContext) {
+  init(_ name: String, style: ViewStyle, context: LayoutContext) {
     self.name = name
     self.style = style
     self.context = context
@@ -105,18 +105,18 @@ class LayoutNode {
   }
 
   /// The place of a guide in points from the leading or top edge.
-  final func guide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double {
-    if context.hasOwnGuides, let own = ownGuide(guide, axis, proposal) { return own }
+  final func guide(_ guide: AlignmentGuide, axis: Axis, proposal: Proposal) -> Double {
+    if context.hasOwnGuides, let own = ownGuide(guide, axis: axis, proposal: proposal) { return own }
     if guide.isBaseline, let baseline = baseline(guide, proposal) { return baseline }
     if guide.isCustom, let usual = defaultGuide(guide, axis) { return usual }
     return guide.standard(in: size(proposal)[axis])
   }
 
   /// The place of a guide that `alignmentGuide` set, on the view or within it; `nil`: none did.
-  final func ownGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
+  final func ownGuide(_ guide: AlignmentGuide, axis: Axis, proposal: Proposal) -> Double? {
     let key = GuideKey(guide: guide, axis: axis, proposal: proposal)
     if let known = ownGuides[key] { return known }
-    let found = context.mayMeasure(name) ? findOwnGuide(guide, axis, proposal) : nil
+    let found = context.mayMeasure(name) ? findOwnGuide(guide, axis: axis, proposal: proposal) : nil
     ownGuides.updateValue(found, forKey: key)
     return found
   }
@@ -129,7 +129,7 @@ class LayoutNode {
   /// The place of a guide of the author that no `alignmentGuide` set; `nil`: it is not calculated yet.
   func defaultGuide(_ guide: AlignmentGuide, _ axis: Axis) -> Double? { nil }
   /// See `ownGuide`.
-  func findOwnGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? { nil }
+  func findOwnGuide(_ guide: AlignmentGuide, axis: Axis, proposal: Proposal) -> Double? { nil }
   /// Returns the view at a place, for the proposal that gave it its size.
   func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] { [] }
   func preferredSpacing() -> Spacing { Spacing() }
@@ -139,7 +139,7 @@ class LayoutNode {
 
   /// A placed view without content.
   final func placed(
-    _ kind: PlacedView.Kind, _ arguments: ArchivedArguments, at origin: Point, _ size: Size
+    _ kind: PlacedView.Kind, arguments: ArchivedArguments, at origin: Point, size: Size
   ) -> PlacedView {
     PlacedView(kind: kind, arguments: arguments, frame: Rect(origin: origin, size: size), style: style)
   }
@@ -149,14 +149,14 @@ class LayoutNode {
 class ViewNode: LayoutNode {
   let view: ViewName
 
-  init(_ view: ViewName, _ style: ViewStyle, _ context: LayoutContext) {
+  init(_ view: ViewName, style: ViewStyle, context: LayoutContext) {
     self.view = view
-    super.init(view.rawValue, style, context)
+    super.init(view.rawValue, style: style, context: context)
   }
 
   /// The placed view without content.
   final func placed(_ arguments: ArchivedArguments, at origin: Point, _ size: Size) -> PlacedView {
-    placed(.view(view), arguments, at: origin, size)
+    placed(.view(view), arguments: arguments, at: origin, size: size)
   }
 }
 
@@ -164,9 +164,9 @@ class ViewNode: LayoutNode {
 class WrappingNode: LayoutNode {
   let content: LayoutNode
 
-  init(_ name: String, _ content: LayoutNode, _ style: ViewStyle) {
+  init(_ name: String, content: LayoutNode, style: ViewStyle) {
     self.content = content
-    super.init(name, style, content.context)
+    super.init(name, style: style, context: content.context)
   }
 
   /// The proposal to the content.
@@ -180,8 +180,8 @@ class WrappingNode: LayoutNode {
     content.baseline(guide, inner(proposal)).map { $0 + offset(proposal).y }
   }
 
-  override func findOwnGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
-    content.ownGuide(guide, axis, inner(proposal)).map { $0 + offset(proposal)[axis] }
+  override func findOwnGuide(_ guide: AlignmentGuide, axis: Axis, proposal: Proposal) -> Double? {
+    content.ownGuide(guide, axis: axis, proposal: inner(proposal)).map { $0 + offset(proposal)[axis] }
   }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
@@ -195,10 +195,10 @@ class WrappingNode: LayoutNode {
   override var gridTraits: GridTraits { content.gridTraits }
 
   /// Where the content is when it is aligned in a frame.
-  final func aligned(_ alignment: Alignment, _ size: Size, _ proposal: Proposal) -> Point {
+  final func aligned(_ alignment: Alignment, size: Size, proposal: Proposal) -> Point {
     func place(_ axis: Axis) -> Double {
       let distance =
-        alignment[axis].standard(in: size[axis]) - content.guide(alignment[axis], axis, proposal)
+        alignment[axis].standard(in: size[axis]) - content.guide(alignment[axis], axis: axis, proposal: proposal)
       return distance.isFinite ? distance : 0
     }
     return Point(x: place(.horizontal), y: place(.vertical))

@@ -11,11 +11,11 @@ final class SpacerNode: ViewNode {
   init(least: Double?, along axis: Axis?, _ style: ViewStyle, _ context: LayoutContext) {
     self.axis = axis
     self.least = max(0, least ?? Spacing.standard)
-    super.init(.leaf(.spacer), style, context)
+    super.init(.leaf(.spacer), style: style, context: context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
-    func length(_ own: Axis) -> Double { axis == own.other ? 0 : max(proposal[own] ?? 0, least) }
+    func length(_ ownAxis: Axis) -> Double { axis == ownAxis.other ? 0 : max(proposal[ownAxis] ?? 0, least) }
     return Size(width: length(.horizontal), height: length(.vertical))
   }
 
@@ -29,7 +29,7 @@ final class DividerNode: ViewNode {
 
   init(across axis: Axis, _ style: ViewStyle, _ context: LayoutContext) {
     self.axis = axis
-    super.init(.leaf(.divider), style, context)
+    super.init(.leaf(.divider), style: style, context: context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
@@ -58,11 +58,11 @@ final class FillingNode: ViewNode {
   private let operations: [ViewArchive.Modifier]
 
   init(
-    _ view: ViewArchive, operations: [ViewArchive.Modifier] = [], _ style: ViewStyle, _ context: LayoutContext
+    _ view: ViewArchive, operations: [ViewArchive.Modifier] = [], style: ViewStyle, context: LayoutContext
   ) {
     arguments = view.arguments
     self.operations = operations
-    super.init(view.name, style, context)
+    super.init(view.name, style: style, context: context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
@@ -74,7 +74,9 @@ final class FillingNode: ViewNode {
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
-    if view == .shape(.path) { context.check(arguments, .in, size, arguments[.type]?.string ?? name) }
+    if view == .shape(.path) {
+      context.check(arguments, label: .in, size: size, name: arguments[.type]?.string ?? name)
+    }
     var shape = placed(arguments, at: origin, size)
     shape.operations = operations
     return [shape]
@@ -86,10 +88,10 @@ final class GeometryReaderNode: ViewNode {
   private let content: LayoutNode
   private let arguments: ArchivedArguments
 
-  init(_ view: ViewArchive, _ content: LayoutNode, _ style: ViewStyle) {
+  init(_ view: ViewArchive, content: LayoutNode, style: ViewStyle) {
     self.content = content
     arguments = view.arguments
-    super.init(view.name, style, content.context)
+    super.init(view.name, style: style, context: content.context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
@@ -98,7 +100,7 @@ final class GeometryReaderNode: ViewNode {
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
-    context.check(arguments, .size, size, name)
+    context.check(arguments, label: .size, size: size, name: name)
     var view = placed([:], at: origin, size)
     view.children = content.place(at: origin, Proposal(size))
     return [view]
@@ -110,10 +112,10 @@ final class FittingNode: ViewNode {
   private let axes: Set<Axis>
   private let children: [LayoutNode]
 
-  init(_ axes: Set<Axis>, _ children: [LayoutNode], _ style: ViewStyle, _ context: LayoutContext) {
+  init(_ axes: Set<Axis>, children: [LayoutNode], style: ViewStyle, context: LayoutContext) {
     self.axes = axes
     self.children = children
-    super.init(.container(.viewThatFits), style, context)
+    super.init(.container(.viewThatFits), style: style, context: context)
   }
 
   private func chosen(_ proposal: Proposal) -> LayoutNode? {
@@ -148,12 +150,12 @@ final class ImageNode: ViewNode {
   private let operations: [ViewArchive.Modifier]
   private let metrics: LineMetrics
 
-  init(_ view: ViewArchive, operations: [ViewArchive.Modifier], _ style: ViewStyle, _ context: LayoutContext) {
+  init(_ view: ViewArchive, operations: [ViewArchive.Modifier], style: ViewStyle, context: LayoutContext) {
     arguments = view.arguments
     self.operations = operations
     isResizable = operations.contains { $0.name == .shape(.resizable) }
     metrics = context.measure.metrics(of: style.resolvedFont)
-    super.init(.leaf(.image), style, context)
+    super.init(.leaf(.image), style: style, context: context)
     if ownSize == nil {
       context.note(.unknownImageSize, "Image \"\(arguments[.name]?.string ?? "")\"")
     }
@@ -221,14 +223,14 @@ package struct SymbolVariant: Hashable, Sendable {
     let font = style.resolvedFont
     let wanted = ["small": "S", "large": "L"][style.imageScale] ?? "M"
     let scales = [wanted] + ["M", "L", "S"].filter { $0 != wanted }
-    let known = parts.values.compactMap { id, width in
+    let knownWidths = parts.values.compactMap { id, width in
       SymbolTemplate.Variant(id: id).flatMap { variant in width.finite.map { (variant, $0.clamped(0, 1000)) } }
     }
     func distance(_ variant: SymbolTemplate.Variant) -> (Int, Int, Int) {
       let weight = (SymbolTemplate.Variant.weights.firstIndex(of: variant.weight) ?? 3) * 100 + 100
       return (scales.firstIndex(of: variant.scale) ?? 3, abs(weight - font.weight.rawValue), abs(weight - 400))
     }
-    guard let nearest = known.min(by: { distance($0.0) < distance($1.0) }) else { return nil }
+    guard let nearest = knownWidths.min(by: { distance($0.0) < distance($1.0) }) else { return nil }
     variant = nearest.0
     // The lines of a template are equally far apart in each scale. Only what is between them grows.
     let factors = ["S": ImageNode.factor(of: "small"), "M": 1, "L": ImageNode.factor(of: "large")]
@@ -243,17 +245,17 @@ final class CanvasNode: ViewNode {
   private let layers: [LayoutNode]
   private let arguments: ArchivedArguments
 
-  init(_ view: ViewArchive, _ layers: [LayoutNode], _ style: ViewStyle, _ context: LayoutContext) {
+  init(_ view: ViewArchive, layers: [LayoutNode], style: ViewStyle, context: LayoutContext) {
     self.layers = layers
     arguments = view.arguments
-    super.init(view.name, style, context)
+    super.init(view.name, style: style, context: context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size { proposal.filled }
 
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
-    context.check(arguments, .size, size, name)
+    context.check(arguments, label: .size, size: size, name: name)
     var view = placed([:], at: origin, size)
     view.children = layers.flatMap { $0.place(at: origin, Proposal(size)) }
     return [view]
@@ -268,12 +270,12 @@ final class CanvasItemNode: ViewNode {
   private let anchor: Point
   private let inner: Proposal
 
-  init(_ content: LayoutNode, _ arguments: Arguments, _ style: ViewStyle) {
+  init(_ content: LayoutNode, arguments: Arguments, style: ViewStyle) {
     self.content = content
     point = Point(x: arguments.number(.x) ?? 0, y: arguments.number(.y) ?? 0)
     anchor = Point(x: arguments.number(.anchorX) ?? 0, y: arguments.number(.anchorY) ?? 0)
     inner = Proposal(width: arguments.length(.width), height: arguments.length(.height))
-    super.init(.container(.canvasItem), style, content.context)
+    super.init(.container(.canvasItem), style: style, context: content.context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size { proposal.filled }

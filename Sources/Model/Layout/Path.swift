@@ -88,17 +88,17 @@ extension Path {
           x: corner.x + (into.x * before + out.x * after) * radius,
           y: corner.y + (into.y * before + out.y * after) * radius)
       }
-      func add(_ end: Point, _ one: Point, _ two: Point) {
+      func add(_ end: Point, one: Point, two: Point) {
         elements.append(.curve(end, control1: one, control2: two))
       }
       elements.append(index == 0 ? .move(point(reach, 0)) : .line(point(reach, 0)))
       if radius == 0 { continue }
       if isContinuous {
-        add(point(0.631494, 0.074911), point(1.088493, 0), point(0.868407, 0))
-        add(point(0.074911, 0.631494), point(0.372824, 0.169060), point(0.169060, 0.372824))
-        add(point(0, 1.528665), point(0, 0.868407), point(0, 1.088493))
+        add(point(0.631494, 0.074911), one: point(1.088493, 0), two: point(0.868407, 0))
+        add(point(0.074911, 0.631494), one: point(0.372824, 0.169060), two: point(0.169060, 0.372824))
+        add(point(0, 1.528665), one: point(0, 0.868407), two: point(0, 1.088493))
       } else {
-        add(point(0, 1), point(1 - 0.552285, 0), point(0, 1 - 0.552285))
+        add(point(0, 1), one: point(1 - 0.552285, 0), two: point(0, 1 - 0.552285))
       }
     }
     elements.append(.close)
@@ -258,7 +258,7 @@ extension Path {
 
   private var polylines: [Polyline] {
     var lines: [Polyline] = []
-    func curve(_ one: Point, _ two: Point, _ end: Point) {
+    func curve(_ one: Point, _ two: Point, to end: Point) {
       guard let start = lines.last?.points.last else { return }
       for step in 1...12 {
         let (t, u) = (Double(step) / 12, 1 - Double(step) / 12)
@@ -282,8 +282,8 @@ extension Path {
       switch element {
       case .move: break
       case .line(let point): lines[lines.count - 1].points.append(point)
-      case .quad(let end, let control): curve(between(now, control), between(end, control), end)
-      case .curve(let end, let one, let two): curve(one, two, end)
+      case .quad(let end, let control): curve(between(now, control), between(end, control), to: end)
+      case .curve(let end, let one, let two): curve(one, two, to: end)
       case .close: lines[lines.count - 1].isClosed = true
       }
     }
@@ -305,7 +305,9 @@ extension Path {
       line.isClosed
       ? points.indices.map { (points[($0 + points.count - 1) % points.count], points[$0], ends[$0 + 1]) }
       : points.indices.dropFirst().dropLast().map { (points[$0 - 1], points[$0], points[$0 + 1]) }
-    for (before, corner, after) in corners { add(corner: corner, before, after, half, stroke.join) }
+    for (before, corner, after) in corners {
+      add(corner: corner, before: before, after: after, half: half, join: stroke.join)
+    }
     guard !line.isClosed, stroke.cap != "butt" else { return }
     for (end, inner) in [(points[0], points[1]), (points[points.count - 1], points[points.count - 2])] {
       if stroke.cap == "round" {
@@ -328,7 +330,7 @@ extension Path {
 
   /// A miter is not longer than ten widths: the default of `StrokeStyle`.
   private mutating func add(
-    corner: Point, _ before: Point, _ after: Point, _ half: Double, _ join: String
+    corner: Point, before: Point, after: Point, half: Double, join: String
   ) {
     if join == "round" { return add(circle: corner, half) }
     let (one, two) = (before.direction(to: corner), corner.direction(to: after))
@@ -440,21 +442,22 @@ extension Path {
   private var segments: [Segment] {
     var segments: [Segment] = []
     var (start, now, isNew) = (Point(x: 0, y: 0), Point(x: 0, y: 0), true)
-    func between(_ one: Point, _ other: Point, _ t: Double) -> Point {
+    func between(_ one: Point, _ other: Point, at t: Double) -> Point {
       Point(x: one.x + (other.x - one.x) * t, y: one.y + (other.y - one.y) * t)
     }
-    func add(_ one: Point, _ two: Point, _ end: Point) {
+    func add(_ one: Point, _ two: Point, to end: Point) {
       segments.append(Segment([now, one, two, end], startsSubpath: isNew))
       (now, isNew) = (end, false)
     }
     for element in elements {
       switch element {
       case .move(let point): (start, now, isNew) = (point, point, true)
-      case .line(let point): add(between(now, point, 1 / 3.0), between(now, point, 2 / 3.0), point)
-      case .quad(let point, let control): add(between(now, control, 2 / 3.0), between(point, control, 2 / 3.0), point)
-      case .curve(let point, let one, let two): add(one, two, point)
+      case .line(let point): add(between(now, point, at: 1 / 3.0), between(now, point, at: 2 / 3.0), to: point)
+      case .quad(let point, let control):
+        add(between(now, control, at: 2 / 3.0), between(point, control, at: 2 / 3.0), to: point)
+      case .curve(let point, let one, let two): add(one, two, to: point)
       case .close:
-        if now != start { add(between(now, start, 1 / 3.0), between(now, start, 2 / 3.0), start) }
+        if now != start { add(between(now, start, at: 1 / 3.0), between(now, start, at: 2 / 3.0), to: start) }
         isNew = true
       }
     }

@@ -163,7 +163,7 @@ extension ViewArchive {
     let nodes = builder.nodes(of: shown, style, axis: nil, depth: 0)
     let space = Rect(origin: Point(x: 0, y: 0), size: canvas.size)
     var views: [PlacedView] = []
-    if let root = builder.joined(nodes, .stack(.vertical), style) {
+    if let root = builder.joined(nodes, join: .stack(.vertical), style: style) {
       let content = space.inset(canvas.margins)
       let size = root.size(Proposal(content.size))
       views = root.place(
@@ -191,27 +191,27 @@ extension ViewArchive {
     let canvas = LayoutCanvas(size: .zero, scale: scale, isRightToLeft: isRightToLeft, family: .systemMedium)
     let builder = LayoutBuilder(context: LayoutContext(canvas, measure: measure, limits: limits))
     let nodes = builder.nodes(of: self, style, axis: nil, depth: 0)
-    guard let root = builder.joined(nodes, .stack(.vertical), style) else { return .zero }
+    guard let root = builder.joined(nodes, join: .stack(.vertical), style: style) else { return .zero }
     return root.size(Proposal(width: width, height: nil))
   }
 
   /// The first image and the first text, in one line: what accessoryInline shows. Other views that draw are noted.
   fileprivate func inline(_ context: LayoutContext) -> ViewArchive {
-    var found: [LeafView: ViewArchive] = [:]
+    var foundViews: [LeafView: ViewArchive] = [:]
     var isMore = false
     var left = [self]
     while let view = left.popLast() {
       switch view.name {
       case .leaf(let name) where name == .text || name == .image:
-        isMore = isMore || found[name] != nil
-        found[name] = found[name] ?? view
+        isMore = isMore || foundViews[name] != nil
+        foundViews[name] = foundViews[name] ?? view
       case .leaf, .shape, .fill, .container, .control, .chart, .mark, .unknown:
         if view.children.isEmpty, !view.name.isBlank { isMore = true }
         left += view.children.reversed()
       }
     }
     if isMore { context.note(.viewNotLaidOut, "accessoryInline: what is besides its first image and text") }
-    let views = [LeafView.image, .text].compactMap { found[$0] }.map { view in
+    let views = [LeafView.image, .text].compactMap { foundViews[$0] }.map { view in
       var view = view
       view.modifiers = []
       return view

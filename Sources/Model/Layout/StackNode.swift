@@ -27,8 +27,8 @@ final class StackNode: ViewNode {
 
   /// - Parameter distance: between the children, in points; `nil`: what they prefer.
   init(
-    _ view: ViewName, along axis: Axis, _ alignment: AlignmentGuide, distance: Double?, _ nodes: [LayoutNode],
-    arguments: ArchivedArguments = [:], _ style: ViewStyle, _ context: LayoutContext
+    _ view: ViewName, along axis: Axis, alignment: AlignmentGuide, distance: Double?, nodes: [LayoutNode],
+    arguments: ArchivedArguments = [:], style: ViewStyle, context: LayoutContext
   ) {
     self.axis = axis
     self.alignment = alignment
@@ -38,7 +38,7 @@ final class StackNode: ViewNode {
       return Child(
         node: node, gap: distance ?? Spacing.distance(from: nodes[index - 1].spacing, to: node.spacing, along: axis))
     }
-    super.init(view, style, context)
+    super.init(view, style: style, context: context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size { arranged(proposal).size }
@@ -50,10 +50,10 @@ final class StackNode: ViewNode {
     return guide.combined(baselines)
   }
 
-  override func findOwnGuide(_ guide: AlignmentGuide, _ axis: Axis, _ proposal: Proposal) -> Double? {
+  override func findOwnGuide(_ guide: AlignmentGuide, axis: Axis, proposal: Proposal) -> Double? {
     averageGuide(
       arranged(placing(proposal)).children.compactMap { child in
-        child.node.ownGuide(guide, axis, child.proposal).map { $0 + child.origin[axis] }
+        child.node.ownGuide(guide, axis: axis, proposal: child.proposal).map { $0 + child.origin[axis] }
       })
   }
 
@@ -89,7 +89,7 @@ final class StackNode: ViewNode {
     if let last, last.proposal == proposal { return last.arrangement }
     var arrangement = Arrangement(children: children)
     if let length = proposal[axis] {
-      share(length, proposal[axis.other], &arrangement.children)
+      share(length, across: proposal[axis.other], children: &arrangement.children)
     } else {
       for index in arrangement.children.indices {
         give(nil, proposal[axis.other], to: &arrangement.children[index])
@@ -107,7 +107,7 @@ final class StackNode: ViewNode {
 
   /// Divides a length among the children: those with a higher priority first, then the less flexible ones. Each is
   /// offered an equal share of what is left.
-  private func share(_ length: Double, _ across: Double?, _ children: inout [Child]) {
+  private func share(_ length: Double, across: Double?, children: inout [Child]) {
     var rest = length - children.reduce(0) { $0 + $1.gap }
     var groups: [(priority: Double, members: [Int])] = []
     for index in children.indices.sorted(by: { children[$0].node.priority > children[$1].node.priority }) {
@@ -125,7 +125,7 @@ final class StackNode: ViewNode {
     for (number, group) in groups.enumerated() {
       if number > 0 { for index in group.members { rest += least(index) } }
       var remaining = group.members.count
-      for index in inFittingOrder(group.members, children, across) {
+      for index in inFittingOrder(group.members, children: children, across: across) {
         give(max(rest / Double(remaining), 0), across, to: &children[index])
         let left = rest - children[index].size[axis]
         if !left.isNaN { rest = left }
@@ -135,7 +135,7 @@ final class StackNode: ViewNode {
   }
 
   /// The less flexible children first; of those that take any length, the one with the larger minimum.
-  private func inFittingOrder(_ members: [Int], _ children: [Child], _ across: Double?) -> [Int] {
+  private func inFittingOrder(_ members: [Int], children: [Child], across: Double?) -> [Int] {
     guard members.count > 1 else { return members }
     let order = members.map { index in
       let least = children[index].node.size(Proposal(0, along: axis, across: across))[axis]
@@ -154,7 +154,7 @@ final class StackNode: ViewNode {
     let across = axis.other
     var (lower, upper) = (0.0, 0.0)
     for (index, child) in arrangement.children.enumerated() {
-      let guide = child.node.guide(alignment, across, child.proposal)
+      let guide = child.node.guide(alignment, axis: across, proposal: child.proposal)
       let start = guide.isFinite ? -guide : 0
       arrangement.children[index].origin[across] = start
       lower = min(lower, start)

@@ -135,14 +135,14 @@ package struct TextDirections: Hashable, Sendable {
       let middle = (lower + upper) / 2
       if parts[middle].start <= range.lowerBound { lower = middle + 1 } else { upper = middle }
     }
-    var found: [(range: Range<Int>, level: Int)] = []
+    var foundRuns: [(range: Range<Int>, level: Int)] = []
     var start = range.lowerBound
     for index in max(0, lower - 1)..<parts.count where start < range.upperBound {
       let end = index + 1 < parts.count ? min(parts[index + 1].start, range.upperBound) : range.upperBound
-      if start < end { found.append((start..<end, parts[index].level)) }
+      if start < end { foundRuns.append((start..<end, parts[index].level)) }
       start = max(start, end)
     }
-    return found
+    return foundRuns
   }
 
   /// The order from left to right of parts with these levels. Source: Unicode Standard Annex 9, rule L2.

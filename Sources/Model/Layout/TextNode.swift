@@ -10,10 +10,10 @@ final class TextNode: ViewNode {
   private lazy var pieces = TextPieces(text, scale: 1, context.measure)
   private var last: (proposal: Proposal, text: FittedText)?
 
-  init(_ arguments: ArchivedArguments, _ runs: [TextRun], _ style: ViewStyle, _ context: LayoutContext) {
+  init(_ arguments: ArchivedArguments, runs: [TextRun], style: ViewStyle, context: LayoutContext) {
     self.runs = runs
     self.arguments = arguments
-    super.init(.leaf(.text), style, context)
+    super.init(.leaf(.text), style: style, context: context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size {

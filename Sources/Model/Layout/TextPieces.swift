@@ -119,10 +119,10 @@ struct TextPieces {
 
   /// The pieces, and the part of a piece, that fit a width at the start or at the end.
   private func kept(_ pieces: ArraySlice<Piece>, _ limit: Double, fromEnd: Bool) -> [Piece] {
-    var (kept, rest) = ([Piece](), limit)
+    var (keptPieces, rest) = ([Piece](), limit)
     for piece in fromEnd ? pieces.reversed() : Array(pieces) {
       if piece.width <= rest {
-        kept.append(piece)
+        keptPieces.append(piece)
         rest -= piece.width
         continue
       }
@@ -130,15 +130,15 @@ struct TextPieces {
       while !text.isEmpty, measure.width(of: text, in: fonts[piece.run]) > rest {
         if fromEnd { text.removeFirst() } else { text.removeLast() }
       }
-      if !text.isEmpty { kept.append(part(text, of: piece)) }
+      if !text.isEmpty { keptPieces.append(part(text, of: piece)) }
       break
     }
-    if fromEnd { return kept.reversed() }
+    if fromEnd { return keptPieces.reversed() }
     // No space precedes the ellipsis.
-    if let last = kept.last, text.runs[last.run].image == nil {
-      kept[kept.count - 1] = part(last.text.trimmingSpaces, of: last)
+    if let last = keptPieces.last, text.runs[last.run].image == nil {
+      keptPieces[keptPieces.count - 1] = part(last.text.trimmingSpaces, of: last)
     }
-    return kept
+    return keptPieces
   }
 
   // MARK: Placing
@@ -185,7 +185,7 @@ extension TextPieces {
     var run = -1
     for (index, piece) in pieces.enumerated() {
       let isLast = index == pieces.count - 1
-      for part in parts(piece, directions, usual, isLast: isLast) {
+      for part in parts(piece, directions: directions, usual: usual, isLast: isLast) {
         if piece.run == run, levels.last == part.level, let last = fragments.indices.last {
           fragments[last].text += part.text
           fragments[last].width += part.width
@@ -212,16 +212,16 @@ extension TextPieces {
   ///   - usual: the level of the paragraph.
   ///   - isLast: without the spaces at the end of the line.
   private func parts(
-    _ piece: Piece, _ directions: TextDirections, _ usual: Int, isLast: Bool
+    _ piece: Piece, directions: TextDirections, usual: Int, isLast: Bool
   ) -> [(text: Substring, level: Int, width: Double)] {
     let visible = isLast ? piece.text.trimmingSpaces : piece.text
     let width = isLast ? piece.visibleWidth : piece.width
     guard let offset = piece.offset else { return [(visible, usual, width)] }
     // An image is one character of three bytes.
     let length = text.runs[piece.run].image == nil ? visible.utf8.count : 3
-    let found = directions.parts(in: offset..<(offset + length))
-    guard found.count > 1 else { return [(visible, found.first?.level ?? usual, width)] }
-    return found.map { range, level in
+    let foundParts = directions.parts(in: offset..<(offset + length))
+    guard foundParts.count > 1 else { return [(visible, foundParts.first?.level ?? usual, width)] }
+    return foundParts.map { range, level in
       let first = visible.utf8.index(visible.startIndex, offsetBy: range.lowerBound - offset)
       let end = visible.utf8.index(first, offsetBy: range.count)
       let text = visible[first..<end]

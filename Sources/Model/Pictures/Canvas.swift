@@ -215,7 +215,8 @@ extension Canvas {
           for x in 0..<width {
             let pixel = pixels[y * row + x]
             line.set(
-              x, Float(pixel & 0xFF), Float(pixel >> 8 & 0xFF), Float(pixel >> 16 & 0xFF), Float(pixel >> 24))
+              x, first: Float(pixel & 0xFF), second: Float(pixel >> 8 & 0xFF), third: Float(pixel >> 16 & 0xFF),
+              fourth: Float(pixel >> 24))
           }
           line.blur { x, values in
             for part in 0..<4 { turned[(x * height + y) * 4 + part] = values[part] }
@@ -225,7 +226,7 @@ extension Canvas {
         for x in 0..<width {
           for y in 0..<height {
             let values = turned + (x * height + y) * 4
-            line.set(y, values[0], values[1], values[2], values[3])
+            line.set(y, first: values[0], second: values[1], third: values[2], fourth: values[3])
           }
           line.blur { y, values in
             let alpha = min(values[3].rounded(), 255)
@@ -259,17 +260,19 @@ private struct PixelMap {
     if let luminance {
       let shares = Drawing.ColorMap.shares
       let strength = shares[0] * red + shares[1] * green + shares[2] * blue
-      return Self.pixel(luminance.red, luminance.green, luminance.blue, opacity * strength * luminance.opacity)
+      return Self.pixel(
+        red: luminance.red, green: luminance.green, blue: luminance.blue,
+        opacity: opacity * strength * luminance.opacity)
     }
     func row(_ index: Int) -> Double {
       let start = index * 5
       let sum = numbers[start] * red + numbers[start + 1] * green + numbers[start + 2] * blue
       return sum + numbers[start + 3] * opacity + numbers[start + 4]
     }
-    return Self.pixel(row(0), row(1), row(2), row(3))
+    return Self.pixel(red: row(0), green: row(1), blue: row(2), opacity: row(3))
   }
 
-  private static func pixel(_ red: Double, _ green: Double, _ blue: Double, _ opacity: Double) -> UInt32 {
+  private static func pixel(red: Double, green: Double, blue: Double, opacity: Double) -> UInt32 {
     let alpha = (min(max(opacity, 0), 1) * 255).rounded()
     func byte(_ value: Double) -> UInt32 { UInt32(saturating: (min(max(value, 0), 1) * alpha).rounded()) }
     return UInt32(saturating: alpha) << 24 | byte(red) << 16 | byte(green) << 8 | byte(blue)
@@ -308,7 +311,7 @@ struct BoxBlur {
       two = one
     }
 
-    mutating func set(_ index: Int, _ first: Float, _ second: Float, _ third: Float, _ fourth: Float) {
+    mutating func set(_ index: Int, first: Float, second: Float, third: Float, fourth: Float) {
       if index == 0 { isEmpty = true }
       let place = (index + boxes.reach) * 4
       (one[place], one[place + 1], one[place + 2], one[place + 3]) = (first, second, third, fourth)
@@ -324,7 +327,7 @@ struct BoxBlur {
           guard var from = one.baseAddress, var to = two.baseAddress else { return }
           if !isEmpty {
             for pass in boxes.passes {
-              Self.mean(from, to, count, pass.size, pass.before)
+              Self.mean(from: from, to: to, count: count, size: pass.size, before: pass.before)
               swap(&from, &to)
             }
           }
@@ -336,7 +339,7 @@ struct BoxBlur {
     }
 
     private static func mean(
-      _ from: UnsafeMutablePointer<Float>, _ to: UnsafeMutablePointer<Float>, _ count: Int, _ size: Int, _ before: Int
+      from: UnsafeMutablePointer<Float>, to: UnsafeMutablePointer<Float>, count: Int, size: Int, before: Int
     ) {
       let share = 1 / Float(size)
       let after = size - before

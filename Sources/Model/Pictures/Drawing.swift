@@ -269,11 +269,11 @@ extension PictureStyle {
     case .fullColor: return background + content
     case .accented:
       // Where the place keeps the author's background, it is faded in the default tone.
-      var kept = Drawing.Group()
-      kept.colors = [.luminance(RGBA.white)]
-      kept.opacity = 0.3
+      var keptGroup = Drawing.Group()
+      keptGroup.colors = [.luminance(RGBA.white)]
+      keptGroup.opacity = 0.3
       let panel = Drawing.fill(Path(whole), .color(RGBA(0, 0, 0, opacity: 0.5)), isEvenOdd: false)
-      let below = background.isEmpty ? [] : [Drawing.group(kept, background)]
+      let below = background.isEmpty ? [] : [Drawing.group(keptGroup, background)]
       return (showsBackground ? [panel] : []) + below + content
     case .vibrant:
       var group = Drawing.Group()

@@ -35,9 +35,9 @@ struct Paints {
   private mutating func paint(_ value: ArchivedValue, _ style: ViewStyle, in rect: Rect, depth: Int) -> Paint {
     guard depth < 16 else { return .color(RGBA(0, 0, 0, opacity: 0)) }
     switch value {
-    case .string(let name): return named(name, style, in: rect, depth)
+    case .string(let name): return named(name, style: style, in: rect, depth: depth)
     case .list(let stops): return .linear(self.stops(stops, style), from: top(rect), to: bottom(rect))
-    case .record(let parts): return record(parts, style, in: rect, depth)
+    case .record(let parts): return record(parts, style: style, in: rect, depth: depth)
     default: return missing("\(value)", style)
     }
   }
@@ -50,7 +50,7 @@ struct Paints {
   private func top(_ rect: Rect) -> Point { Point(x: rect.midX, y: rect.minY) }
   private func bottom(_ rect: Rect) -> Point { Point(x: rect.midX, y: rect.maxY) }
 
-  private mutating func named(_ name: String, _ style: ViewStyle, in rect: Rect, _ depth: Int) -> Paint {
+  private mutating func named(_ name: String, style: ViewStyle, in rect: Rect, depth: Int) -> Paint {
     // A level of a named style, such as `red secondary`.
     let words = name.split(separator: " ").map(String.init)
     if words.count == 2, let opacity = SystemColors.opacities[words[1]] {
@@ -68,7 +68,7 @@ struct Paints {
   }
 
   private mutating func record(
-    _ parts: ArchivedArguments, _ style: ViewStyle, in rect: Rect, _ depth: Int
+    _ parts: ArchivedArguments, style: ViewStyle, in rect: Rect, depth: Int
   ) -> Paint {
     if let red = parts[.red]?.number, let green = parts[.green]?.number, let blue = parts[.blue]?.number {
       let isLinear = parts[.space] == "sRGBLinear"
@@ -92,7 +92,7 @@ struct Paints {
       return paint(inner, style, in: rect, depth: depth + 1).faded(SystemColors.opacities[rank] ?? 1)
     }
     if case .list(let colors) = parts[.mix], colors.count == 2 {
-      return mixed(colors, by: parts[.by]?.number ?? 0.5, style, in: rect, depth)
+      return mixed(colors, by: parts[.by]?.number ?? 0.5, style: style, in: rect, depth: depth)
     }
     if let gradient = parts[.gradient] {
       if case .list = gradient { return paint(gradient, style, in: rect, depth: depth + 1) }
@@ -119,7 +119,7 @@ struct Paints {
   }
 
   private mutating func mixed(
-    _ pair: [ArchivedValue], by fraction: Double, _ style: ViewStyle, in rect: Rect, _ depth: Int
+    _ pair: [ArchivedValue], by fraction: Double, style: ViewStyle, in rect: Rect, depth: Int
   ) -> Paint {
     guard case .color(let one) = paint(pair[0], style, in: rect, depth: depth + 1),
       case .color(let other) = paint(pair[1], style, in: rect, depth: depth + 1)

@@ -293,9 +293,9 @@ extension PictureBuilder {
         } else if let image = fragment.image {
           let side = fragment.width
           let place = Rect(x: origin.x, y: origin.y - metrics.capHeight / 2 - side / 2, width: side, height: side)
-          drawings += symbol(image, place, fragment.style)
+          drawings += symbol(image, frame: place, style: fragment.style)
         } else if !fragment.text.isEmpty, fragment.text.allSatisfy({ $0 == "▒" || $0 == " " || $0 == "…" }) {
-          drawings.append(bar(origin, fragment.width, metrics.capHeight, paint))
+          drawings.append(bar(origin, width: fragment.width, height: metrics.capHeight, paint: paint))
         } else {
           drawings += written(fragment, at: origin, paint)
         }
@@ -315,7 +315,7 @@ extension PictureBuilder {
     return [.text(fragment.text, placed, paint)]
   }
 
-  private func bar(_ origin: Point, _ width: Double, _ height: Double, _ paint: Paint) -> Drawing {
+  private func bar(_ origin: Point, width: Double, height: Double, paint: Paint) -> Drawing {
     let rect = Rect(x: origin.x, y: origin.y - height, width: width, height: height)
     return .fill(
       Path(roundedRect: rect, radii: Array(repeating: height / 4, count: 4), isContinuous: false), paint.faded(0.2),
@@ -350,7 +350,7 @@ extension PictureBuilder {
   mutating func image(_ view: PlacedView) -> [Drawing] {
     let arguments = view.arguments
     if arguments[.systemName] != nil {
-      return symbol(arguments, view.frame, view.style, operations: view.operations)
+      return symbol(arguments, frame: view.frame, style: view.style, operations: view.operations)
     }
     if arguments[.text] != nil {
       let radius = min(view.frame.size.width, view.frame.size.height) / 4
@@ -370,7 +370,9 @@ extension PictureBuilder {
     }
     do throws(ImageFault) {
       noteModifiers(of: view)
-      if let variant = SymbolVariant(arguments[.symbol], view.style) { return try symbol(data, variant, view) }
+      if let variant = SymbolVariant(arguments[.symbol], view.style) {
+        return try symbol(data, variant: variant, view: view)
+      }
       var drawings: [Drawing]
       if VectorFile.isLikely(data) {
         let image = try VectorImage(data, in: view.frame)
@@ -403,14 +405,14 @@ extension PictureBuilder {
 
   /// A custom symbol: its shapes in the foreground style, whatever their own colours are.
   private mutating func symbol(
-    _ data: Data, _ variant: SymbolVariant, _ view: PlacedView
+    _ data: Data, variant: SymbolVariant, view: PlacedView
   ) throws(ImageFault) -> [Drawing] {
     let name = named(view.arguments)
     let mode = view.style.symbolRenderingMode ?? (view.style.foreground.count > 1 ? "palette" : "monochrome")
     if mode == "multicolor" { note("\(name) is drawn in one colour") }
     if view.arguments[.variableValue] != nil { note("the variable value of \(name) is not drawn") }
     let levels = ["hierarchical", "palette"].contains(mode) ? 0..<3 : 0..<1
-    let paints = levels.map { paint($0, view.style, view.frame) }
+    let paints = levels.map { paint($0, style: view.style, frame: view.frame) }
     let image = try VectorImage(symbol: data, variant, in: view.frame, paints)
     note(image.missing, of: view)
     var group = Drawing.Group()
@@ -447,7 +449,7 @@ extension PictureBuilder {
   ///
   /// - Parameter arguments: those of the image.
   mutating func symbol(
-    _ arguments: ArchivedArguments, _ frame: Rect, _ style: ViewStyle,
+    _ arguments: ArchivedArguments, frame: Rect, style: ViewStyle,
     operations: [ViewArchive.Modifier] = []
   ) -> [Drawing] {
     let name = arguments[.systemName]?.string ?? "image"
@@ -460,7 +462,7 @@ extension PictureBuilder {
     let isLayered = !isOriginal && ["hierarchical", "palette"].contains(mode)
     guard let layers = layers(name, style, isLayered: isLayered) else {
       note("the symbol \"\(name)\" is drawn as its first letter")
-      return placeholder(name, square, style)
+      return placeholder(name, square: square, style: style)
     }
     if isOriginal || mode == "multicolor" { note("the symbol \"\(name)\" is drawn in one colour") }
     if arguments[.variableValue] != nil { note("the variable value of the symbol \"\(name)\" is not drawn") }
@@ -474,7 +476,9 @@ extension PictureBuilder {
       .group(
         group,
         layers.flatMap { layer in
-          drawings(of: layer, square, paint(isLayered ? layer.level : 0, style, frame), weight)
+          drawings(
+            of: layer, square: square, paint: paint(isLayered ? layer.level : 0, style: style, frame: frame),
+            weight: weight)
         })
     ]
   }
@@ -519,7 +523,7 @@ extension PictureBuilder {
   }
 
   /// The paint of a level: the style that the author gives for it, or else the first style at a lower opacity.
-  mutating func paint(_ level: Int, _ style: ViewStyle, _ frame: Rect) -> Paint {
+  mutating func paint(_ level: Int, style: ViewStyle, frame: Rect) -> Paint {
     guard level > 0 else { return paints.foreground(style, in: frame) }
     var style = style
     let level = min(level, 2)
@@ -533,7 +537,7 @@ extension PictureBuilder {
   }
 
   private func drawings(
-    of layer: SymbolLayer, _ square: Rect, _ paint: Paint, _ weight: FontDescription.Weight
+    of layer: SymbolLayer, square: Rect, paint: Paint, weight: FontDescription.Weight
   ) -> [Drawing] {
     let unit = square.size.width / SymbolTable.side
     let placed = layer.mapped { Point(x: square.minX + $0.x * unit, y: square.minY + $0.y * unit) }
@@ -563,7 +567,7 @@ extension PictureBuilder {
   }
 
   /// A sign in place of a symbol: a rounded square with the first letter of its name.
-  private mutating func placeholder(_ name: String, _ square: Rect, _ style: ViewStyle) -> [Drawing] {
+  private mutating func placeholder(_ name: String, square: Rect, style: ViewStyle) -> [Drawing] {
     let paint = paints.foreground(style, in: square)
     let side = square.size.width
     let width = side / 12
@@ -602,7 +606,7 @@ extension PictureBuilder {
   mutating func colored(_ view: PlacedView, _ name: ColorModifier) -> [Drawing] {
     let inner = innerDrawings(of: view)
     guard let effect = colorEffect(view, name) else { return inner }
-    return tones.map { inAccent(effect, of: view, inner, $0) } ?? [.group(effect, inner)]
+    return tones.map { inAccent(effect, of: view, inner: inner, tones: $0) } ?? [.group(effect, inner)]
   }
 
   /// The group of a modifier that changes colours; `nil`, with a notice, for one that is not drawn.
@@ -634,7 +638,7 @@ extension PictureBuilder {
 
   /// The same in an accented widget, where only a change of the opacity is seen.
   private func inAccent(
-    _ effect: Drawing.Group, of view: PlacedView, _ inner: [Drawing], _ tones: AccentedTones
+    _ effect: Drawing.Group, of view: PlacedView, inner: [Drawing], tones: AccentedTones
   ) -> [Drawing] {
     guard case .matrix(let numbers)? = effect.colors.first else { return inner }
     if view.kind == .color(.luminanceToAlpha) {

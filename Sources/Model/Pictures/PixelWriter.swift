@@ -60,7 +60,7 @@ struct PixelWriter {
         canvas.setTransform(transform)
         if let image = image(mediaType, base64) { canvas.draw(image, in: rect) }
       case .group(let group, let drawings):
-        try draw(group, drawings, on: canvas, transform)
+        try draw(group, drawings: drawings, on: canvas, outer: transform)
       }
     }
   }
@@ -115,7 +115,9 @@ struct PixelWriter {
       canvas.setGradient(
         stops, isRadial: true, from: (inner, max(0, from) * side), to: (inner, to * side), stretch: stretch)
     case .angular(let stops, let centre, let start):
-      guard let turn = try turn(stops, about: centre, start, canvas.box, transform) else { return false }
+      guard let turn = try turn(stops, about: centre, start: start, box: canvas.box, transform: transform) else {
+        return false
+      }
       canvas.setSource(turn)
       canvas.setTransform(transform)
     }
@@ -131,7 +133,7 @@ struct PixelWriter {
 
   /// A turn of colours in a box. The wedges are those of SVG.
   private func turn(
-    _ stops: [Paint.Stop], about centre: Point, _ start: Double, _ box: PixelBox, _ transform: Transform
+    _ stops: [Paint.Stop], about centre: Point, start: Double, box: PixelBox, transform: Transform
   ) throws(PixelFailure) -> Canvas? {
     guard let inverse = transform.inverse else { return nil }
     let corners = [(box.left, box.top), (box.right, box.top), (box.left, box.bottom), (box.right, box.bottom)]
@@ -149,7 +151,7 @@ struct PixelWriter {
   // MARK: Groups
 
   private mutating func draw(
-    _ group: Drawing.Group, _ drawings: [Drawing], on canvas: Canvas, _ outer: Transform
+    _ group: Drawing.Group, drawings: [Drawing], on canvas: Canvas, outer: Transform
   ) throws(PixelFailure) {
     let transform = outer.after(group.transform)
     guard group.opacity > 0, transform.inverse != nil else { return }

@@ -139,7 +139,7 @@ package struct PixelComparison {
   package private(set) var image: Pixels?
 
   /// - Parameter other: the new picture.
-  package init(_ reference: Pixels, _ other: Pixels, _ precision: PixelPrecision) {
+  package init(_ reference: Pixels, other: Pixels, precision: PixelPrecision) {
     guard (reference.width, reference.height) == (other.width, other.height) else {
       difference =
         "it has \(other.width) × \(other.height) pixels, the reference has \(reference.width) × \(reference.height)"

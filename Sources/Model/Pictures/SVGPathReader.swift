@@ -33,14 +33,14 @@ struct SVGPathReader {
       } else if command == nil || command == UInt8(ascii: "Z") || command == UInt8(ascii: "z") {
         throw reader.failure("a command is expected")
       }
-      guard let found = command else { break }
-      if reader.path.elements.isEmpty, found.upper != UInt8(ascii: "M") {
+      guard let foundCommand = command else { break }
+      if reader.path.elements.isEmpty, foundCommand.upper != UInt8(ascii: "M") {
         throw reader.failure("path data begins with a move")
       }
-      try reader.read(found)
+      try reader.read(foundCommand)
       // A move with more points continues with lines.
-      if found == UInt8(ascii: "M") { command = UInt8(ascii: "L") }
-      if found == UInt8(ascii: "m") { command = UInt8(ascii: "l") }
+      if foundCommand == UInt8(ascii: "M") { command = UInt8(ascii: "L") }
+      if foundCommand == UInt8(ascii: "m") { command = UInt8(ascii: "l") }
     }
     return reader.path
   }

@@ -65,7 +65,7 @@ struct SVGWriter {
         line += " stroke-dashoffset=\"\(stroke.dashPhase.svg)\""
       }
       body += line + "/>\n"
-    case .text(let words, let placed, let paint): write(words, placed, paint)
+    case .text(let words, let placed, let paint): write(words, placed: placed, paint: paint)
     case .image(let mediaType, let base64, let rect):
       body +=
         "<image x=\"\(rect.minX.svg)\" y=\"\(rect.minY.svg)\" width=\"\(rect.size.width.svg)\""
@@ -75,8 +75,8 @@ struct SVGWriter {
     }
   }
 
-  private mutating func write(_ words: String, _ placed: [PlacedGlyph], _ paint: Paint) {
-    guard case .color = paint else { return writeWhole(words, placed, paint) }
+  private mutating func write(_ words: String, placed: [PlacedGlyph], paint: Paint) {
+    guard case .color = paint else { return writeWhole(words, placed: placed, paint: paint) }
     var lines = "<g role=\"img\" aria-label=\"\(words.escaped)\"\(attributes("fill", paint))>\n"
     for glyph in placed {
       let outline = source.outline(of: glyph.key)
@@ -93,7 +93,7 @@ struct SVGWriter {
 
   /// A text as one outline. A gradient has the coordinates of the element that it fills: in a glyph that is used, they
   /// would be those of the glyph.
-  private mutating func writeWhole(_ words: String, _ placed: [PlacedGlyph], _ paint: Paint) {
+  private mutating func writeWhole(_ words: String, placed: [PlacedGlyph], paint: Paint) {
     var path = Path()
     for glyph in placed {
       path.elements +=

@@ -68,7 +68,7 @@ package struct SymbolTable: Sendable {
   }
 
   private static func outlines(_ text: String) throws(SymbolFailure) -> [String: Substring] {
-    var found: [String: Substring] = [:]
+    var variants: [String: Substring] = [:]
     for (number, line) in lines(text) {
       let parts = line.split(separator: "\t", omittingEmptySubsequences: false)
       guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
@@ -76,9 +76,9 @@ package struct SymbolTable: Sendable {
           code: .outline,
           description: "\(outlinesFile), line \(number): a name, a tabulator and path data are expected")
       }
-      found[String(parts[0])] = parts[1]
+      variants[String(parts[0])] = parts[1]
     }
-    return found
+    return variants
   }
 
   private static func forms(
@@ -158,15 +158,15 @@ extension SymbolTable {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     // No name is longer, and each composition takes a step.
     guard parts.count <= 10 else { return nil }
-    if let form = form(parts[...], isLayered) { return Match(form: form, name: name) }
+    if let form = form(parts[...], isLayered: isLayered) { return Match(form: form, name: name) }
     let plain = parts.filter { $0 != "fill" }
-    guard plain.count < parts.count, let form = form(plain[...], isLayered) else { return nil }
+    guard plain.count < parts.count, let form = form(plain[...], isLayered: isLayered) else { return nil }
     return Match(form: form, name: plain.joined(separator: "."))
   }
 
-  private func form(_ parts: ArraySlice<String>, _ isLayered: Bool) -> SymbolForm? {
-    if isLayered, let composed = composed(parts, isLayered) { return composed }
-    return single(parts) ?? composed(parts, isLayered)
+  private func form(_ parts: ArraySlice<String>, isLayered: Bool) -> SymbolForm? {
+    if isLayered, let composed = composed(parts, isLayered: isLayered) { return composed }
+    return single(parts) ?? composed(parts, isLayered: isLayered)
   }
 
   /// A line of the table, or its filled form.
@@ -179,23 +179,27 @@ extension SymbolTable {
     }
   }
 
-  private func composed(_ parts: ArraySlice<String>, _ isLayered: Bool) -> SymbolForm? {
+  private func composed(_ parts: ArraySlice<String>, isLayered: Bool) -> SymbolForm? {
     let isFilled = parts.last == "fill"
     let rest = isFilled ? parts.dropLast() : parts
     guard rest.count > 1, let last = rest.last else { return nil }
     let base = rest.dropLast()
     if let frame = SymbolFrame(rawValue: last) {
       // A sign within a shape is filled, if it can be.
-      guard let sign = single(base + ["fill"]) ?? form(base, isLayered) ?? Self.letters(base) else { return nil }
+      guard let sign = single(base + ["fill"]) ?? form(base, isLayered: isLayered) ?? Self.letters(base) else {
+        return nil
+      }
       // A hole has one part.
       if isFilled, !isLayered, sign.isComposed { return nil }
       return .within(sign, frame, isFilled: isFilled)
     }
     if last == "slash" {
-      return form(isFilled ? base + ["fill"] : base, isLayered).map { .slashed($0) }
+      return form(isFilled ? base + ["fill"] : base, isLayered: isLayered).map { .slashed($0) }
     }
     guard let index = rest.lastIndex(of: "badge"), index > rest.startIndex else { return nil }
-    guard let behind = form(isFilled ? rest[..<index] + ["fill"] : rest[..<index], isLayered) else { return nil }
+    guard let behind = form(isFilled ? rest[..<index] + ["fill"] : rest[..<index], isLayered: isLayered) else {
+      return nil
+    }
     let name = rest[(index + 1)...]
     if name.isEmpty { return .badged(behind, nil) }
     let sign = Self.signs[name.joined(separator: ".")] ?? single(name + ["fill"]) ?? single(name)

@@ -46,7 +46,7 @@ package struct MetricFamily: Hashable, Sendable {
     kind == .histogram ? ["_bucket", "_sum", "_count"].map { name + $0 } : [name]
   }
 
-  private init(_ name: String, _ help: String, _ kind: Kind, _ samples: [Sample]) {
+  private init(_ name: String, help: String, kind: Kind, samples: [Sample]) {
     self.name = name
     self.help = help
     self.kind = kind
@@ -54,41 +54,41 @@ package struct MetricFamily: Hashable, Sendable {
   }
 
   /// - Parameter name: ends in `_total`, unless it is a base unit of a process metric that Prometheus names.
-  package static func counter(_ name: String, _ help: String, _ samples: [Sample]) -> MetricFamily {
-    MetricFamily(name, help, .counter, samples)
+  package static func counter(_ name: String, help: String, _ samples: [Sample]) -> MetricFamily {
+    MetricFamily(name, help: help, kind: .counter, samples: samples)
   }
 
-  package static func counter(_ name: String, _ help: String, _ counter: Counter) -> MetricFamily {
-    MetricFamily(name, help, .counter, [Sample(Double(counter.value))])
+  package static func counter(_ name: String, help: String, _ counter: Counter) -> MetricFamily {
+    MetricFamily(name, help: help, kind: .counter, samples: [Sample(Double(counter.value))])
   }
 
   /// A counter with one label.
   ///
   /// - Parameter text: the value of the label for a key.
   package static func counter<Key>(
-    _ name: String, _ help: String, by label: String, _ counters: LabeledCounters<Key>, _ text: (Key) -> String
+    _ name: String, help: String, by label: String, counters: LabeledCounters<Key>, text: (Key) -> String
   ) -> MetricFamily {
     let samples = counters.keys.map { Sample(Double(counters[$0]?.value ?? 0), [MetricLabel(label, text($0))]) }
-    return MetricFamily(name, help, .counter, samples)
+    return MetricFamily(name, help: help, kind: .counter, samples: samples)
   }
 
-  package static func gauge(_ name: String, _ help: String, _ samples: [Sample]) -> MetricFamily {
-    MetricFamily(name, help, .gauge, samples)
+  package static func gauge(_ name: String, help: String, _ samples: [Sample]) -> MetricFamily {
+    MetricFamily(name, help: help, kind: .gauge, samples: samples)
   }
 
-  package static func gauge(_ name: String, _ help: String, _ value: Double) -> MetricFamily {
-    MetricFamily(name, help, .gauge, [Sample(value)])
+  package static func gauge(_ name: String, help: String, _ value: Double) -> MetricFamily {
+    MetricFamily(name, help: help, kind: .gauge, samples: [Sample(value)])
   }
 
   /// - Parameter name: ends in `_seconds`.
-  package static func histogram(_ name: String, _ help: String, _ histogram: Histogram) -> MetricFamily {
+  package static func histogram(_ name: String, help: String, _ histogram: Histogram) -> MetricFamily {
     let (cumulative, sum) = histogram.snapshot
     let bounds = histogram.bounds.map { MetricText.number($0) } + ["+Inf"]
     let buckets = zip(bounds, cumulative).map {
       Sample(suffix: "_bucket", [MetricLabel("le", $0)], Double($1))
     }
     let ends = [Sample(suffix: "_sum", [], sum), Sample(suffix: "_count", [], Double(cumulative.last ?? 0))]
-    return MetricFamily(name, help, .histogram, buckets + ends)
+    return MetricFamily(name, help: help, kind: .histogram, samples: buckets + ends)
   }
 }
 
@@ -228,25 +228,26 @@ package enum ProcessFamilies {
       let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
       families.append(
         .counter(
-          "process_cpu_seconds_total", "The processor time of the process, user and system.",
+          "process_cpu_seconds_total", help: "The processor time of the process, user and system.",
           [.init((user + system) / ticks)]))
       families.append(
         .gauge(
-          "process_resident_memory_bytes", "The resident memory of the process.",
+          "process_resident_memory_bytes", help: "The resident memory of the process.",
           pages * Double(sysconf(Int32(_SC_PAGESIZE)))))
-      families.append(.gauge("process_virtual_memory_bytes", "The virtual memory of the process.", virtual))
+      families.append(.gauge("process_virtual_memory_bytes", help: "The virtual memory of the process.", virtual))
       if let boot = bootTime() {
         families.append(
-          .gauge("process_start_time_seconds", "When the process started, seconds since 1970.", boot + start / ticks))
+          .gauge(
+            "process_start_time_seconds", help: "When the process started, seconds since 1970.", boot + start / ticks))
       }
     }
     if let count = openDescriptors() {
-      families.append(.gauge("process_open_fds", "The open file descriptors of the process.", Double(count)))
+      families.append(.gauge("process_open_fds", help: "The open file descriptors of the process.", Double(count)))
     }
     var limit = rlimit()
     if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
       families.append(
-        .gauge("process_max_fds", "The limit of file descriptors of the process.", Double(limit.rlim_cur)))
+        .gauge("process_max_fds", help: "The limit of file descriptors of the process.", Double(limit.rlim_cur)))
     }
     return families
   }

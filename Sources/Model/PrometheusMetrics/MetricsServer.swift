@@ -68,12 +68,12 @@ package final class MetricsServer: Sendable {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
-    var found: UnsafeMutablePointer<addrinfo>?
-    let code = getaddrinfo(endpoint.host, "\(endpoint.port)", &hints, &found)
-    guard code == 0, let address = found else {
+    var foundAddresses: UnsafeMutablePointer<addrinfo>?
+    let code = getaddrinfo(endpoint.host, "\(endpoint.port)", &hints, &foundAddresses)
+    guard code == 0, let address = foundAddresses else {
       throw MetricsError("cannot expose metrics at \(endpoint): \(String(cString: gai_strerror(code)))")
     }
-    defer { freeaddrinfo(found) }
+    defer { freeaddrinfo(foundAddresses) }
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     let descriptor = socket(address.pointee.ai_family, kind, 0)
     guard descriptor >= 0 else { throw MetricsError("cannot expose metrics at \(endpoint): \(reason)") }
@@ -211,21 +211,24 @@ struct MetricsExchange {
   mutating func receive(_ bytes: some Sequence<UInt8>, page: () -> String) -> [UInt8]? {
     head += bytes
     guard let end = Self.endOfHead(head) else {
-      return head.count > Self.headLimit ? Self.response(431, "Request Header Fields Too Large", "") : nil
+      return head.count > Self.headLimit ? Self.response(431, phrase: "Request Header Fields Too Large", body: "") : nil
     }
     let text = String(decoding: head[..<end], as: UTF8.self)
     // CR LF is one character.
     let first = text.split(whereSeparator: \.isNewline).first ?? ""
     let words = first.split(separator: " ", omittingEmptySubsequences: false)
-    guard words.count == 3, words[2].hasPrefix("HTTP/1.") else { return Self.response(400, "Bad Request", "") }
+    guard words.count == 3, words[2].hasPrefix("HTTP/1.") else {
+      return Self.response(400, phrase: "Bad Request", body: "")
+    }
     let isHead = words[0] == "HEAD"
     let path = words[1].split(separator: "?", omittingEmptySubsequences: false).first ?? ""
     guard path == "/metrics" else {
-      return Self.response(404, "Not Found", "The metrics are at /metrics.\n", hasBody: !isHead)
+      return Self.response(404, phrase: "Not Found", body: "The metrics are at /metrics.\n", hasBody: !isHead)
     }
     switch words[0] {
-    case "GET", "HEAD": return Self.response(200, "OK", page(), MetricText.contentType, hasBody: !isHead)
-    default: return Self.response(405, "Method Not Allowed", "", "text/plain", allow: "GET, HEAD")
+    case "GET", "HEAD":
+      return Self.response(200, phrase: "OK", body: page(), type: MetricText.contentType, hasBody: !isHead)
+    default: return Self.response(405, phrase: "Method Not Allowed", body: "", type: "text/plain", allow: "GET, HEAD")
     }
   }
 
@@ -242,7 +245,7 @@ struct MetricsExchange {
   }
 
   private static func response(
-    _ status: Int, _ phrase: String, _ body: String, _ type: String = "text/plain; charset=utf-8", allow: String? = nil,
+    _ status: Int, phrase: String, body: String, type: String = "text/plain; charset=utf-8", allow: String? = nil,
     hasBody: Bool = true
   ) -> [UInt8] {
     let allowed = allow.map { "Allow: \($0)\r\n" } ?? ""

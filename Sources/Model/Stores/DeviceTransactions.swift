@@ -29,7 +29,7 @@ package final class DeviceTransactions: Sendable {
     var urgency = Urgency.riding
     /// What follows, in order.
     var actions: [@Sendable () -> Void] = []
-    var waiting: [CheckedContinuation<Void, Never>] = []
+    var waitingContinuations: [CheckedContinuation<Void, Never>] = []
     /// Since when a transaction is planned.
     var planned: DispatchTime?
     var isRidePlanned = false
@@ -48,7 +48,7 @@ package final class DeviceTransactions: Sendable {
       changes = batch.changes + changes
       urgency = max(urgency, batch.urgency)
       actions = batch.actions + actions
-      waiting = batch.waiting + waiting
+      waitingContinuations = batch.waitingContinuations + waitingContinuations
       planned = batch.planned ?? planned
       isRidePlanned = isRidePlanned || batch.isRidePlanned
       isPerforming = batch.isPerforming
@@ -137,7 +137,7 @@ package final class DeviceTransactions: Sendable {
     if isPending {
       await withCheckedContinuation { continuation in
         let isOver = state.withLock { state in
-          if state.isPending { state.waiting.append(continuation) }
+          if state.isPending { state.waitingContinuations.append(continuation) }
           return !state.isPending
         }
         if isOver { continuation.resume() }
@@ -203,8 +203,8 @@ package final class DeviceTransactions: Sendable {
 
   /// What follows from a batch is done.
   private func finish(_ batch: State) {
-    let waiting = batch.waiting + follow()
-    for continuation in waiting { continuation.resume() }
+    let waitingContinuations = batch.waitingContinuations + follow()
+    for continuation in waitingContinuations { continuation.resume() }
     if let work = batch.work { clock?.endWork(work) }
   }
 
@@ -218,17 +218,17 @@ package final class DeviceTransactions: Sendable {
   /// - Returns: the callers that wait, when nothing is left.
   private func follow() -> [CheckedContinuation<Void, Never>] {
     while true {
-      let (actions, waiting) = state.withLock { state in
+      let (actions, waitingContinuations) = state.withLock { state in
         if state.failure != nil { state.actions = [] }
         guard state.urgency == .riding, !state.actions.isEmpty else {
           state.isPerforming = false
-          defer { if state.urgency == .riding { state.waiting = [] } }
-          return ([@Sendable () -> Void](), state.urgency == .riding ? state.waiting : [])
+          defer { if state.urgency == .riding { state.waitingContinuations = [] } }
+          return ([@Sendable () -> Void](), state.urgency == .riding ? state.waitingContinuations : [])
         }
         defer { state.actions = [] }
         return (state.actions, [])
       }
-      if actions.isEmpty { return waiting }
+      if actions.isEmpty { return waitingContinuations }
       for action in actions { action() }
     }
   }

@@ -22,7 +22,7 @@ package struct FleetTokens: Sendable {
   /// A token, lower-case hexadecimal.
   ///
   /// - Parameter serial: how often it was replaced.
-  package func token(_ index: UInt32, _ bundle: String, _ use: PushTokenUse, serial: Int) -> String {
+  package func token(_ index: UInt32, bundle: String, use: PushTokenUse, serial: Int) -> String {
     let length = use.tokenLength
     var bytes: [UInt8] = []
     bytes.reserveCapacity(96)

@@ -93,15 +93,15 @@ package final class UnderWay: Sendable {
         page.clear(slot)
         continue
       }
-      var kept = entry
+      var keptEntry = entry
       if entry.isUnderWay, signal != 0, !entry.isSetAside {
-        kept.traps += 1
-        kept.signal = signal
-        if kept.isSetAside { setAside.append(work) }
+        keptEntry.traps += 1
+        keptEntry.signal = signal
+        if keptEntry.isSetAside { setAside.append(work) }
       }
-      kept.isUnderWay = false
-      if kept.traps == 0 { page.clear(slot) } else { state.entries[work] = kept }
-      page.setHead(slot, kept)
+      keptEntry.isUnderWay = false
+      if keptEntry.traps == 0 { page.clear(slot) } else { state.entries[work] = keptEntry }
+      page.setHead(slot, keptEntry)
     }
     page.trap.pointee = 0
     let taken = Set(state.entries.values.map(\.slot))

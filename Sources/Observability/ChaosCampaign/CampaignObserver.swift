@@ -140,7 +140,7 @@ package struct CampaignObserver: Sendable {
       interruptions.append(header.sentAt)
     }
     // The campaign's own question, which it asks while it waits for a process.
-    guard header.kind.asked != Ping.kind else { return }
+    guard header.kind.questionKind != Ping.kind else { return }
     if let source = victims[header.source] { last[source] = Last(text: "sent \(header.kind)", time: header.sentAt) }
     if let destination = victims[header.destination], header.destinationGeneration > 0 {
       last[destination] = Last(text: "received \(header.kind)", time: header.sentAt)
@@ -162,7 +162,7 @@ package struct CampaignObserver: Sendable {
     case DelegateCalled.kind:
       guard let body = read(DelegateCalled.self, envelope), body.method == "didCompleteWithError" else { return }
       let key = TaskKey(owner: header.source, session: body.session, task: body.taskIdentifier ?? 0)
-      if let code = body.failureCode { end(key, .failure(code), header.sentAt) }
+      if let code = body.failureCode { end(key, end: .failure(code), at: header.sentAt) }
       if !completed.insert(key).inserted { work.repeated += 1 }
     case SessionAcknowledged.kind: work.acknowledged += 1
     case PushLogged.kind:
@@ -173,14 +173,14 @@ package struct CampaignObserver: Sendable {
     case TransferProgress.kind:
       guard let body = read(TransferProgress.self, envelope), body.step == .finished else { return }
       let key = TaskKey(owner: body.owner, session: body.session, task: body.taskIdentifier)
-      if let hash = body.sha256 { end(key, .file(hash), header.sentAt) }
+      if let hash = body.sha256 { end(key, end: .file(hash), at: header.sentAt) }
       compare(body, header)
     default: break
     }
   }
 
   /// A task has one end. Its delegate may be called again.
-  private mutating func end(_ key: TaskKey, _ end: DownloadJudge.Ended.End, _ time: Timestamp) {
+  private mutating func end(_ key: TaskKey, end: DownloadJudge.Ended.End, at time: Timestamp) {
     guard let start = created.removeValue(forKey: key) else { return }
     ended.append(
       DownloadJudge.Ended(session: key.session, task: key.task, created: start, ended: time, end: end))

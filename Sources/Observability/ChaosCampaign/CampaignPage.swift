@@ -108,9 +108,10 @@ enum CampaignPlots {
     let height = ReportPlots.row * Double(victims.count) + 36
     let grid = scale.ticks.map { value in
       let x = scale.x(value)
-      return ReportPlots.line(x, 8, x, height - 26, "grid")
+      return ReportPlots.line(x1: x, y1: 8, x2: x, y2: height - 26, name: "grid")
         + ReportPlots.text(
-          x, height - 8, value < 1000 ? "\(Int(saturating: value)) ms" : "\(Int(saturating: value / 1000)) s", "middle")
+          x: x, y: height - 8, value < 1000 ? "\(Int(saturating: value)) ms" : "\(Int(saturating: value / 1000)) s",
+          anchor: "middle")
     }
     let rows = victims.enumerated().map { index, figures in
       let y = 8 + ReportPlots.row * (Double(index) + 0.5)
@@ -120,14 +121,15 @@ enum CampaignPlots {
       let marks = [(0.5, "p50"), (0.99, "p99")].compactMap { share, name -> String? in
         figures.recovery(share).map { value in
           let x = scale.x(value)
-          return
-            "<g class='mark'><title>\(name) \(Int(saturating: value)) ms</title>\(ReportPlots.line(x, y - 10, x, y + 10, "mark"))</g>"
+          let line = ReportPlots.line(x1: x, y1: y - 10, x2: x, y2: y + 10, name: "mark")
+          return "<g class='mark'><title>\(name) \(Int(saturating: value)) ms</title>\(line)</g>"
         }
       }
-      return ReportPlots.text(ReportPlots.left - 10, y + 4, figures.victim.rawValue, "end") + points.joined()
+      return ReportPlots.text(x: ReportPlots.left - 10, y: y + 4, figures.victim.rawValue, anchor: "end")
+        + points.joined()
         + marks.joined()
     }
-    return ReportPlots.svg(height, "Recovery times of each victim", grid + rows)
+    return ReportPlots.svg(height, title: "Recovery times of each victim", parts: grid + rows)
   }
 
   // MARK: Kills by state
@@ -143,21 +145,22 @@ enum CampaignPlots {
       y += 20
       for (state, kills) in figures.states.prefix(CampaignMarkdown.statesShown) {
         let length = max(2, Double(kills) / most * (ReportPlots.width - 320))
-        parts.append(ReportPlots.text(250, y + 12, ReportPage.escaped(state), "end"))
+        parts.append(ReportPlots.text(x: 250, y: y + 12, ReportPage.escaped(state), anchor: "end"))
         parts.append(
           "<rect x='258' y='\(ReportPlots.short(y + 2))' width='\(ReportPlots.short(length))' height='12' rx='2'/>")
-        parts.append(ReportPlots.text(264 + length, y + 12, "\(kills)", "start"))
+        parts.append(ReportPlots.text(x: 264 + length, y: y + 12, "\(kills)", anchor: "start"))
         y += 17
       }
       let rest = figures.states.dropFirst(CampaignMarkdown.statesShown)
       if !rest.isEmpty {
         parts.append(
-          ReportPlots.text(250, y + 12, "\(rest.count) other states: \(rest.reduce(0) { $0 + $1.kills })", "end"))
+          ReportPlots.text(
+            x: 250, y: y + 12, "\(rest.count) other states: \(rest.reduce(0) { $0 + $1.kills })", anchor: "end"))
         y += 17
       }
       y += 10
     }
-    return ReportPlots.svg(y + 4, "Kills by victim and state", parts)
+    return ReportPlots.svg(y + 4, title: "Kills by victim and state", parts: parts)
   }
 
   // MARK: Timeline
@@ -170,12 +173,12 @@ enum CampaignPlots {
     let height = ReportPlots.row * Double(lanes.count) + 36
     let x = { (time: Double) in ReportPlots.left + time / end * (ReportPlots.width - ReportPlots.left - 20) }
     let labels = lanes.enumerated().map {
-      ReportPlots.text(ReportPlots.left - 10, 8 + ReportPlots.row * (Double($0) + 0.5) + 4, $1, "end")
+      ReportPlots.text(x: ReportPlots.left - 10, y: 8 + ReportPlots.row * (Double($0) + 0.5) + 4, $1, anchor: "end")
     }
     let ticks = stride(from: 0, through: 5, by: 1).map { tick in
       let time = end * Double(tick) / 5
-      return ReportPlots.line(x(time), 8, x(time), height - 26, "grid")
-        + ReportPlots.text(x(time), height - 8, CampaignText.duration(time), "middle")
+      return ReportPlots.line(x1: x(time), y1: 8, x2: x(time), y2: height - 26, name: "grid")
+        + ReportPlots.text(x: x(time), y: height - 8, CampaignText.duration(time), anchor: "middle")
     }
     let marks = report.events.map { event -> String in
       let title =
@@ -188,11 +191,14 @@ enum CampaignPlots {
         + lanesHit.map { lane, recovery in
           let y = 8 + ReportPlots.row * (Double(lane) + 0.5)
           let back =
-            recovery.map { ReportPlots.line(x(event.time), y, x(min(end, event.time + $0 / 1000)), y, "back") } ?? ""
+            recovery.map {
+              ReportPlots.line(x1: x(event.time), y1: y, x2: x(min(end, event.time + $0 / 1000)), y2: y, name: "back")
+            } ?? ""
           return back
-            + ReportPlots.line(x(event.time), y - 8, x(event.time), y + 8, event.kills.isEmpty ? "other" : "kill")
+            + ReportPlots.line(
+              x1: x(event.time), y1: y - 8, x2: x(event.time), y2: y + 8, name: event.kills.isEmpty ? "other" : "kill")
         }.joined() + "</g>"
     }
-    return ReportPlots.svg(height, "Faults over time", ticks + labels + marks)
+    return ReportPlots.svg(height, title: "Faults over time", parts: ticks + labels + marks)
   }
 }

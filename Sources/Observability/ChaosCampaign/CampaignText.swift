@@ -7,8 +7,8 @@ import JournalAnalysis
 package enum CampaignText {
   /// All lines.
   package static func lines(_ report: CampaignReport, isColored: Bool) -> [String] {
-    head(report) + [""] + victims(report) + [""] + faults(report) + [""] + laws(report, isColored)
-      + [""] + verdict(report, isColored)
+    head(report) + [""] + victims(report) + [""] + faults(report) + [""] + laws(report, isColored: isColored)
+      + [""] + verdict(report, isColored: isColored)
   }
 
   /// One line about one campaign of several.
@@ -52,14 +52,18 @@ package enum CampaignText {
     return table(["fault", "asked", "took effect"], rows)
   }
 
-  private static func laws(_ report: CampaignReport, _ isColored: Bool) -> [String] {
+  private static func laws(_ report: CampaignReport, isColored: Bool) -> [String] {
     let laws = report.laws.flatMap { law in
       let findings = law.broken > 0 ? law.breaches : law.doubts
       return [
-        row(law.answer, law.code, law.checks == 0 ? "nothing to check" : count(law.checks, "check"), isColored)
+        row(
+          law.answer, name: law.code, text: law.checks == 0 ? "nothing to check" : count(law.checks, "check"),
+          isColored: isColored)
       ] + findings.prefix(4).flatMap(finding)
     }
-    let checks = report.checks.map { row($0.holds ? .holds : .broken, $0.name, $0.text, isColored) }
+    let checks = report.checks.map {
+      row($0.holds ? .holds : .broken, name: $0.name, text: $0.text, isColored: isColored)
+    }
     return laws + checks
   }
 
@@ -67,23 +71,25 @@ package enum CampaignText {
     ["  \(finding.what)"] + finding.evidence.map { "    \("#\($0.sequence)".padded(8)) \($0.text)" }
   }
 
-  private static func row(_ answer: LawVerdict.Answer, _ name: String, _ text: String, _ isColored: Bool) -> String {
+  private static func row(_ answer: LawVerdict.Answer, name: String, text: String, isColored: Bool) -> String {
     let word = answer.rawValue.padded(8)
     let colored: String =
       switch answer {
-      case .holds: TerminalColor.green(word, isColored)
-      case .broken: TerminalColor.red(word, isColored)
-      case .unknown: TerminalColor.yellow(word, isColored)
+      case .holds: TerminalColor.green(word, if: isColored)
+      case .broken: TerminalColor.red(word, if: isColored)
+      case .unknown: TerminalColor.yellow(word, if: isColored)
       }
     return "\(colored) \(name.padded(30)) \(text)"
   }
 
-  private static func verdict(_ report: CampaignReport, _ isColored: Bool) -> [String] {
+  private static func verdict(_ report: CampaignReport, isColored: Bool) -> [String] {
     let failures = report.runs.compactMap { run in
       run.failure.map { "seed \(run.seed): \($0); run it again with `widgetlab chaos replay \($0)`" }
     }
     let interrupted = report.runs.contains(where: \.wasInterrupted) ? ", interrupted" : ""
-    return failures + [TerminalColor.bold("\(subject(report))\(interrupted): \(sentence(report.answer))", isColored)]
+    return failures + [
+      TerminalColor.bold("\(subject(report))\(interrupted): \(sentence(report.answer))", if: isColored)
+    ]
   }
 
   /// `1 kill`, `2 kills`.

@@ -46,9 +46,9 @@ package struct FaultShrinking: Sendable {
   private static let rounds = 3
 
   /// The smallest candidate that was seen to break the law.
-  package private(set) var found: Candidate
+  package private(set) var foundCandidate: Candidate
   /// The smallest list of step numbers that was seen to break it.
-  private var smallest: [Int] { didSet { found = .faults(smallest) } }
+  private var smallest: [Int] { didSet { foundCandidate = .faults(smallest) } }
   private var crashes: [PointCrash]
   private var phase = Phase.nothing
   /// How many parts the list is divided into.
@@ -65,14 +65,14 @@ package struct FaultShrinking: Sendable {
   /// - Parameter crashes: what to try instead of the list.
   package init(_ faults: [Int], crashes: [PointCrash] = []) {
     smallest = faults
-    found = .faults(faults)
+    foundCandidate = .faults(faults)
     self.crashes = crashes
   }
 
   /// The next candidate; `nil` when nothing smaller can be found in this way. The first one has no fault: some mistakes
   /// need none.
   package mutating func next() -> Candidate? {
-    if case .crash = found { return nil }
+    if case .crash = foundCandidate { return nil }
     if case .sequence = phase {
       if let sequence = candidate() {
         tried = .faults(sequence)
@@ -155,7 +155,7 @@ package struct FaultShrinking: Sendable {
     guard breaks else { return }
     switch tried {
     case .faults(let numbers): smallest = numbers
-    case .crash: found = tried
+    case .crash: foundCandidate = tried
     }
   }
 

@@ -141,7 +141,7 @@ actor JournalAnalyst {
   private(set) var position: UInt64 = 0
   /// The analysis has reached the end once.
   private(set) var isComplete = false
-  private var waiting: [(sequence: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
+  private var waitingReaders: [(sequence: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
   private var hasFinished = false
   private var announced = ContinuousClock.now
 
@@ -172,20 +172,20 @@ actor JournalAnalyst {
   /// The analysis; when it was complete before, including the number.
   func summary(upTo sequence: UInt64) async -> JournalSummary {
     if isComplete, !hasFinished, position < sequence {
-      await withCheckedContinuation { waiting.append((sequence, $0)) }
+      await withCheckedContinuation { waitingReaders.append((sequence, $0)) }
     }
     return summary
   }
 
   private func wake() {
-    for waiter in waiting where waiter.sequence <= position { waiter.continuation.resume() }
-    waiting.removeAll { $0.sequence <= position }
+    for waiter in waitingReaders where waiter.sequence <= position { waiter.continuation.resume() }
+    waitingReaders.removeAll { $0.sequence <= position }
   }
 
   /// Resumes all waiting questions with what is known: the journal cannot be read.
   func resumeWaiting() {
-    for waiter in waiting { waiter.continuation.resume() }
-    waiting = []
+    for waiter in waitingReaders { waiter.continuation.resume() }
+    waitingReaders = []
   }
 
   /// Nothing follows: the console ends, or shows another journal.
@@ -222,7 +222,7 @@ extension ConsoleProcess {
 
 extension ConsoleScreen {
   /// The placements of a journal with the texts of their last entries.
-  init(_ summary: JournalSummary, _ location: String?, _ device: ConsoleFacts.Device?) {
+  init(_ summary: JournalSummary, location: String?, device: ConsoleFacts.Device?) {
     let state = summary.screen.state ?? DeviceScreen()
     let shown = location ?? state.seen?.rawValue ?? WidgetLocationName.homeScreen.rawValue
     self.init(
@@ -235,15 +235,15 @@ extension ConsoleScreen {
   }
 
   private static func tile(_ placement: Placement, _ summary: JournalSummary) -> Tile {
-    let (stored, entry) = (summary.screen.timelines[placement.id], summary.screen.shown[placement.id])
+    let (storedTimeline, entry) = (summary.screen.timelines[placement.id], summary.screen.shown[placement.id])
     var tile = Tile(
       placement: placement.id, kind: placement.kind, family: placement.family.rawValue, bundle: placement.bundle,
-      content: stored == nil ? "skeleton" : "entry")
-    tile.alt = (entry?.text ?? stored?.text ?? []).joined(separator: " ")
+      content: storedTimeline == nil ? "skeleton" : "entry")
+    tile.alt = (entry?.text ?? storedTimeline?.text ?? []).joined(separator: " ")
     tile.date = entry?.date.timeIntervalSince1970
     tile.isControl = placement.family == .control
     var facts = WidgetReason.Facts(now: Date(timeIntervalSince1970: summary.time ?? 0))
-    facts.isEmpty = stored == nil
+    facts.isEmpty = storedTimeline == nil
     facts.note = summary.screen.failures[placement.id]
     facts.decision = summary.ledger.last(ofPlacement: placement.id)
     tile.why = WidgetReason.text(facts)

@@ -296,7 +296,7 @@ struct MessageDetail {
   private static let effectLimit = 50
 
   /// - Throws: 404 when the journal does not contain the number.
-  init(_ sequence: UInt64, _ pages: JournalPages, _ traces: TraceList) throws {
+  init(_ sequence: UInt64, pages: JournalPages, traces: TraceList) throws {
     guard sequence > 0, let envelope = try pages.read(sequence...sequence).first, let bounds = try pages.bounds() else {
       throw ConsoleError(
         404, "the journal has no message \(sequence)", advice: "it may be removed: the journal has a size limit")
@@ -307,13 +307,13 @@ struct MessageDetail {
       sequence > first ? try pages.last(id, in: first...sequence - 1) : nil
     }
     let id = RecordIdentifier(envelope.header.id)
-    var found = 0
+    var foundCount = 0
     let last = min(bounds.upperBound, sequence + Self.reach)
     effects =
       sequence < last
       ? try pages.select(sequence + 1...last) { head in
-        guard head.cause == id, found < Self.effectLimit else { return false }
-        found += 1
+        guard head.cause == id, foundCount < Self.effectLimit else { return false }
+        foundCount += 1
         return true
       } : []
     trace = traces.entry(of: envelope.header)?.id

@@ -66,7 +66,7 @@ struct ConsoleResponder: HTTPResponder {
       guard path.hasPrefix("/api/") else { return try file(path, request) }
       if path == "/api/health" { return try Response(json: ["status": "ok"]) }
       try checkSession(request)
-      return try await read(path, request, context)
+      return try await read(path, request: request, context: context)
     case .post:
       try checkOrigin(request, host)
       return try await post(path, request)
@@ -126,9 +126,9 @@ struct ConsoleResponder: HTTPResponder {
     switch path {
     case "/api/session":
       struct Sent: Decodable { let token: String }
-      let sent = try await body(Sent.self, of: request)
+      let sentBody = try await body(Sent.self, of: request)
       let token = server.settings.token
-      guard token.matches(sent.token) else {
+      guard token.matches(sentBody.token) else {
         throw ConsoleError(
           401, "the token of the link is not that of this console", advice: "open the link that it printed last")
       }
@@ -137,12 +137,12 @@ struct ConsoleResponder: HTTPResponder {
     case "/api/actions":
       try checkSession(request)
       struct Sent: Decodable { let arguments: [String] }
-      let sent = try await body(Sent.self, of: request)
+      let sentBody = try await body(Sent.self, of: request)
       guard let cluster = server.cluster, server.facts.readOnlyReason == nil else {
         let reason = server.facts.readOnlyReason ?? "no cluster is connected"
         throw ConsoleError(409, "this console performs no actions: \(reason)", advice: "start one with `widgetlab up`")
       }
-      return try Response(json: try await cluster.perform(sent.arguments))
+      return try Response(json: try await cluster.perform(sentBody.arguments))
     default: throw ConsoleError(404, "there is nothing at \(path.start(bytes: 200))")
     }
   }
@@ -236,13 +236,13 @@ struct ConsoleFile {
 extension ConsoleResponder {
   private var journal: ConsoleJournal { server.journal }
 
-  func read(_ path: String, _ request: Request, _ context: ConsoleContext) async throws -> Response {
+  func read(_ path: String, request: Request, context: ConsoleContext) async throws -> Response {
     let query = ConsoleQuery(request.uri.query ?? "")
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst(2).map(String.init)
     switch (parts.first ?? "", parts.count) {
     case ("state", 1): return try Response(json: try await state())
     case ("messages", 1): return try Response(json: try messages(query))
-    case ("events", 1): return try events(request, query, context)
+    case ("events", 1): return try events(request, query: query, context: context)
     case ("messages", 2): return try await message(parts[1])
     case ("processes", 1): return try await processes()
     case ("history", 1): return try await history()
@@ -332,7 +332,7 @@ extension ConsoleResponder {
 
   // MARK: Events
 
-  private func events(_ request: Request, _ query: ConsoleQuery, _ context: ConsoleContext) throws -> Response {
+  private func events(_ request: Request, query: ConsoleQuery, context: ConsoleContext) throws -> Response {
     var subscription = EventStream.Subscription()
     subscription.wantsRows = query["rows"] == "1"
     subscription.filter = try query.filter()
@@ -360,9 +360,9 @@ extension ConsoleResponder {
       nonisolated(unsafe) var writer = writer
       try await request.body.consumeWithInboundCloseHandler { _ in
         try await stream.run(signals) { bytes in
-          streams.writing(id, true)
+          streams.writing(id, isWriting: true)
           try await writer.write(bytes)
-          streams.writing(id, false)
+          streams.writing(id, isWriting: false)
         }
       } onInboundClosed: {
         feed.leave(client)
@@ -459,7 +459,7 @@ extension ConsoleResponder {
     guard let sequence = UInt64(text), sequence < UInt64(Int64.max) else {
       throw ConsoleError(404, "\(text.start(bytes: 40)) is not the number of a message")
     }
-    let detail = try MessageDetail(sequence, journal.pages, await journal.summary().traces)
+    let detail = try MessageDetail(sequence, pages: journal.pages, traces: await journal.summary().traces)
     return Response(
       status: .ok, headers: [.contentType: "application/json; charset=utf-8"],
       body: ResponseBody(byteBuffer: ByteBuffer(bytes: try detail.json)))
@@ -578,12 +578,13 @@ extension ConsoleResponder {
       do {
         return try Response(json: try await cluster.screen(query["location"], journal))
       } catch let error as ConsoleError where error.status == 503 {
-        var screen = ConsoleScreen(await journal.summary(), query["location"], server.facts.device)
+        var screen = ConsoleScreen(await journal.summary(), location: query["location"], device: server.facts.device)
         screen.notice = error.what
         return try Response(json: screen)
       }
     }
-    return try Response(json: ConsoleScreen(await journal.summary(), query["location"], server.facts.device))
+    return try Response(
+      json: ConsoleScreen(await journal.summary(), location: query["location"], device: server.facts.device))
   }
 
   func picture(_ name: String) async throws -> Response {

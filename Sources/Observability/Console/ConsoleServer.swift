@@ -43,7 +43,7 @@ package struct ConsoleServer: Sendable {
 
   /// Creates a server that does not listen yet.
   package init(
-    _ settings: Settings, _ facts: ConsoleFacts, _ journal: ConsoleJournal, cluster: (any ConsoleOperator)?
+    _ settings: Settings, facts: ConsoleFacts, journal: ConsoleJournal, cluster: (any ConsoleOperator)?
   ) {
     self.settings = settings
     self.facts = facts
@@ -80,7 +80,7 @@ package struct ConsoleServer: Sendable {
     let background = TaskOwner()
     start(background, streams)
     do {
-      try await serve(application, streams, logger)
+      try await serve(application, streams: streams, logger: logger)
     } catch {
       await end(background)
       throw error
@@ -93,7 +93,7 @@ package struct ConsoleServer: Sendable {
 
   /// Serves until the task is cancelled. Then the server stops listening before its task is cancelled: Hummingbird would
   /// drop a connection that was accepted just before, and NIO ends the process for a connection that is dropped unused.
-  private func serve(_ application: some Service, _ streams: StreamRegister, _ logger: Logger) async throws {
+  private func serve(_ application: some Service, streams: StreamRegister, logger: Logger) async throws {
     let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
     let serving = Task { try await group.run() }
     let stopping = TaskOwner()
@@ -178,7 +178,7 @@ final class StreamRegister: Sendable {
 
   func leave(_ id: UInt64) { state.withLock { _ = $0.streams.removeValue(forKey: id) } }
 
-  func writing(_ id: UInt64, _ isWriting: Bool) {
+  func writing(_ id: UInt64, isWriting: Bool) {
     state.withLock { $0.streams[id]?.writingSince = isWriting ? .now : nil }
   }
 

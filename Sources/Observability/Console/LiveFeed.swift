@@ -25,8 +25,8 @@ final class LiveFeed: Sendable {
     /// The version at which each topic changed last.
     var changes: [ConsoleTopic: UInt64] = [:]
     var version: UInt64 = 0
-    var waiting: [UInt64: AsyncStream<Void>.Continuation] = [:]
-    /// Those in `waiting` that belong to a browser.
+    var waitingContinuations: [UInt64: AsyncStream<Void>.Continuation] = [:]
+    /// Those in `waitingContinuations` that belong to a browser.
     var clients: Set<UInt64> = []
     /// Counts the heartbeats.
     var beat: UInt64 = 0
@@ -40,11 +40,11 @@ final class LiveFeed: Sendable {
     }
 
     func wake() {
-      for continuation in waiting.values { continuation.yield() }
+      for continuation in waitingContinuations.values { continuation.yield() }
     }
   }
 
-  private static let kept = 4096
+  private static let keptCount = 4096
   private let state: Mutex<State>
 
   /// - Parameter last: the number of the last message of the journal.
@@ -77,7 +77,7 @@ final class LiveFeed: Sendable {
     let topics = envelopes.reduce(into: Set<ConsoleTopic>()) { $0.formUnion(ConsoleTopic.changed(by: $1.header)) }
     state.withLock { state in
       state.entries.append(contentsOf: entries)
-      if state.entries.count > 2 * Self.kept { state.entries.removeFirst(state.entries.count - Self.kept) }
+      if state.entries.count > 2 * Self.keptCount { state.entries.removeFirst(state.entries.count - Self.keptCount) }
       state.last = last
       state.mark(topics)
       state.wake()
@@ -114,11 +114,11 @@ final class LiveFeed: Sendable {
 
   /// Ends all streams of elements: another journal is shown from now on.
   func end() {
-    let waiting = state.withLock { state in
+    let waitingContinuations = state.withLock { state in
       state.hasEnded = true
-      return state.waiting.values
+      return state.waitingContinuations.values
     }
-    for continuation in waiting { continuation.finish() }
+    for continuation in waitingContinuations { continuation.finish() }
   }
 
   var hasEnded: Bool { state.withLock { $0.hasEnded } }
@@ -130,7 +130,7 @@ final class LiveFeed: Sendable {
     let id = state.withLock { state in
       state.nextWaiting += 1
       if state.hasEnded { continuation.finish() }
-      state.waiting[state.nextWaiting] = continuation
+      state.waitingContinuations[state.nextWaiting] = continuation
       if isClient { state.clients.insert(state.nextWaiting) }
       return state.nextWaiting
     }
@@ -140,7 +140,7 @@ final class LiveFeed: Sendable {
   func leave(_ id: UInt64) {
     let continuation = state.withLock { state in
       state.clients.remove(id)
-      return state.waiting.removeValue(forKey: id)
+      return state.waitingContinuations.removeValue(forKey: id)
     }
     continuation?.finish()
   }

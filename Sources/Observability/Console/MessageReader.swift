@@ -86,12 +86,12 @@ struct MessageReader: Sendable {
       while missing > 0 {
         high = max(try pages.last(upTo: high), bounds.lowerBound)
         let low = high - bounds.lowerBound < size(missing) ? bounds.lowerBound : high - size(missing) + 1
-        let found = try pages.read(low...high).filter { filter?.matches($0) ?? true }
-        let used = found.suffix(missing)
+        let foundEnvelopes = try pages.read(low...high).filter { filter?.matches($0) ?? true }
+        let used = foundEnvelopes.suffix(missing)
         rows = used.map(MessageRow.init) + rows
         missing -= used.count
         // Those that were not used are found again from the first row on.
-        scan((found.count > used.count ? used.first?.header.sequence ?? low : low)...high)
+        scan((foundEnvelopes.count > used.count ? used.first?.header.sequence ?? low : low)...high)
         if low == bounds.lowerBound || filter == nil { return }
         guard missing == 0 || ContinuousClock.now < deadline else {
           isComplete = false
@@ -106,11 +106,11 @@ struct MessageReader: Sendable {
       while missing > 0 {
         low = min(try pages.first(from: low), bounds.upperBound)
         let high = bounds.upperBound - low < size(missing) ? bounds.upperBound : low + size(missing) - 1
-        let found = try pages.read(low...high).filter { filter?.matches($0) ?? true }
-        let used = found.prefix(missing)
+        let foundEnvelopes = try pages.read(low...high).filter { filter?.matches($0) ?? true }
+        let used = foundEnvelopes.prefix(missing)
         rows += used.map(MessageRow.init)
         missing -= used.count
-        scan(low...(found.count > used.count ? used.last?.header.sequence ?? high : high))
+        scan(low...(foundEnvelopes.count > used.count ? used.last?.header.sequence ?? high : high))
         if high == bounds.upperBound || filter == nil { return }
         guard missing == 0 || ContinuousClock.now < deadline else {
           isComplete = false
@@ -185,7 +185,7 @@ struct TraceReader {
     let first = max(bounds.lowerBound, entry.first > Self.lead ? entry.first - Self.lead : 1)
     let wanted = RecordIdentifier(entry.correlation)
     var ids: Set<RecordIdentifier> = []
-    var found = try pages.select(first...max(first, entry.last)) { head in
+    var foundEnvelopes = try pages.select(first...max(first, entry.last)) { head in
       if head.sequence >= entry.first, head.correlation == wanted || ids.contains(head.cause) {
         ids.insert(head.id)
         return true
@@ -194,14 +194,16 @@ struct TraceReader {
     }
     // Replies to the last messages, and causes before the first one.
     let replies = min(bounds.upperBound, entry.last + 200)
-    if entry.last < replies { found += try pages.select(entry.last + 1...replies) { ids.contains($0.cause) } }
-    var known = Set(found.map(\.header.id))
-    var open = found.filter { $0.header.correlation == entry.correlation }.compactMap(\.header.cause)
+    if entry.last < replies { foundEnvelopes += try pages.select(entry.last + 1...replies) { ids.contains($0.cause) } }
+    var knownIDs = Set(foundEnvelopes.map(\.header.id))
+    var open = foundEnvelopes.filter { $0.header.correlation == entry.correlation }.compactMap(\.header.cause)
     while let cause = open.popLast() {
-      guard known.insert(cause).inserted, let envelope = try pages.last(cause, in: first...entry.last) else { continue }
-      found.append(envelope)
+      guard knownIDs.insert(cause).inserted, let envelope = try pages.last(cause, in: first...entry.last) else {
+        continue
+      }
+      foundEnvelopes.append(envelope)
       if let next = envelope.header.cause { open.append(next) }
     }
-    return found.sorted { $0.header.sequence < $1.header.sequence }
+    return foundEnvelopes.sorted { $0.header.sequence < $1.header.sequence }
   }
 }

@@ -20,9 +20,9 @@ struct AppleFramework: Sendable {
   }
 
   /// Whether one of some names is the framework's.
-  func isUsed(_ found: Set<String>) -> Bool {
-    !names.isDisjoint(with: found)
-      || found.contains { name in
+  func isUsed(_ imports: Set<String>) -> Bool {
+    !names.isDisjoint(with: imports)
+      || imports.contains { name in
         prefixes.contains { prefix in
           guard name.hasPrefix(prefix) else { return false }
           let next = name.dropFirst(prefix.count).first
@@ -55,7 +55,7 @@ struct AppleFramework: Sendable {
   static let combineOfSwiftUI: Set<String> = ["ObservableObject", "ObservableObjectPublisher", "Published"]
 
   /// By module. Source: the names of Apple's documentation of each framework.
-  static let known: [String: AppleFramework] = [
+  static let knownFrameworks: [String: AppleFramework] = [
     "ARKit": AppleFramework("AR", exports: "UIKit"),
     "AVFAudio": AppleFramework("AV"),
     "AVFoundation": AppleFramework("AV Audio CA CM CV SystemSound kAV kAudio kCM kCV kSystemSound"),

@@ -34,8 +34,8 @@ struct AssetSymbols {
       let path = folder + "/" + entry
       let stem = FilePath.stem(entry)
       switch FilePath.ending(entry) {
-      case "colorset": Self.add(stem, "Color", prefix, to: &scope.colors)
-      case "imageset", "symbolset": Self.add(stem, "Image", prefix, to: &scope.images)
+      case "colorset": Self.add(stem, ending: "Color", prefix: prefix, to: &scope.colors)
+      case "imageset", "symbolset": Self.add(stem, ending: "Image", prefix: prefix, to: &scope.images)
       case "" where files.isFolder(path):
         guard providesNamespace(path) else {
           read(path, prefix: prefix, into: scope)
@@ -61,7 +61,7 @@ struct AssetSymbols {
   }
 
   /// The first asset of several with one symbol has it.
-  private static func add(_ asset: String, _ ending: String, _ prefix: String, to symbols: inout [Symbol]) {
+  private static func add(_ asset: String, ending: String, prefix: String, to symbols: inout [Symbol]) {
     let name = identifier(
       asset.count > ending.count && asset.hasSuffix(ending) ? String(asset.dropLast(ending.count)) : asset)
     guard !name.isEmpty, !symbols.contains(where: { $0.name == name }) else { return }
@@ -83,7 +83,7 @@ struct AssetSymbols {
   // MARK: Sources
 
   /// Names of colours that the types have already. Xcode generates no extension for them.
-  private static let taken: Set<String> = [
+  private static let takenNames: Set<String> = [
     "accentColor", "black", "blue", "brown", "clear", "cyan", "darkGray", "darkText", "gray", "green", "indigo",
     "label", "lightGray", "lightText", "link", "magenta", "mint", "orange", "pink", "primary", "purple", "red",
     "secondary", "separator", "teal", "tertiary", "tint", "white", "yellow",
@@ -95,8 +95,8 @@ struct AssetSymbols {
   ///   - bundle: that of the catalogs, as Swift writes it.
   ///   - hasExtensions: whether the types of SwiftUI and UIKit have them too, such as `Color.brand`.
   func source(bundle: String = ".main", hasExtensions: Bool) -> Data? {
-    let colors = lines(of: whole, "ColorResource", \.colors, bundle, "")
-    let images = lines(of: whole, "ImageResource", \.images, bundle, "")
+    let colors = lines(of: whole, type: "ColorResource", symbols: \.colors, bundle: bundle, indentation: "")
+    let images = lines(of: whole, type: "ImageResource", symbols: \.images, bundle: bundle, indentation: "")
     guard !colors.isEmpty || !images.isEmpty else { return nil }
     var text = """
       // Written by `widgetlab new --from`, as Xcode generates symbols from the asset catalogs.
@@ -108,23 +108,25 @@ struct AssetSymbols {
     if !colors.isEmpty { text += "\nextension ColorResource {\n\(colors.joined(separator: "\n"))\n}\n" }
     if !images.isEmpty { text += "\nextension ImageResource {\n\(images.joined(separator: "\n"))\n}\n" }
     if hasExtensions {
-      text += members(of: "Color", \.colors, "Color") { "Color(ColorResource.\($0))" }
-      text += members(of: "ShapeStyle where Self == Color", \.colors, "Color") { "Color(ColorResource.\($0))" }
-      text += members(of: "UIColor", \.colors, "UIColor") { "UIColor(resource: .\($0))" }
-      text += members(of: "UIImage", \.images, "UIImage") { "UIImage(resource: .\($0))" }
+      text += members(of: "Color", symbols: \.colors, type: "Color") { "Color(ColorResource.\($0))" }
+      text += members(of: "ShapeStyle where Self == Color", symbols: \.colors, type: "Color") {
+        "Color(ColorResource.\($0))"
+      }
+      text += members(of: "UIColor", symbols: \.colors, type: "UIColor") { "UIColor(resource: .\($0))" }
+      text += members(of: "UIImage", symbols: \.images, type: "UIImage") { "UIImage(resource: .\($0))" }
     }
     return Data(text.utf8)
   }
 
   private func lines(
-    of scope: Scope, _ type: String, _ symbols: KeyPath<Scope, [Symbol]>, _ bundle: String, _ indentation: String
+    of scope: Scope, type: String, symbols: KeyPath<Scope, [Symbol]>, bundle: String, indentation: String
   ) -> [String] {
     var lines = scope[keyPath: symbols].map { symbol in
       "\(indentation)  nonisolated static let `\(symbol.name)` = "
         + "\(type)(name: \(PackageManifest.literal(symbol.asset)), bundle: \(bundle))"
     }
     for (name, inner) in scope.inner {
-      let own = self.lines(of: inner, type, symbols, bundle, indentation + "  ")
+      let own = self.lines(of: inner, type: type, symbols: symbols, bundle: bundle, indentation: indentation + "  ")
       if !own.isEmpty { lines += ["\(indentation)  enum `\(name)` {"] + own + ["\(indentation)  }"] }
     }
     return lines
@@ -132,11 +134,11 @@ struct AssetSymbols {
 
   /// An extension with a member of a type for each asset without a namespace.
   private func members(
-    of extended: String, _ symbols: KeyPath<Scope, [Symbol]>, _ type: String, _ expression: (String) -> String
+    of extended: String, symbols: KeyPath<Scope, [Symbol]>, type: String, expression: (String) -> String
   ) -> String {
     let isColor = symbols == \Scope.colors
     let names = whole[keyPath: symbols].map(\.name)
-      .filter { !isColor || !Self.taken.contains($0) && !$0.hasPrefix("system") }
+      .filter { !isColor || !Self.takenNames.contains($0) && !$0.hasPrefix("system") }
     guard !names.isEmpty else { return "" }
     let lines = names.map { "  nonisolated static var `\($0)`: \(type) { \(expression($0)) }" }
     return "\nextension \(extended) {\n\(lines.joined(separator: "\n"))\n}\n"

@@ -100,24 +100,25 @@ package struct AuthorProject: Sendable, Hashable {
   private static func only(
     of paths: [String], at path: String, _ read: (String) throws(ProjectError) -> AuthorProject
   ) throws(ProjectError) -> AuthorProject? {
-    var found: [AuthorProject] = []
+    var foundProjects: [AuthorProject] = []
     var failure: ProjectError?
     for path in paths {
       do {
-        found.append(try read(path))
+        foundProjects.append(try read(path))
       } catch {
         // A damaged project is reported before one without a widget.
         if failure == nil || error.code == .damaged { failure = error }
       }
     }
-    guard let project = found.first else {
+    guard let project = foundProjects.first else {
       if let failure { throw failure }
       return nil
     }
-    guard found.count == 1 else {
-      let list = found.map { "\n           \($0.path)" }.joined()
+    guard foundProjects.count == 1 else {
+      let list = foundProjects.map { "\n           \($0.path)" }.joined()
       throw ProjectError(
-        .ambiguous, "\(found.count) projects here have a widget extension", at: path, advice: "name one of\(list)")
+        .ambiguous, "\(foundProjects.count) projects here have a widget extension", at: path,
+        advice: "name one of\(list)")
     }
     return project
   }
@@ -136,24 +137,24 @@ package struct AuthorProject: Sendable, Hashable {
     let paths = SourceSearch(folder).files(named: [TuistReader.name], files).filter {
       TuistReader.isManifest($0, files)
     }
-    var found: [AuthorProject] = []
+    var foundProjects: [AuthorProject] = []
     // The widget of a project belongs to the app of the project that names it.
     var parts: Set<String> = []
     var failure: ProjectError?
     for path in paths {
       do {
         let (project, others) = try TuistReader(path, manifests: manifests, files: files).project(path)
-        found.append(project)
+        foundProjects.append(project)
         parts.formUnion(others)
       } catch {
         guard error.code != .unevaluated else { throw error }
         if failure == nil || error.code == .damaged { failure = error }
       }
     }
-    found.removeAll { parts.contains($0.path) }
-    if found.isEmpty, let failure { throw failure }
-    return try only(of: found.map(\.path), at: folder) { path throws(ProjectError) in
-      if let project = found.first(where: { $0.path == path }) { return project }
+    foundProjects.removeAll { parts.contains($0.path) }
+    if foundProjects.isEmpty, let failure { throw failure }
+    return try only(of: foundProjects.map(\.path), at: folder) { path throws(ProjectError) in
+      if let project = foundProjects.first(where: { $0.path == path }) { return project }
       throw ProjectError(.noWidget, "this manifest of Tuist has no widget extension", at: path)
     }
   }
@@ -187,7 +188,7 @@ struct SourceSearch {
   }
 
   private func paths(_ files: any ProjectFiles, _ isWanted: (String) -> Bool) -> [String] {
-    var found: [String] = []
+    var foundPaths: [String] = []
     var folders = [root]
     for _ in 0..<Self.depth {
       var next: [String] = []
@@ -195,7 +196,7 @@ struct SourceSearch {
         for name in files.entries(of: folder) ?? [] where Self.isSearched(name) {
           let path = folder + "/" + name
           if isWanted(path) {
-            found.append(path)
+            foundPaths.append(path)
           } else if !XcodeMembers.opaque.contains(FilePath.ending(path)) {
             next.append(path)
           }
@@ -203,7 +204,7 @@ struct SourceSearch {
       }
       folders = next
     }
-    return found
+    return foundPaths
   }
 
   /// The Swift files with the entry point of a widget extension.

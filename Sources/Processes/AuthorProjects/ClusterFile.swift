@@ -25,7 +25,7 @@ struct ClusterFile {
     if let name = widget.displayName { lines.append("displayName: \(Self.literal(name))") }
     lines += Self.versions(widget.version, widget.build)
     if let infoPlist { lines.append("infoPlist: \(Self.literal(infoPlist))") }
-    let settings = widget.infoPlistSettings.filter { !Self.known.contains($0.key) }
+    let settings = widget.infoPlistSettings.filter { !Self.knownSettings.contains($0.key) }
     if infoPlist != nil, !settings.isEmpty {
       lines.append("buildSettings:")
       lines += settings.sorted { $0.key < $1.key }.map { "  \($0.key): \(Self.literal($0.value, isText: true))" }
@@ -39,7 +39,7 @@ struct ClusterFile {
   }
 
   /// The build settings that WidgetLab derives from the other lines.
-  static let known: Set<String> = [
+  static let knownSettings: Set<String> = [
     "CURRENT_PROJECT_VERSION", "DEVELOPMENT_LANGUAGE", "EXECUTABLE_NAME", "MARKETING_VERSION",
     "PRODUCT_BUNDLE_IDENTIFIER", "PRODUCT_BUNDLE_PACKAGE_TYPE",
   ]
@@ -57,10 +57,10 @@ struct ClusterFile {
     for other in entitlements.others where isExtension && !Self.ignored.contains(other) {
       notes.append(ProjectNote(other, "this entitlement of \(name) has no effect here"))
     }
-    var own: [String] = []
+    var ownEntitlements: [String] = []
     if let environment = entitlements.pushEnvironment {
       if ["development", "production"].contains(environment) {
-        own.append("aps-environment: \(environment)")
+        ownEntitlements.append("aps-environment: \(environment)")
       } else {
         notes.append(ProjectNote("aps-environment", "\"\(environment)\" of \(name) is not an environment of APNs"))
       }
@@ -69,8 +69,8 @@ struct ClusterFile {
       notes.append(ProjectNote(group, "this is not an access group of the keychain"))
     }
     let keychain = entitlements.keychainGroups.filter(Self.isName).map { Self.literal($0) }
-    if !keychain.isEmpty { own.append("keychain-access-groups: [\(keychain.joined(separator: ", "))]") }
-    var lines = own.isEmpty ? [] : ["entitlements: {\(own.joined(separator: ", "))}"]
+    if !keychain.isEmpty { ownEntitlements.append("keychain-access-groups: [\(keychain.joined(separator: ", "))]") }
+    var lines = ownEntitlements.isEmpty ? [] : ["entitlements: {\(ownEntitlements.joined(separator: ", "))}"]
     if isExtension, let protection = entitlements.dataProtection { lines.append("dataProtection: \(protection)") }
     return lines
   }

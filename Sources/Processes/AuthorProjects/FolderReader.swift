@@ -33,8 +33,8 @@ struct FolderReader {
   /// The folder of the target: that below `Sources`, or the nearest one with an `Info.plist` of a widget extension, or
   /// else that of the file.
   private func target(of entry: String) -> String {
-    let own = FilePath.folder(entry)
-    var folder = own
+    let ownFolder = FilePath.folder(entry)
+    var folder = ownFolder
     while folder.hasPrefix(root) {
       if FilePath.name(FilePath.folder(folder)) == "Sources" { return folder }
       if infoPlist(in: folder) != nil || files.entries(of: folder)?.contains("expo-target.config.js") == true {
@@ -43,7 +43,7 @@ struct FolderReader {
       guard folder != root else { break }
       folder = FilePath.folder(folder)
     }
-    return own
+    return ownFolder
   }
 
   private func infoPlist(in folder: String) -> String? {
@@ -69,7 +69,7 @@ struct FolderReader {
     widget.definitions = members.definitions
     widget.infoPlist = plist
     let references = plist.flatMap { files.text($0) }.map { XcodeSettings.references(in: $0) } ?? []
-    for name in references.subtracting(ClusterFile.known).sorted() {
+    for name in references.subtracting(ClusterFile.knownSettings).sorted() {
       widget.infoPlistSettings[name] = ""
       members.notes.append(
         ProjectNote("$(\(name))", "this build setting is not known without an Xcode project; its value is empty here"))
@@ -85,7 +85,7 @@ struct FolderReader {
       widget.notes.append(
         ProjectNote("expo-target.config.js", "is not read; the colours and images that it generates are missing"))
     }
-    identify(&widget, folder, project)
+    identify(&widget, folder: folder, project: project)
     return widget
   }
 
@@ -104,7 +104,7 @@ struct FolderReader {
     FilePath.relative(path, to: folder).split(separator: "/").dropLast().contains { $0.hasSuffix("Tests") }
   }
 
-  private func identify(_ widget: inout WidgetTarget, _ folder: String, _ project: String) {
+  private func identify(_ widget: inout WidgetTarget, folder: String, project: String) {
     var settings = XcodeSettings([])
     if let path = (files.entries(of: folder) ?? []).first(where: { $0.hasSuffix(".entitlements") }),
       let keys = files.propertyList(folder + "/" + path)

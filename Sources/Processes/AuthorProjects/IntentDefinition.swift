@@ -199,7 +199,7 @@ extension IntentDefinition {
   /// The parameter for `_INDefinition`.
   private func declaration(_ parameter: [String: Any], _ name: String) -> String? {
     let prefix = "INIntentParameter"
-    let given = (parameter[prefix + "Metadata"] as? [String: Any])?[prefix + "MetadataDefaultValue"]
+    let givenDefault = (parameter[prefix + "Metadata"] as? [String: Any])?[prefix + "MetadataDefaultValue"]
     var standard: String?
     let kind: String
     if let enumType = Self.text(parameter, prefix + "EnumType") {
@@ -207,21 +207,21 @@ extension IntentDefinition {
       else { return nil }
       let options = cases(found).map { "(\(Self.literal($0.name)), \(Self.literal($0.title)), \($0.value))" }
       kind = ".enumeration([\(options.joined(separator: ", "))], { \(own)(rawValue: $0) })"
-      standard = (given as? String).map { ".string(\(Self.literal(caseName($0))))" }
+      standard = (givenDefault as? String).map { ".string(\(Self.literal(caseName($0))))" }
     } else {
       switch Self.text(parameter, prefix + "Type") {
       case "Boolean":
         kind = ".boolean"
-        standard = (given as? Bool).map { ".boolean(\($0))" }
+        standard = (givenDefault as? Bool).map { ".boolean(\($0))" }
       case "Integer", "Long":
         kind = ".integer"
-        standard = (given as? NSNumber).map { ".number(\($0.intValue))" }
+        standard = (givenDefault as? NSNumber).map { ".number(\($0.intValue))" }
       case "Decimal", "Double":
         kind = ".decimal"
-        standard = (given as? NSNumber).map { ".number(\($0.doubleValue))" }
+        standard = (givenDefault as? NSNumber).map { ".number(\($0.doubleValue))" }
       case "String":
         kind = ".string"
-        standard = (given as? String).map { ".string(\(Self.literal($0)))" }
+        standard = (givenDefault as? String).map { ".string(\(Self.literal($0)))" }
       case "URL": kind = ".url"
       case "DateComponents", "Date", "DateComponentsRange": kind = ".dateComponents"
       case "Object":
@@ -265,8 +265,8 @@ extension IntentDefinition {
   package var missing: [(subject: String, reason: String)] {
     intents.flatMap { item in
       (item["INIntentParameters"] as? [[String: Any]] ?? []).compactMap { parameter in
-        let own = Self.text(parameter, "INIntentParameterName") ?? "a parameter"
-        let name = "\(Self.intentClass(item) ?? "an intent").\(own)"
+        let ownName = Self.text(parameter, "INIntentParameterName") ?? "a parameter"
+        let name = "\(Self.intentClass(item) ?? "an intent").\(ownName)"
         guard swiftType(parameter, "INIntentParameter") != nil else {
           return (name, "the type \(Self.text(parameter, "INIntentParameterType") ?? "?") does not exist here")
         }

@@ -33,7 +33,7 @@ package struct LocalPackages: Sendable, Hashable {
 
   /// Follows dependencies from target to target.
   private struct Walk {
-    private let known: LocalPackages
+    private let knownPackages: LocalPackages
     private let platform: String
     /// `nil` when only folders are wanted.
     private let files: (any ProjectFiles)?
@@ -41,22 +41,22 @@ package struct LocalPackages: Sendable, Hashable {
     private(set) var unknown: [String] = []
     private(set) var targets: [LibraryTarget] = []
 
-    init(_ known: LocalPackages, platform: String, files: (any ProjectFiles)?) {
-      self.known = known
+    init(_ knownPackages: LocalPackages, platform: String, files: (any ProjectFiles)?) {
+      self.knownPackages = knownPackages
       self.platform = platform
       self.files = files
     }
 
     mutating func add(_ products: [PackageProduct]) {
       for product in products {
-        if let folder = known.folder(of: product.place) { add(product.name, in: folder) }
+        if let folder = knownPackages.folder(of: product.place) { add(product.name, in: folder) }
       }
     }
 
     /// Adds the targets of a product. A target of this name is meant when there is no such product.
     private mutating func add(_ product: String, in folder: String) {
-      guard let package = known.packages[folder] else {
-        if known.failures[folder] == nil, !unknown.contains(folder) { unknown.append(folder) }
+      guard let package = knownPackages.packages[folder] else {
+        if knownPackages.failures[folder] == nil, !unknown.contains(folder) { unknown.append(folder) }
         return
       }
       for name in package.products[product] ?? [product] { add(target: name, of: package) }
@@ -95,15 +95,17 @@ package struct LocalPackages: Sendable, Hashable {
       product: String, in name: String?, of package: SwiftPackage, _ links: inout [PackageProduct]
     ) {
       let identity = (name ?? product).lowercased()
-      var found = package.dependencies.filter { $0.identity == identity }
-      if found.isEmpty, let name { found = package.dependencies.filter { self.name(of: $0) == name } }
-      if found.isEmpty {
-        // A package can have another name than its products and its folder.
-        found = package.dependencies.filter { offers(product, $0) }
+      var foundDependencies = package.dependencies.filter { $0.identity == identity }
+      if foundDependencies.isEmpty, let name {
+        foundDependencies = package.dependencies.filter { self.name(of: $0) == name }
       }
-      if found.isEmpty, package.dependencies.count == 1 { found = package.dependencies }
-      let place = found.first ?? .unknown
-      if let folder = known.folder(of: place), known.failures[folder] == nil {
+      if foundDependencies.isEmpty {
+        // A package can have another name than its products and its folder.
+        foundDependencies = package.dependencies.filter { offers(product, $0) }
+      }
+      if foundDependencies.isEmpty, package.dependencies.count == 1 { foundDependencies = package.dependencies }
+      let place = foundDependencies.first ?? .unknown
+      if let folder = knownPackages.folder(of: place), knownPackages.failures[folder] == nil {
         add(product, in: folder)
       } else {
         links.append(PackageProduct(name: product, place: place))
@@ -111,14 +113,14 @@ package struct LocalPackages: Sendable, Hashable {
     }
 
     private func name(of place: PackageProduct.Place) -> String? {
-      known.folder(of: place).flatMap { known.packages[$0]?.name }
+      knownPackages.folder(of: place).flatMap { knownPackages.packages[$0]?.name }
     }
 
     /// Whether a local package has a product. One that is not described yet may have it.
     private mutating func offers(_ product: String, _ place: PackageProduct.Place) -> Bool {
-      guard let folder = known.folder(of: place) else { return false }
-      if let package = known.packages[folder] { return package.products[product] != nil }
-      if known.failures[folder] == nil, !unknown.contains(folder) { unknown.append(folder) }
+      guard let folder = knownPackages.folder(of: place) else { return false }
+      if let package = knownPackages.packages[folder] { return package.products[product] != nil }
+      if knownPackages.failures[folder] == nil, !unknown.contains(folder) { unknown.append(folder) }
       return false
     }
   }
@@ -267,14 +269,14 @@ package struct RemotePackages: Sendable {
       let imported = Set(source.imports(values).map(\.module))
       return !imported.isDisjoint(with: modules.subtracting(AuthorModules.toolchain))
         || (source.usesURLLoading && imported.isDisjoint(with: ["FoundationNetworking"]))
-        || !source.orderOfNumbersAsMember.isEmpty || usesCoreFoundation(source, values, imported)
+        || !source.orderOfNumbersAsMember.isEmpty || usesCoreFoundation(source, values: values, imported: imported)
     }
   }
 
   /// Whether a file uses names of Core Foundation or of the keychain, which `import Foundation` makes visible on Apple's
   /// systems.
   private func usesCoreFoundation(
-    _ source: ConditionalSource, _ values: ConditionValues, _ imported: Set<String>
+    _ source: ConditionalSource, values: ConditionValues, imported: Set<String>
   ) -> Bool {
     modules.contains("Security") && !imported.contains("CoreFoundation")
       && source.modulesOfFoundation(source.names(values), importing: imported).contains("Security")

@@ -99,13 +99,13 @@ package struct PackageManifest {
   /// The settings with which the modules of WidgetLab's SDK are used as they are.
   private func installed(_ flags: String) -> String {
     // Each alias is given once: a module of the project's own packages has no other one.
-    let hasOwn = own.contains { AuthorModules.aliases[$0] != nil }
+    let hasOwnModules = own.contains { AuthorModules.aliases[$0] != nil }
     let aliases = Self.aliases(without: own)
-    let more = hasOwn ? ",\n    \"-module-alias\", \"FoundationNetworking=URLSessionAPI\",\n\(aliases)\n  " : ""
+    let more = hasOwnModules ? ",\n    \"-module-alias\", \"FoundationNetworking=URLSessionAPI\",\n\(aliases)\n  " : ""
     return """
       /// WidgetLab's installed SDK: its modules, the library and the names of its modules. `widgetlab` writes these files.
       let author: [SwiftSetting] = [
-        .unsafeFlags([\(Self.literal("@\(flags)/\(hasOwn ? "modules" : "compile").rsp"))\(more)])
+        .unsafeFlags([\(Self.literal("@\(flags)/\(hasOwnModules ? "modules" : "compile").rsp"))\(more)])
       ]
       let executable: [LinkerSetting] = [.unsafeFlags([\(Self.literal("@\(flags)/link.rsp"))])]
 

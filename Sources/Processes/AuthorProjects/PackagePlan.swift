@@ -37,7 +37,7 @@ package struct PackagePlan: Sendable, Hashable {
     /// The libraries that WidgetLab's package offers to authors.
     package var modules: Set<String>
     /// Names that a target cannot have, because a target of WidgetLab has it.
-    package var taken: Set<String>
+    package var takenNames: Set<String>
     /// Products of packages that cannot be had, with the reason.
     package var unavailable: [PackageProduct: String]
     /// The folders of the packages that can be had.
@@ -48,14 +48,14 @@ package struct PackagePlan: Sendable, Hashable {
     package var omitted: [String: String]
 
     package init(
-      output: String, widgetLab: String, flags: String? = nil, modules: Set<String>, taken: Set<String>,
+      output: String, widgetLab: String, flags: String? = nil, modules: Set<String>, taken takenNames: Set<String>,
       unavailable: [PackageProduct: String] = [:], omitted: [String: String] = [:]
     ) {
       self.output = output
       self.widgetLab = widgetLab
       self.flags = flags
       self.modules = modules
-      self.taken = taken
+      self.takenNames = takenNames
       self.unavailable = unavailable
       self.omitted = omitted
     }
@@ -156,22 +156,22 @@ package struct PackagePlan: Sendable, Hashable {
     notes += widget.notes
 
     let scope = LibraryScope(of: widget, in: surroundings, files: files)
-    let compiler = scope.own?.compiler ?? widget.compiler
-    let linked = widget.products + (scope.own?.products ?? [])
+    let compiler = scope.ownTarget?.compiler ?? widget.compiler
+    let linked = widget.products + (scope.ownTarget?.products ?? [])
     let values = ConditionValues(
       platform: widget.platform, modules: scope.modules, defined: Set(compiler.conditions).union(["DEBUG"]))
-    var found = addSources(scope.own?.sources ?? widget.sources, of: name, values)
-    if addDefinitions(of: widget, name) { found.modules.insert("Intents") }
+    var foundSources = addSources(scope.ownTarget?.sources ?? widget.sources, of: name, values)
+    if addDefinitions(of: widget, name) { foundSources.modules.insert("Intents") }
     if widget.hasAssetSymbols, addAssetSymbols(widget.resources, name, hasExtensions: widget.hasAssetExtensions) {
-      found.modules.formUnion(["SwiftUI", "UIKit"])
+      foundSources.modules.formUnion(["SwiftUI", "UIKit"])
     }
-    let own = found.modules
-    var gone = found.missing
+    let ownModules = foundSources.modules
+    var gone = foundSources.missing
     if !gone.isEmpty { wanted.formUnion(linked) }
 
     // The libraries that are imported, also by each other.
     var used: [String] = []
-    var queue = scope.libraries.keys.filter(own.contains).sorted()
+    var queue = scope.libraries.keys.filter(ownModules.contains).sorted()
     while let module = queue.popLast() {
       guard !used.contains(module), let library = scope.libraries[module] else { continue }
       used.append(module)
@@ -190,11 +190,11 @@ package struct PackagePlan: Sendable, Hashable {
     manifest.add(
       PackageManifest.Target(
         name: name, isExecutable: true,
-        frameworks: frameworks(own.union(used.flatMap { built[$0]?.modules ?? [] }).subtracting(used)),
+        frameworks: frameworks(ownModules.union(used.flatMap { built[$0]?.modules ?? [] }).subtracting(used)),
         libraries: used.compactMap { built[$0]?.name }.sorted(),
-        products: scope.products(of: linked, for: own),
-        settings: PackageManifest.settings(of: compiler) + found.settings + aliases(used),
-        resources: scope.own.map { addResources(of: $0, name) } ?? []))
+        products: scope.products(of: linked, for: ownModules),
+        settings: PackageManifest.settings(of: compiler) + foundSources.settings + aliases(used),
+        resources: scope.ownTarget.map { addResources(of: $0, name) } ?? []))
     addResources(of: widget, name)
   }
 
@@ -290,9 +290,9 @@ package struct PackagePlan: Sendable, Hashable {
 
   mutating func unique(_ name: String) -> String {
     var result = name
-    if surroundings.taken.contains(result) || names.contains(result) { result = name + "Target" }
+    if surroundings.takenNames.contains(result) || names.contains(result) { result = name + "Target" }
     var number = 2
-    while surroundings.taken.contains(result) || names.contains(result) {
+    while surroundings.takenNames.contains(result) || names.contains(result) {
       result = "\(name)Target\(number)"
       number += 1
     }
@@ -373,26 +373,26 @@ struct LibraryScope {
   /// All modules that can be imported.
   let modules: Set<String>
   /// The description of the widget extension itself, when it is a target of a package.
-  let own: LibraryTarget?
+  let ownTarget: LibraryTarget?
   /// The modules of each product that can be had.
   private let products: [PackageProduct: Set<String>]
 
   init(of widget: WidgetTarget, in surroundings: PackagePlan.Surroundings, files: any ProjectFiles) {
     var all = widget.libraries
     let linked = widget.products + widget.libraries.values.flatMap(\.products)
-    var own: LibraryTarget?
+    var ownLibrary: LibraryTarget?
     for target in surroundings.packages.targets(of: linked, platform: widget.platform, files: files) {
       if target.module == widget.module, !Set(target.sources).isDisjoint(with: widget.sources) {
-        own = target
+        ownLibrary = target
       } else if all[target.module] == nil {
         all[target.module] = target
       }
     }
-    self.own = own
+    self.ownTarget = ownLibrary
     libraries = all.filter { $0.value.obstacle == nil }
     obstacles = all.compactMapValues(\.obstacle)
     var products: [PackageProduct: Set<String>] = [:]
-    for product in linked + all.values.flatMap(\.products) + (own?.products ?? []) {
+    for product in linked + all.values.flatMap(\.products) + (ownLibrary?.products ?? []) {
       guard surroundings.unavailable[product] == nil, surroundings.packages.remote[product.place] == nil,
         let checkout = surroundings.checkouts[product.place]
       else { continue }
@@ -429,8 +429,8 @@ extension PackagePlan {
     notes += library.notes
     let values = ConditionValues(
       platform: platform, modules: scope.modules, defined: Set(library.compiler.conditions).union(["DEBUG"]))
-    let found = addSources(library.sources, of: name, values)
-    (result.modules, result.missing) = (found.modules, found.missing)
+    let foundSources = addSources(library.sources, of: name, values)
+    (result.modules, result.missing) = (foundSources.modules, foundSources.missing)
     if library.hasAssetSymbols,
       addAssetSymbols(library.resources, name, bundle: ".module", hasExtensions: library.hasAssetExtensions)
     {
@@ -446,7 +446,7 @@ extension PackagePlan {
         name: name, isExecutable: false, frameworks: frameworks(result.modules.subtracting(imported)),
         libraries: imported.compactMap { built[$0]?.name }.sorted(),
         products: scope.products(of: library.products, for: result.modules),
-        settings: PackageManifest.settings(of: library.compiler) + found.settings
+        settings: PackageManifest.settings(of: library.compiler) + foundSources.settings
           + aliases(imported + [library.module]),
         resources: addResources(of: library, name)))
     return result
@@ -534,7 +534,7 @@ extension PackagePlan {
     for line in source.imports(values) {
       if values.modules.contains(line.module) {
         modules.insert(line.module)
-      } else if let framework = AppleFramework.known[line.module], !framework.isUsed(names),
+      } else if let framework = AppleFramework.knownFrameworks[line.module], !framework.isUsed(names),
         let place = source.moduleName(in: line)
       {
         let other = values.modules.contains(framework.exported) ? framework.exported : "Foundation"

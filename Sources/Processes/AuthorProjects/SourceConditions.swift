@@ -139,7 +139,7 @@ package struct ConditionalSource {
   /// The ranges of `os(PLATFORM)` in a line.
   private func platformTests(in line: Range<Int>, _ platform: String) -> [Range<Int>] {
     let code = text.code
-    var found: [Range<Int>] = []
+    var foundRanges: [Range<Int>] = []
     var index = line.lowerBound
     while index + 1 < line.upperBound {
       let isName =
@@ -157,13 +157,13 @@ package struct ConditionalSource {
         return true
       }
       if skip("("), skip(platform), skip(")") {
-        found.append(index..<end)
+        foundRanges.append(index..<end)
         index = end
       } else {
         index += 2
       }
     }
-    return found
+    return foundRanges
   }
 
   private static func isPartOfName(_ byte: UInt8) -> Bool {

@@ -63,14 +63,14 @@ extension ConditionalSource {
   ///   - names: those in its code.
   ///   - modules: those that it imports.
   func modulesOfFoundation(_ names: Set<String>, importing modules: Set<String>) -> Set<String> {
-    var found = Set(
+    var foundNames = Set(
       AppleFramework.ofFoundation.filter { $0.value.isUsed(names) && !modules.contains($0.key) }.map(\.key))
     // The members with which Combine extends Foundation's types have names that others have, too.
     if !modules.contains("Combine"), !names.isDisjoint(with: ["NotificationCenter", "Timer"]) {
       let code = String(decoding: text.code, as: UTF8.self)
-      if code.contains(".publisher(for") || code.contains(".publish(every") { found.insert("Combine") }
+      if code.contains(".publisher(for") || code.contains(".publish(every") { foundNames.insert("Combine") }
     }
-    return found
+    return foundNames
   }
 }
 

@@ -80,8 +80,8 @@ struct SpecValue: Sendable, Hashable {
   /// Source: XcodeGen, *Project Spec*, Include.
   func merged(over base: SpecValue) -> SpecValue {
     switch (base.content, content) {
-    case (.map(var result), .map(let own)):
-      for (key, value) in own {
+    case (.map(var result), .map(let ownFields)):
+      for (key, value) in ownFields {
         if key.hasSuffix(Self.replacement) {
           result[String(key.dropLast(Self.replacement.count))] = value
         } else {
@@ -118,7 +118,7 @@ enum SpecReader {
     }
     guard let node = try compose(text, file) else { return SpecValue(.nothing) }
     var count = 0
-    return try value(node, &count, file)
+    return try value(node, counting: &count, file: file)
   }
 
   private static func compose(_ text: String, _ file: String) throws(ProjectError) -> Node? {
@@ -159,7 +159,7 @@ enum SpecReader {
       .damaged, "line \(key.mark?.line ?? 0): a key is a list, a mapping or an alias", at: file, advice: "write a name")
   }
 
-  private static func value(_ node: Node, _ count: inout Int, _ file: String) throws(ProjectError) -> SpecValue {
+  private static func value(_ node: Node, counting count: inout Int, file: String) throws(ProjectError) -> SpecValue {
     count += 1
     guard count <= most else {
       throw ProjectError(.damaged, "this description has more than \(most) values", at: file)
@@ -172,14 +172,14 @@ enum SpecReader {
       return SpecValue(isNothing ? .nothing : .text(scalar.string, isPlain: isPlain), line: line)
     case .sequence(let sequence):
       var list: [SpecValue] = []
-      for element in sequence { list.append(try value(element, &count, file)) }
+      for element in sequence { list.append(try value(element, counting: &count, file: file)) }
       return SpecValue(.list(list), line: line)
     case .mapping(let mapping):
       var map: [String: SpecValue] = [:]
       var base: [String: SpecValue] = [:]
       for (key, element) in mapping {
         guard case .scalar(let name) = key else { throw notAName(key, file) }
-        let read = try value(element, &count, file)
+        let read = try value(element, counting: &count, file: file)
         if name.string == "<<" {
           // Source: YAML 1.1, *Merge key language-independent type*.
           for other in read.list.isEmpty ? [read] : read.list { base.merge(other.map) { first, _ in first } }

@@ -140,9 +140,9 @@ private struct TuistManifest {
     var target = DescribedProject.Target(name: name, type: keys["product"] as? String ?? "")
     if target.type == "framework.static" { target.type = "framework" }
     target.settings = facts(keys)
-    let own = settings(keys["settings"], withDefaults: false)
-    target.settings.merge(own.settings) { $1 }
-    target.settingsFile = own.file
+    let ownSettings = settings(keys["settings"], withDefaults: false)
+    target.settings.merge(ownSettings.settings) { $1 }
+    target.settingsFile = ownSettings.file
     target.sources = (keys["sources"] as? [[String: Any]] ?? []).flatMap { matches($0) }.filter(XcodeMembers.isCompiled)
     for element in keys["resources"] as? [[String: Any]] ?? [] { target.resources += resources(element) }
     for element in keys["folders"] as? [[String: Any]] ?? [] {
@@ -220,19 +220,19 @@ private struct TuistManifest {
     guard let text = glob["pattern"] as? String, !text.isEmpty else { return [] }
     let pattern = absolute(text)
     let excluded = (glob["excluding"] as? [String] ?? []).map { GlobPattern(absolute($0)) }
-    let found: [String]
+    let foundFiles: [String]
     if pattern.contains(where: { "*?[{".contains($0) }) {
       // The folder before the first part with a pattern.
       let parts = pattern.split(separator: "/").prefix { part in !part.contains { "*?[{".contains($0) } }
       let base = "/" + parts.joined(separator: "/")
       let glob = GlobPattern(pattern)
-      found = SourceFolder(path: base).files(files).filter { glob.matches($0) }
+      foundFiles = SourceFolder(path: base).files(files).filter { glob.matches($0) }
     } else {
-      found =
+      foundFiles =
         files.isFolder(pattern) && XcodeMembers.isSearched(pattern)
         ? SourceFolder(path: pattern).files(files) : [pattern]
     }
-    return found.filter { path in files.exists(path) && !excluded.contains { $0.matches(path) } }
+    return foundFiles.filter { path in files.exists(path) && !excluded.contains { $0.matches(path) } }
   }
 
   private func resources(_ element: [String: Any]) -> [String] {

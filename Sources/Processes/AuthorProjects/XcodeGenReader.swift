@@ -90,7 +90,7 @@ struct XcodeGenReader {
     var members = members(of: value, &target.notes)
     let plists = members.filter { FilePath.name($0.path) == "Info.plist" }
     members.removeAll { FilePath.name($0.path) == "Info.plist" }
-    addInfoPlist(value["info"], plists.first?.path, to: &target, &described)
+    addInfoPlist(value["info"], found: plists.first?.path, to: &target, in: &described)
     if let entitlements = value["entitlements"], let path = entitlements["path"]?.text {
       let place = FilePath.absolute(path, in: spec.folder)
       described.generated[place] = DescribedProject.propertyList(
@@ -109,8 +109,9 @@ struct XcodeGenReader {
     let destinations = value["supportedDestinations"]?.texts ?? []
     var platform = value["platform"]?.text ?? "auto"
     if platform == "auto" { platform = destinations.contains("iOS") ? "iOS" : destinations.first ?? "iOS" }
-    let own = value["deploymentTarget"]
-    let version = own?.text ?? own?[platform]?.text ?? spec.root["options"]?["deploymentTarget"]?[platform]?.text
+    let ownTarget = value["deploymentTarget"]
+    let version =
+      ownTarget?.text ?? ownTarget?[platform]?.text ?? spec.root["options"]?["deploymentTarget"]?[platform]?.text
     result.merge(DescribedProject.settings(ofPlatform: platform, from: version)) { $1 }
     if let product = value["productName"]?.text { result["PRODUCT_NAME"] = product }
     if let prefix = spec.root["options"]?["bundleIdPrefix"]?.text,
@@ -124,7 +125,8 @@ struct XcodeGenReader {
 
   /// Names the `Info.plist`: that of the settings, that which XcodeGen writes, or else the first one of the sources.
   private func addInfoPlist(
-    _ info: SpecValue?, _ found: String?, to target: inout DescribedProject.Target, _ described: inout DescribedProject
+    _ info: SpecValue?, found foundPath: String?, to target: inout DescribedProject.Target,
+    in described: inout DescribedProject
   ) {
     if let path = info?["path"]?.text {
       let place = FilePath.absolute(path, in: spec.folder)
@@ -133,7 +135,7 @@ struct XcodeGenReader {
       described.generated[place] = DescribedProject.propertyList(keys)
       target.settings["INFOPLIST_FILE"] = target.settings["INFOPLIST_FILE"] ?? place
     } else if target.settings["GENERATE_INFOPLIST_FILE"] != "YES" {
-      target.settings["INFOPLIST_FILE"] = target.settings["INFOPLIST_FILE"] ?? found
+      target.settings["INFOPLIST_FILE"] = target.settings["INFOPLIST_FILE"] ?? foundPath
     }
   }
 
@@ -201,7 +203,7 @@ struct XcodeGenReader {
     let phase = source["buildPhase"]?.text
     guard phase != "none", source["buildPhase"]?.map.isEmpty != false else { return [] }
     let isFolder = files.isFolder(path) && XcodeMembers.isSearched(path)
-    if !isFolder || source["type"]?.text == "folder" { return [member(path, phase, isFolder)] }
+    if !isFolder || source["type"]?.text == "folder" { return [member(path, phase: phase, isFolder: isFolder)] }
     let includes = (source["includes"]?.texts ?? []).map(GlobPattern.init)
     let excludes = (source["excludes"]?.texts ?? []).map(GlobPattern.init)
     return SourceFolder(path: path).files(files).compactMap { file in
@@ -209,11 +211,11 @@ struct XcodeGenReader {
       guard includes.isEmpty || includes.contains(where: { $0.matches(name) }),
         !excludes.contains(where: { $0.matches(name) })
       else { return nil }
-      return member(file, phase, false)
+      return member(file, phase: phase, isFolder: false)
     }
   }
 
-  private func member(_ path: String, _ phase: String?, _ isFolder: Bool) -> Member {
+  private func member(_ path: String, phase: String?, isFolder: Bool) -> Member {
     let isCompiled = XcodeMembers.isCompiled(path) && !isFolder
     return Member(path: path, isSource: phase.map { $0 == "sources" } ?? isCompiled)
   }
@@ -241,7 +243,7 @@ struct XcodeGenSpec {
   init(_ path: String, files: any ProjectFiles) throws(ProjectError) {
     self.path = path
     var notes: [ProjectNote] = []
-    root = try Self.load(path, files, &notes, depth: 0)
+    root = try Self.load(path, files: files, notes: &notes, depth: 0)
     self.notes = notes
     guard let all = root["targets"], !all.map.isEmpty else {
       throw ProjectError(
@@ -259,7 +261,7 @@ struct XcodeGenSpec {
   // MARK: Files
 
   private static func load(
-    _ path: String, _ files: any ProjectFiles, _ notes: inout [ProjectNote], depth: Int
+    _ path: String, files: any ProjectFiles, notes: inout [ProjectNote], depth: Int
   ) throws(ProjectError) -> SpecValue {
     guard let text = files.text(path) else {
       throw ProjectError(
@@ -268,9 +270,9 @@ struct XcodeGenSpec {
     guard depth < Self.depth else {
       throw ProjectError(.damaged, "this description includes itself", at: path, advice: "correct `include`")
     }
-    let own = try SpecReader.read(text, at: path)
+    let ownSpec = try SpecReader.read(text, at: path)
     var result = SpecValue(.map([:]))
-    let includes = own["include"].map { $0.list.isEmpty ? [$0] : $0.list } ?? []
+    let includes = ownSpec["include"].map { $0.list.isEmpty ? [$0] : $0.list } ?? []
     for include in includes {
       guard let name = include.text ?? include["path"]?.text else { continue }
       if let condition = include["enable"], condition.boolean != true {
@@ -280,13 +282,13 @@ struct XcodeGenSpec {
         continue
       }
       let other = FilePath.absolute(name, in: FilePath.folder(path))
-      var value = try load(other, files, &notes, depth: depth + 1)
+      var value = try load(other, files: files, notes: &notes, depth: depth + 1)
       if include["relativePaths"]?.boolean != false {
         value = SpecPaths(from: FilePath.folder(other), to: FilePath.folder(path)).moved(value)
       }
       result = value.merged(over: result)
     }
-    return own.merged(over: result)
+    return ownSpec.merged(over: result)
   }
 
   // MARK: Targets
@@ -328,10 +330,10 @@ struct XcodeGenSpec {
     }
   }
 
-  private mutating func noteUnknown(_ value: SpecValue, _ known: Set<String>, of owner: String) {
+  private mutating func noteUnknown(_ value: SpecValue, _ knownKeys: Set<String>, of owner: String) {
     for (key, child) in value.map.sorted(by: { $0.value.line < $1.value.line }) {
       let name = key.hasSuffix(":REPLACE") ? String(key.dropLast(":REPLACE".count)) : key
-      if !known.contains(name) {
+      if !knownKeys.contains(name) {
         notes.append(ProjectNote("line \(child.line): \(key)", "this key of \(owner) is not known, and is left out"))
       }
     }
@@ -365,24 +367,24 @@ private struct SpecPaths {
       keys[key] = keys[key].map { mapped($0) { target(in: $0) } }
     }
     keys["configFiles"] = keys["configFiles"].map { mapped($0, path) }
-    keys["packages"] = keys["packages"].map { mapped($0) { changed($0, ["path"], path) } }
+    keys["packages"] = keys["packages"].map { mapped($0) { changed($0, keys: ["path"], change: path) } }
     keys["localPackages"] = keys["localPackages"].map(path)
     return SpecValue(.map(keys), line: root.line)
   }
 
   private func target(in value: SpecValue) -> SpecValue {
-    var result = changed(value, ["sources", "sources:REPLACE"]) { sources in
+    var result = changed(value, keys: ["sources", "sources:REPLACE"]) { sources in
       switch sources.content {
       case .list(let list): SpecValue(.list(list.map(source)), line: sources.line)
       default: source(sources)
       }
     }
-    result = changed(result, ["info", "entitlements"]) { changed($0, ["path"], path) }
-    return changed(result, ["configFiles"]) { mapped($0, path) }
+    result = changed(result, keys: ["info", "entitlements"]) { changed($0, keys: ["path"], change: path) }
+    return changed(result, keys: ["configFiles"]) { mapped($0, path) }
   }
 
   private func source(_ value: SpecValue) -> SpecValue {
-    value.text == nil ? changed(value, ["path"], path) : path(value)
+    value.text == nil ? changed(value, keys: ["path"], change: path) : path(value)
   }
 
   private func path(_ value: SpecValue) -> SpecValue {
@@ -395,10 +397,10 @@ private struct SpecPaths {
   }
 
   private func mapped(_ value: SpecValue, _ change: (SpecValue) -> SpecValue) -> SpecValue {
-    changed(value, Array(value.map.keys), change)
+    changed(value, keys: Array(value.map.keys), change: change)
   }
 
-  private func changed(_ value: SpecValue, _ keys: [String], _ change: (SpecValue) -> SpecValue) -> SpecValue {
+  private func changed(_ value: SpecValue, keys: [String], change: (SpecValue) -> SpecValue) -> SpecValue {
     guard case .map(var map) = value.content else { return value }
     for key in keys { map[key] = map[key].map(change) }
     return SpecValue(.map(map), line: value.line)

@@ -168,18 +168,18 @@ struct XcodeProjectReader {
 
   /// The settings of a target in its configuration for debugging.
   func settings(of target: XcodeObject, _ notes: inout [ProjectNote]) -> XcodeSettings {
-    let own = configuration(of: target)
-    let common = project.object(own?.text(Self.ownProject)) ?? configuration(of: project.root)
+    let ownConfiguration = configuration(of: target)
+    let common = project.object(ownConfiguration?.text(Self.ownProject)) ?? configuration(of: project.root)
     var sdk = "iphoneos"
-    for layer in [own, common].compactMap({ $0?.dictionary("buildSettings") }) {
+    for layer in [ownConfiguration, common].compactMap({ $0?.dictionary("buildSettings") }) {
       if let root = layer["SDKROOT"] as? String, root != "auto" {
         sdk = root
         break
       }
     }
-    let reader = XcodeSettingReader(configuration: own?.text("name") ?? "Debug", sdk: sdk)
-    var layers = [defaults(of: target, own?.text("name") ?? "Debug")]
-    for configuration in [common, own].compactMap(\.self) {
+    let reader = XcodeSettingReader(configuration: ownConfiguration?.text("name") ?? "Debug", sdk: sdk)
+    var layers = [defaults(of: target, ownConfiguration?.text("name") ?? "Debug")]
+    for configuration in [common, ownConfiguration].compactMap(\.self) {
       if let file = file(of: configuration) {
         if let settings = reader.file(file, files) {
           layers.append(settings)

@@ -17,14 +17,15 @@ package struct ConfigurationReader {
     self.path = path
     self.line = node.mark?.line
     guard case .mapping(let mapping) = node else {
-      throw ConfigurationReader.error(file, node.mark?.line, path, "expected a mapping of keys and values")
+      throw ConfigurationReader.error(
+        file, line: node.mark?.line, path: path, message: "expected a mapping of keys and values")
     }
     for (key, value) in mapping {
       guard let name = key.string else {
-        throw ConfigurationReader.error(file, key.mark?.line, path, "a key is not a string")
+        throw ConfigurationReader.error(file, line: key.mark?.line, path: path, message: "a key is not a string")
       }
       guard values.updateValue((key, value), forKey: name) == nil else {
-        throw ConfigurationReader.error(file, key.mark?.line, join(path, name), "is given twice")
+        throw ConfigurationReader.error(file, line: key.mark?.line, path: join(path, name), message: "is given twice")
       }
     }
   }
@@ -84,7 +85,7 @@ package struct ConfigurationReader {
   package mutating func numbers(_ name: String) throws(ClusterError) -> [Double]? {
     guard let node = take(name) else { return nil }
     guard case .sequence(let sequence) = node else { throw error(name, "expected a list of numbers") }
-    try limit(sequence.count, name)
+    try limit(sequence.count, name: name)
     var result: [Double] = []
     for element in sequence {
       guard let value = element.number, value.isFinite else { throw error(name, "expected a list of numbers") }
@@ -96,7 +97,7 @@ package struct ConfigurationReader {
   package mutating func strings(_ name: String) throws(ClusterError) -> [String] {
     guard let node = take(name) else { return [] }
     guard case .sequence(let sequence) = node else { throw error(name, "expected a list") }
-    try limit(sequence.count, name)
+    try limit(sequence.count, name: name)
     var result: [String] = []
     for element in sequence { result.append(try text(element, name)) }
     return result
@@ -105,7 +106,7 @@ package struct ConfigurationReader {
   mutating func dictionary(_ name: String) throws(ClusterError) -> [String: String] {
     guard let node = take(name) else { return [:] }
     guard case .mapping(let mapping) = node else { throw error(name, "expected a mapping of names and values") }
-    try limit(mapping.count, name)
+    try limit(mapping.count, name: name)
     var result: [String: String] = [:]
     for (key, value) in mapping { result[try text(key, name)] = try text(value, name) }
     return result
@@ -119,7 +120,7 @@ package struct ConfigurationReader {
   mutating func mappings(_ name: String) throws(ClusterError) -> [ConfigurationReader] {
     guard let node = take(name) else { return [] }
     guard case .sequence(let sequence) = node else { throw error(name, "expected a list") }
-    try limit(sequence.count, name, BoundedYAML.products)
+    try limit(sequence.count, name: name, most: BoundedYAML.products)
     var result: [ConfigurationReader] = []
     for (index, element) in sequence.enumerated() {
       result.append(try ConfigurationReader(element, file: file, path: "\(join(path, name))[\(index)]"))
@@ -145,15 +146,16 @@ package struct ConfigurationReader {
 
   /// Returns an error about the value of a key.
   package func error(_ name: String, _ message: String) -> ClusterError {
-    ConfigurationReader.error(file, values[name]?.key.mark?.line ?? line, join(path, name), message)
+    ConfigurationReader.error(
+      file, line: values[name]?.key.mark?.line ?? line, path: join(path, name), message: message)
   }
 
   /// Returns an error about a required key that the file does not have.
   func missing(_ name: String) -> ClusterError {
-    ConfigurationReader.error(file, line, join(path, name), "is missing")
+    ConfigurationReader.error(file, line: line, path: join(path, name), message: "is missing")
   }
 
-  private static func error(_ file: String, _ line: Int?, _ path: String, _ message: String) -> ClusterError {
+  private static func error(_ file: String, line: Int?, path: String, message: String) -> ClusterError {
     ClusterError(.configuration, "\(file)\(line.map { ":\($0)" } ?? ""): \(path.isEmpty ? "" : path + ": ")\(message)")
   }
 
@@ -165,17 +167,18 @@ package struct ConfigurationReader {
 
   private func text(_ node: Node, _ name: String) throws(ClusterError) -> String {
     guard case .scalar(let scalar) = node else {
-      throw ConfigurationReader.error(file, node.mark?.line, join(path, name), "expected a string")
+      throw ConfigurationReader.error(file, line: node.mark?.line, path: join(path, name), message: "expected a string")
     }
     // It would end a path, an argument or a variable of a process.
     guard !scalar.string.utf8.contains(0) else {
-      throw ConfigurationReader.error(file, node.mark?.line, join(path, name), "has a NUL character")
+      throw ConfigurationReader.error(
+        file, line: node.mark?.line, path: join(path, name), message: "has a NUL character")
     }
     return scalar.string
   }
 
   /// Aliases make a short file long.
-  private func limit(_ count: Int, _ name: String, _ most: Int = BoundedYAML.entries) throws(ClusterError) {
+  private func limit(_ count: Int, name: String, most: Int = BoundedYAML.entries) throws(ClusterError) {
     guard count <= most else { throw error(name, "has \(count) entries, of which at most \(most) are read") }
   }
 }

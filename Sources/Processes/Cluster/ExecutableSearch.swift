@@ -31,10 +31,10 @@ package struct ExecutableSearch: Sendable, Hashable {
   /// - Parameters:
   ///   - configuration: the path of `widgetlab.yaml`.
   ///   - named: the value of `--executables`, relative to the working directory unless absolute.
-  ///   - own: the path of the running executable.
+  ///   - ownPath: the path of the running executable.
   ///   - environment: used to look up `WIDGETLAB_HOME`.
   package init(
-    configuration: String, named: String?, own: String = ExecutableSearch.ownPath,
+    configuration: String, named: String?, ownPath: String = ExecutableSearch.ownPath,
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) {
     project = URL(fileURLWithPath: configuration).standardizedFileURL.deletingLastPathComponent().path
@@ -42,7 +42,7 @@ package struct ExecutableSearch: Sendable, Hashable {
     if let home = environment[Self.homeVariable], !home.isEmpty {
       tool = Self.folders(ofHome: URL(fileURLWithPath: home).standardizedFileURL.path)
     } else {
-      tool = [URL(fileURLWithPath: own).deletingLastPathComponent().path]
+      tool = [URL(fileURLWithPath: ownPath).deletingLastPathComponent().path]
     }
     let build = URL(fileURLWithPath: project + "/.build").resolvingSymlinksInPath().path + "/"
     isToolOfProject = tool.contains { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path.hasPrefix(build) }
@@ -166,9 +166,11 @@ package struct ExecutableFile: Sendable, Hashable {
 
   private func problem(ofProgram start: Data) -> String? {
     guard let program = ELF(start), program.isProgram else { return "is an ELF file but not a program" }
-    let own = FileHandle(forReadingAtPath: "/proc/self/exe").flatMap { try? $0.read(upToCount: 64) }
-    if let own = own.flatMap({ ELF($0) }), own.machine != program.machine || own.isLong != program.isLong {
-      return "is built for \(program.machineName), but this machine is \(own.machineName)"
+    let ownStart = FileHandle(forReadingAtPath: "/proc/self/exe").flatMap { try? $0.read(upToCount: 64) }
+    if let ownProgram = ownStart.flatMap({ ELF($0) }),
+      ownProgram.machine != program.machine || ownProgram.isLong != program.isLong
+    {
+      return "is built for \(program.machineName), but this machine is \(ownProgram.machineName)"
     }
     if let loader = program.loader, access(loader, X_OK) != 0 {
       return "needs the dynamic loader \(loader), which does not exist"

@@ -205,13 +205,13 @@ struct BuildSettings {
   private var room = InfoPlist.longest
 
   init(of product: ClusterConfiguration.Product) {
-    let own = [
+    let ownKeys = [
       "CURRENT_PROJECT_VERSION": product.description.build, "DEVELOPMENT_LANGUAGE": "en",
       "EXECUTABLE_NAME": product.name, "MARKETING_VERSION": product.description.version,
       "PRODUCT_BUNDLE_IDENTIFIER": product.bundle, "PRODUCT_BUNDLE_PACKAGE_TYPE": product.packageType,
       "PRODUCT_MODULE_NAME": product.name, "PRODUCT_NAME": product.name, "TARGET_NAME": product.name,
     ]
-    values = own.merging(product.description.buildSettings) { $1 }
+    values = ownKeys.merging(product.description.buildSettings) { $1 }
   }
 
   /// Inserts values into all texts of a property list.

@@ -35,7 +35,7 @@ package struct InstanceFolder: Sendable, Hashable {
   }
 
   package var keys: String { path + "/keys" }
-  package var known: String { path + "/known" }
+  package var knownFolder: String { path + "/known" }
   package var bus: String { path + "/bus" }
   package var busAnnouncement: String { bus + "/bus.json" }
   /// The numbers and generations that brokers may have given.
@@ -68,7 +68,9 @@ package struct InstanceFolder: Sendable, Hashable {
   ///
   /// - Throws: `instance-folder`.
   package func create() throws(ClusterError) {
-    for folder in [path, keys, known, bus, journal, path + "/device", host, logs] { try makeDurableFolder(folder) }
+    for folder in [path, keys, knownFolder, bus, journal, path + "/device", host, logs] {
+      try makeDurableFolder(folder)
+    }
   }
 
   /// Creates the folder of the push server, mode 0700.

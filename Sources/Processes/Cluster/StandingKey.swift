@@ -208,10 +208,11 @@ package struct StandingKey: Codable, Sendable, Hashable {
   package static func loadAllPublic(in instance: InstanceFolder) throws(ClusterError) -> [Public] {
     let files: [String]
     do {
-      files = try FileManager.default.contentsOfDirectory(atPath: instance.known)
+      files = try FileManager.default.contentsOfDirectory(atPath: instance.knownFolder)
     } catch {
       throw ClusterError(
-        .key, "\(instance.known) cannot be read: `widgetlab keys make --instance \(instance.path)` creates the keys")
+        .key,
+        "\(instance.knownFolder) cannot be read: `widgetlab keys make --instance \(instance.path)` creates the keys")
     }
     var keys: [Public] = []
     for file in files.sorted() where file.hasSuffix(".json") {
@@ -228,7 +229,7 @@ extension InstanceFolder {
   fileprivate func keyFolder(of name: StandingKey.Name) -> String { "\(keys)/\(name)" }
   fileprivate func key(of name: StandingKey.Name) -> String { keyFolder(of: name) + "/key.json" }
   fileprivate func nextKey(of name: StandingKey.Name) -> String { keyFolder(of: name) + "/next.json" }
-  fileprivate func knownKey(of name: StandingKey.Name) -> String { "\(known)/\(name).json" }
+  fileprivate func knownKey(of name: StandingKey.Name) -> String { "\(knownFolder)/\(name).json" }
   fileprivate func makeKeyFolder(of name: StandingKey.Name) throws(ClusterError) { try makeFolder(keyFolder(of: name)) }
 }
 
@@ -260,7 +261,7 @@ extension StandingKey {
   package static func exchange(
     _ name: Name, pattern: AddressPattern?, over connection: any BusConnection, in instance: InstanceFolder
   ) async throws -> RenewKey.Reply {
-    let former = try await onDisk { try load(name, in: instance) }
+    let formerKey = try await onDisk { try load(name, in: instance) }
     let successor = try await onDisk { try next(name, in: instance) }
     do {
       let registered = try await connection.request(
@@ -268,7 +269,7 @@ extension StandingKey {
         whenUnreachable: .wait)
       try await onDisk { try takeNext(name, in: instance) }
       return RenewKey.Reply(
-        former: former.publicKey, current: successor.publicKey, graceSeconds: registered.graceSeconds)
+        former: formerKey.publicKey, current: successor.publicKey, graceSeconds: registered.graceSeconds)
     } catch let error as BusError where error.code == .keyInUse {
       dropNext(name, in: instance)
       throw error

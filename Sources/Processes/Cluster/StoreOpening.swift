@@ -25,8 +25,8 @@ package struct StoreOpening: Sendable, Equatable {
     let path = path(of: database)
     let size = try? FileManager.default.attributesOfItem(atPath: database)[.size] as? Int
     let isEmpty = (size ?? 0) == 0
-    let former = isEmpty ? nil : (try? String(contentsOfFile: path, encoding: .utf8)).flatMap(StoreOpening.init)
-    let next = StoreOpening(store: former?.store ?? UUID(), opening: (former?.opening ?? 0) + 1)
+    let formerOpening = isEmpty ? nil : (try? String(contentsOfFile: path, encoding: .utf8)).flatMap(StoreOpening.init)
+    let next = StoreOpening(store: formerOpening?.store ?? UUID(), opening: (formerOpening?.opening ?? 0) + 1)
     // Renamed when it is complete: a process that is killed now, or a full disk, leaves the former one.
     let text = Array("\(next.store.uuidString) \(next.opening)\n".utf8)
     let file = open(path + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

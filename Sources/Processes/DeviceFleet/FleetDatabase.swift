@@ -155,7 +155,7 @@ struct FleetDatabase: Sendable {
         try db.run("INSERT INTO received (run, batch, ids) VALUES (?, ?, ?)", [run, batch, UUID.data(ids)])
       }
       guard let (run, batch) = changes.settled else { return [] }
-      return try forget(run, batch, db)
+      return try forget(run, batch: batch, in: db)
     }
   }
 
@@ -169,10 +169,10 @@ struct FleetDatabase: Sendable {
       key + [activity.phase.rawValue, try activity.activity.map { try BodyCoding.data($0) }])
   }
 
-  private func forget(_ run: UUID, _ batch: Int64, _ db: Database) throws -> [UUID] {
-    let former =
+  private func forget(_ run: UUID, batch: Int64, in db: Database) throws -> [UUID] {
+    let formerPlaces =
       "SELECT place FROM received WHERE run <> ?1 ORDER BY place DESC LIMIT -1 OFFSET \(Self.rememberedBatches)"
-    let condition = "(run = ?1 AND batch <= ?2) OR place IN (\(former))"
+    let condition = "(run = ?1 AND batch <= ?2) OR place IN (\(formerPlaces))"
     let gone = try Data.fetchAll(
       try db.cachedStatement(sql: "SELECT ids FROM received WHERE \(condition)"), arguments: [run, batch])
     guard !gone.isEmpty else { return [] }

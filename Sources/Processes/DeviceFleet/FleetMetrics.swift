@@ -65,34 +65,36 @@ package final class FleetMetrics: Sendable {
   /// The current values.
   package var families: [MetricFamily] {
     [
-      .gauge("widgetlab_fleet_devices", "Devices of the fleet.", Double(devices.value)),
-      .gauge("widgetlab_fleet_installed_devices", "Devices that have the app.", Double(installed.value)),
-      .gauge("widgetlab_fleet_online_devices", "Devices that can be reached.", Double(online.value)),
-      .gauge("widgetlab_fleet_asleep_devices", "Devices that are asleep.", Double(asleep.value)),
-      .gauge("widgetlab_fleet_live_activities", "Live Activities on the devices.", Double(activities.value)),
+      .gauge("widgetlab_fleet_devices", help: "Devices of the fleet.", Double(devices.value)),
+      .gauge("widgetlab_fleet_installed_devices", help: "Devices that have the app.", Double(installed.value)),
+      .gauge("widgetlab_fleet_online_devices", help: "Devices that can be reached.", Double(online.value)),
+      .gauge("widgetlab_fleet_asleep_devices", help: "Devices that are asleep.", Double(asleep.value)),
+      .gauge("widgetlab_fleet_live_activities", help: "Live Activities on the devices.", Double(activities.value)),
       .gauge(
-        "widgetlab_fleet_tokens", "Device tokens, by what is still to be done with them.",
+        "widgetlab_fleet_tokens", help: "Device tokens, by what is still to be done with them.",
         tokens.map { MetricFamily.Sample(Double($0.gauge.value), [MetricLabel("phase", $0.phase)]) }),
-      .counter("widgetlab_fleet_events_total", "Events of the devices' days.", events),
-      .counter("widgetlab_fleet_batches_total", "Batches of notifications that the fleet has received.", batches),
+      .counter("widgetlab_fleet_events_total", help: "Events of the devices' days.", events),
+      .counter("widgetlab_fleet_batches_total", help: "Batches of notifications that the fleet has received.", batches),
       .counter(
-        "widgetlab_fleet_delivered_total", "Notifications on the disk of the fleet, each once, by push type.",
-        by: "type", delivered, \.rawValue),
+        "widgetlab_fleet_delivered_total", help: "Notifications on the disk of the fleet, each once, by push type.",
+        by: "type", counters: delivered, text: \.rawValue),
       .counter(
-        "widgetlab_fleet_repeated_total", "Notifications that were received again and recognised, by push type.",
-        by: "type", repeated, \.rawValue),
+        "widgetlab_fleet_repeated_total", help: "Notifications that were received again and recognised, by push type.",
+        by: "type", counters: repeated, text: \.rawValue),
       .counter(
-        "widgetlab_fleet_refused_total", "Notifications that a device did not take, by reason.", by: "reason", refused,
-        \.self),
+        "widgetlab_fleet_refused_total", help: "Notifications that a device did not take, by reason.", by: "reason",
+        counters: refused,
+        text: \.self),
       .histogram(
         "widgetlab_fleet_delivery_duration_seconds",
-        "The time from the acceptance by the push server to the disk of the fleet.", deliveries),
+        help: "The time from the acceptance by the push server to the disk of the fleet.", deliveries),
       .counter(
-        "widgetlab_fleet_registrations_total", "Registrations of tokens with the backend, by result.", by: "result",
-        registrations, \.self),
+        "widgetlab_fleet_registrations_total", help: "Registrations of tokens with the backend, by result.",
+        by: "result",
+        counters: registrations, text: \.self),
       .histogram(
         "widgetlab_fleet_registration_duration_seconds",
-        "The time from the first attempt to register a token to the answer.", registrationTimes),
+        help: "The time from the first attempt to register a token to the answer.", registrationTimes),
     ]
   }
 }

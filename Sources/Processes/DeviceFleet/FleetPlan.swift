@@ -41,7 +41,7 @@ struct FleetPlan: Sendable {
   }
 
   /// A number between 0 and 1, both excluded, for one draw of one event of a device.
-  private func draw(_ device: UInt32, _ event: UInt32, _ number: UInt32) -> Double {
+  private func draw(_ device: UInt32, event: UInt32, number: UInt32) -> Double {
     let bits = Self.mix(Self.mix(key ^ (UInt64(device) << 32 | UInt64(event))) ^ UInt64(number))
     return (Double(bits >> 11) + 0.5) / 9_007_199_254_740_992
   }
@@ -49,13 +49,13 @@ struct FleetPlan: Sendable {
   // MARK: Devices
 
   /// Whether a device keeps a token of a slot.
-  func has(_ slot: Int, _ device: UInt32) -> Bool { draw(device, .max, UInt32(slot)) < shares[slot] }
+  func has(_ slot: Int, _ device: UInt32) -> Bool { draw(device, event: .max, number: UInt32(slot)) < shares[slot] }
 
   /// Whether a device is offline, and asleep, at the start of the first day.
   func begins(_ device: UInt32) -> (isOnline: Bool, isAwake: Bool) {
     func isAway(_ absence: FleetProfile.Absence, _ number: UInt32) -> Bool {
       let away = absence.timesPerDay * absence.minutes / 1_440
-      return draw(device, .max, number) < away / (1 + away)
+      return draw(device, event: .max, number: number) < away / (1 + away)
     }
     return (!isAway(profile.offline, 100), !isAway(profile.asleep, 101))
   }
@@ -68,17 +68,17 @@ struct FleetPlan: Sendable {
   ///
   /// - Returns: the time of the event; infinity for none.
   func next(_ device: UInt32, number: UInt32, state: DeviceFlags, after time: Double) -> Double {
-    day.next(state, after: time, hazard: -log(draw(device, number, 0)))
+    day.next(state, after: time, hazard: -log(draw(device, event: number, number: 0)))
   }
 
   /// The kind of the event whose time `next` has determined.
   func event(_ device: UInt32, number: UInt32, state: DeviceFlags, at time: Double) -> FleetEvent {
-    day.event(state, at: time, choice: draw(device, number, 1))
+    day.event(state, at: time, choice: draw(device, event: number, number: 1))
   }
 
   /// Which of a device's tokens an event is about.
   func choose(_ device: UInt32, number: UInt32, of count: Int) -> Int {
-    min(count - 1, Int(saturating: draw(device, number, 2) * Double(count)))
+    min(count - 1, Int(saturating: draw(device, event: number, number: 2) * Double(count)))
   }
 }
 

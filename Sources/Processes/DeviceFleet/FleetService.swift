@@ -38,7 +38,7 @@ actor FleetService {
   private var hasJoined = false
   private var isBroken = false
   /// The ids of notifications that the push server may send again.
-  var known: Set<UUID>
+  var knownIDs: Set<UUID>
   private var savedSecret: String?
   private var savedEpoch: Int64?
   /// When the time of the day is saved again.
@@ -110,7 +110,7 @@ actor FleetService {
       self.facts = facts
       self.machine = machine
     }
-    known = try database.received()
+    knownIDs = try database.received()
     countedEvents = machine.tally.events
     // A day at the machine's speed follows the machine's clock.
     if plan.profile.speed == 1 {
@@ -298,7 +298,7 @@ actor FleetService {
     guard !writes.isEmpty || hasNewFacts || ContinuousClock.now >= saveTimeFrom else { return true }
     writes.facts = facts
     do {
-      for id in try database.write(writes) { known.remove(id) }
+      for id in try database.write(writes) { knownIDs.remove(id) }
       areFiguresSaved = true
       (savedSecret, savedEpoch) = (facts.secret, facts.epoch)
       saveTimeFrom = ContinuousClock.now + .seconds(1)
@@ -473,7 +473,7 @@ extension FleetService {
   /// The text of a token; `nil` before the fleet has joined.
   func text(of token: TokenReference) -> String? {
     let use = token.use
-    return tokens?.token(token.device, bundle(of: use), use, serial: Int(machine.cell(token).serial))
+    return tokens?.token(token.device, bundle: bundle(of: use), use: use, serial: Int(machine.cell(token).serial))
   }
 
   // MARK: Registration
@@ -570,7 +570,7 @@ extension FleetService {
     let second = currentSecond()
     for (index, push) in request.notifications.enumerated() {
       let type = push.type.rawValue
-      guard !known.contains(push.uniqueID) else {
+      guard !knownIDs.contains(push.uniqueID) else {
         figures.received[type, default: FleetState.Received()].repeated += 1
         metrics?.countRepeated(push.type)
         continue
@@ -579,7 +579,7 @@ extension FleetService {
       let index32 = device?.fleet == plan.name ? device?.index : nil
       switch machine.receive(push, index32 ?? .max, now: now) {
       case .success(let outcome):
-        known.insert(push.uniqueID)
+        knownIDs.insert(push.uniqueID)
         ids.append(push.uniqueID)
         let milliseconds = machineNow.timeIntervalSince(push.acceptedAt) * 1_000
         figures.received[type, default: FleetState.Received()].count(outcome, after: milliseconds)

@@ -54,7 +54,7 @@ struct FleetStateMachine: Sendable {
     if devices == nil { begin() }
     queue = Heap(
       self.devices.next.enumerated().lazy.filter { $1 != .max }.map { UInt64($1) << 32 | UInt64($0) })
-    tally.count(self.devices, activityTokens, counted)
+    tally.count(self.devices, activityTokens: activityTokens, counted: counted)
   }
 
   private mutating func begin() {
@@ -118,7 +118,7 @@ struct FleetStateMachine: Sendable {
     // The kind follows from the same draws as the time.
     let time = Double(devices.next[place]) / 10
     let event = plan.event(device, number: number, state: before, at: time)
-    perform(event, device, number, now)
+    perform(event, device: device, number: number, now: now)
     devices.events[place] = number &+ 1
     tally.events += 1
     tally.move(from: before, to: devices.flags[place])
@@ -127,7 +127,7 @@ struct FleetStateMachine: Sendable {
     devices.touch(device)
   }
 
-  private mutating func perform(_ event: FleetEvent, _ device: UInt32, _ number: UInt32, _ now: Date) {
+  private mutating func perform(_ event: FleetEvent, device: UInt32, number: UInt32, now: Date) {
     let place = Int(device)
     switch event {
     case .goesOffline: change(place) { $0.remove(.online) }
@@ -231,15 +231,15 @@ struct FleetStateMachine: Sendable {
 
   /// The tokens in a phase.
   func tokens(in phases: Set<TokenPhase>) -> [TokenReference] {
-    var found: [TokenReference] = []
+    var foundTokens: [TokenReference] = []
     for device in 0..<UInt32(devices.count) {
       for slot in 0..<FleetDevices.slots where phases.contains(devices[device, slot].phase) {
-        found.append(TokenReference(device, slot: slot))
+        foundTokens.append(TokenReference(device, slot: slot))
       }
     }
     for (key, phase) in activityTokens.sorted(by: { ($0.key.device, $0.key.number) < ($1.key.device, $1.key.number) })
-    where phases.contains(phase) { found.append(TokenReference(key.device, activity: key.number)) }
-    return found
+    where phases.contains(phase) { foundTokens.append(TokenReference(key.device, activity: key.number)) }
+    return foundTokens
   }
 
   // MARK: Notifications
@@ -347,7 +347,7 @@ struct FleetTally: Sendable {
   var events = 0
 
   mutating func count(
-    _ devices: FleetDevices, _ activityTokens: [LiveActivityStateMachine.Key: TokenPhase], _ counted: [String: Int]
+    _ devices: FleetDevices, activityTokens: [LiveActivityStateMachine.Key: TokenPhase], counted: [String: Int]
   ) {
     activities = counted
     tokens = Array(repeating: 0, count: 5)
@@ -359,15 +359,15 @@ struct FleetTally: Sendable {
     for phase in activityTokens.values { tokens[Int(phase.rawValue)] += 1 }
   }
 
-  mutating func move(from former: DeviceFlags, to flags: DeviceFlags) {
-    func step(_ flag: DeviceFlags) -> Int { (flags.contains(flag) ? 1 : 0) - (former.contains(flag) ? 1 : 0) }
+  mutating func move(from formerFlags: DeviceFlags, to flags: DeviceFlags) {
+    func step(_ flag: DeviceFlags) -> Int { (flags.contains(flag) ? 1 : 0) - (formerFlags.contains(flag) ? 1 : 0) }
     installed += step(.installed)
     online += step(.online)
     awake += step(.awake)
   }
 
-  mutating func move(from former: TokenPhase, to phase: TokenPhase) {
-    tokens[Int(former.rawValue)] -= 1
+  mutating func move(from formerPhase: TokenPhase, to phase: TokenPhase) {
+    tokens[Int(formerPhase.rawValue)] -= 1
     tokens[Int(phase.rawValue)] += 1
   }
 

@@ -80,7 +80,9 @@ struct LiveActivityStateMachine: Sendable {
   }
 
   /// The app starts an activity.
-  mutating func start(_ key: Key, now: Date) -> (Outcome, [Action]) { begin(key, LiveActivityPayload(), now) }
+  mutating func start(_ key: Key, now: Date) -> (Outcome, [Action]) {
+    begin(key, payload: LiveActivityPayload(), now: now)
+  }
 
   /// A notification to the token that starts activities.
   ///
@@ -89,10 +91,10 @@ struct LiveActivityStateMachine: Sendable {
     guard let payload = LiveActivityPayload(payload), payload.event == .start, payload.hasAttributes else {
       return (.ignored, [])
     }
-    return begin(key, payload, now)
+    return begin(key, payload: payload, now: now)
   }
 
-  private mutating func begin(_ key: Key, _ payload: LiveActivityPayload, _ now: Date) -> (Outcome, [Action]) {
+  private mutating func begin(_ key: Key, payload: LiveActivityPayload, now: Date) -> (Outcome, [Action]) {
     guard numbers[key.device, default: 0] < rules.limit else { return (.tooMany, []) }
     let activity = Activity(
       startedAt: now, timestamp: payload.timestamp ?? 0, staleAt: payload.staleDate, limits)

@@ -77,12 +77,13 @@ final class Registrar: Sendable {
     case .http(let url, let method, let headers):
       guard let entry = entries.first, let client else { return .done }
       return await send(
-        fill(url, entry), method, headers.mapValues { fill($0, entry) }, fill(profile.body, entry), client)
+        fill(url, entry), method: method, headers: headers.mapValues { fill($0, entry) },
+        body: fill(profile.body, entry), client: client)
     }
   }
 
   private func send(
-    _ url: String, _ method: String, _ headers: [String: String], _ body: String, _ client: HTTPClient
+    _ url: String, method: String, headers: [String: String], body: String, client: HTTPClient
   ) async -> Result {
     // The library ends the process for some of what it cannot send.
     guard let target = URL(string: url), MessageSyntax.hasUsableHost(target), MessageSyntax.hasUsablePort(target) else {

@@ -33,20 +33,21 @@ actor ClosureLayout {
 extension ArchivedEntry {
   /// The sizes of the closures in each form of the views that were called with another size.
   func closureSizes(in environment: WidgetEnvironment, measuring measure: any TextMeasure) -> [ClosureSizes] {
-    var found: [ClosureSizes] = []
-    func add(_ form: FormName, _ scheme: ColorSchemeName, _ view: ViewArchive?) {
+    var foundSizes: [ClosureSizes] = []
+    func add(_ form: FormName, scheme: ColorSchemeName, view: ViewArchive?) {
       guard let view else { return }
       let sizes = view.closureSizes(
-        in: environment, environment.appearance(at: date, isHidden: form == .hidden), scheme, measure)
-      if !sizes.isEmpty { found.append(ClosureSizes(form: form, scheme: scheme, sizes: sizes)) }
+        in: environment, appearance: environment.appearance(at: date, isHidden: form == .hidden), scheme: scheme,
+        measure: measure)
+      if !sizes.isEmpty { foundSizes.append(ClosureSizes(form: form, scheme: scheme, sizes: sizes)) }
     }
-    add(.shown, .light, view)
-    add(.shown, .dark, darkView)
+    add(.shown, scheme: .light, view: view)
+    add(.shown, scheme: .dark, view: darkView)
     for (name, form) in [(FormName.hidden, privateForm), (.invalidated, invalidatedForm)] {
-      add(name, .light, form?.view)
-      add(name, .dark, form?.darkView)
+      add(name, scheme: .light, view: form?.view)
+      add(name, scheme: .dark, view: form?.darkView)
     }
-    return found
+    return foundSizes
   }
 }
 
@@ -60,8 +61,8 @@ extension WidgetEnvironment {
 
 extension ViewArchive {
   fileprivate func closureSizes(
-    in environment: WidgetEnvironment, _ appearance: ScreenAppearance, _ scheme: ColorSchemeName,
-    _ measure: any TextMeasure
+    in environment: WidgetEnvironment, appearance: ScreenAppearance, scheme: ColorSchemeName,
+    measure: any TextMeasure
   ) -> [String: ClosureSizes.Size] {
     let settings = environment.settings
     let canvas = LayoutCanvas(

@@ -21,16 +21,16 @@ final class Containers: ContainerMoves {
   init(of bundles: [String], in folder: DeviceFolder, _ store: DeviceStore) throws {
     self.folder = folder
     self.store = store
-    let known = try store.places()
+    let knownPlaces = try store.places()
     var places: [String: DeviceStore.Place] = [:]
     for bundle in bundles {
-      var place = known[bundle] ?? DeviceStore.Place(name: UUID().uuidString)
+      var place = knownPlaces[bundle] ?? DeviceStore.Place(name: UUID().uuidString)
       let isMoved = !FileManager.default.fileExists(atPath: "\(folder.containers(of: bundle))/\(place.name)")
       if let next = place.next, isMoved { place = DeviceStore.Place(name: next) }
       places[bundle] = place
     }
     self.places = Mutex(places)
-    try store.set(places.filter { known[$0.key] != $0.value })
+    try store.set(places.filter { knownPlaces[$0.key] != $0.value })
     for bundle in bundles {
       try make(bundle)
       removeOthers(bundle)

@@ -22,14 +22,14 @@ extension Device {
 
   /// Only an app in the foreground starts an activity. Source: *Displaying live data with Live Activities*.
   func request(_ request: RequestActivity, _ from: Received) async throws -> AppActivities {
-    let own = app(of: from.source)
-    let app = try own ?? request.app ?? onlyApp()
-    if own != nil, !core.state.launching.isInFront(from.source) {
+    let ownApp = app(of: from.source)
+    let app = try ownApp ?? request.app ?? onlyApp()
+    if ownApp != nil, !core.state.launching.isInFront(from.source) {
       throw BusError(.appNotVisible, "\(app) is not in the foreground, and only then it can start a Live Activity")
     }
     await learnActivities()
     return try core.ask(
-      .activities(.request(request, app: app, because: own == nil ? .user : .app, from.context)))
+      .activities(.request(request, app: app, because: ownApp == nil ? .user : .app, from.context)))
   }
 
   private func onlyApp() throws(BusError) -> String {
@@ -140,7 +140,7 @@ extension ActivityService.Stored {
   ///
   /// - Throws: errors of the database.
   init(
-    _ configuration: ClusterConfiguration, _ apps: [InstalledApp], _ transactions: DeviceTransactions
+    _ configuration: ClusterConfiguration, apps: [InstalledApp], transactions: DeviceTransactions
   ) throws {
     try self.init(
       transactions, apps: apps, limits: ActivityLimits(configuration.settings),

@@ -24,7 +24,7 @@ extension Device {
   func add(_ request: AddPlacement, _ context: MessageContext) async throws -> PlacementReport {
     let failures = await learnAll()
     let (bundle, widget) = try found(request, failures)
-    let offer = try await offer(of: widget, in: bundle, [:], request.configuration, context)
+    let offer = try await offer(of: widget, in: bundle, chosen: [:], choices: request.configuration, context: context)
     return try core.ask(.gallery(.add(request, offer: offer, context)))
   }
 
@@ -33,7 +33,8 @@ extension Device {
     var offer: IntentDeclaration?
     if let widget = core.state.gallery.declaration(of: placement) {
       offer = try await self.offer(
-        of: widget, in: placement.bundle, placement.configuration, request.configuration, context)
+        of: widget, in: placement.bundle, chosen: placement.configuration, choices: request.configuration,
+        context: context)
     }
     return try core.ask(.gallery(.edit(request, offer: offer, context)))
   }
@@ -65,10 +66,10 @@ extension Device {
   /// - Parameter chosen: the values before these choices.
   /// - Throws: `failed` or the code of a launch failure, definite: nothing was chosen.
   private func offer(
-    of widget: WidgetDeclaration, in bundle: String, _ chosen: [String: ArchivedValue],
-    _ choices: [String: ArchivedValue], _ context: MessageContext
+    of widget: WidgetDeclaration, in bundle: String, chosen: [String: ArchivedValue],
+    choices: [String: ArchivedValue], context: MessageContext
   ) async throws(BusError) -> IntentDeclaration? {
-    guard let known = widget.configuration, known.parameters.contains(where: \.isAsked) else { return nil }
+    guard let intent = widget.configuration, intent.parameters.contains(where: \.isAsked) else { return nil }
     let address = Address.widgetExtension(configuration.device.name, bundle)
     let texts = choices.compactMapValues(\.string)
     let question = DescribeIntent(
@@ -214,7 +215,7 @@ extension Device {
       let touch = intents.touch(request.touchedControl(of: placement), of: placement.id)
       let result: Result<TapWidget.Reply, any Error>
       do {
-        result = .success(try await perform(question, placement, by: performer, context))
+        result = .success(try await perform(question, placement: placement, by: performer, context: context))
       } catch {
         result = .failure(error)
       }
@@ -254,8 +255,8 @@ extension Device {
   ///
   /// - Parameter isOpened: whether the result of another intent opens this one.
   private func perform(
-    _ question: PerformIntent, _ placement: Placement, by who: Touch.Performer, isOpened: Bool = false,
-    _ context: MessageContext
+    _ question: PerformIntent, placement: Placement, by who: Touch.Performer, isOpened: Bool = false,
+    context: MessageContext
   ) async throws -> TapWidget.Reply {
     let performer: Address
     switch who {
@@ -310,8 +311,8 @@ extension Device {
     case .intent(let intent, let values, let opensApp, let runsInApp):
       let performer: Touch.Performer = opensApp ? .openApp : runsInApp ? .app : .widgetExtension
       return try await perform(
-        PerformIntent(intent: intent, values: values, placement: placement.id), placement, by: performer,
-        isOpened: true, context)
+        PerformIntent(intent: intent, values: values, placement: placement.id), placement: placement, by: performer,
+        isOpened: true, context: context)
     }
   }
 }

@@ -190,20 +190,20 @@ extension Device {
       let address = Address.widgetExtension(configuration.device.name, placement.bundle)
       return core.state.settings.settings(of: address).applying(values)
     }
-    let found = try await timelines.entries(
+    let foundEntries = try await timelines.entries(
       of: request.widgetKind, from: request.bundle, request.family, request.entries == .snapshot ? .snapshot : .timeline
     ) {
       var environment = machine.environment(of: placed($0))
       environment.settings = settings($0)
       return environment
     }
-    let own = settings(found.placement)
-    let entries = found.entries.prefix(request.entries == .all ? found.entries.count : 1)
-      .map { machine.entry($0, of: placed(found.placement), locale: own.locale) }
+    let ownSettings = settings(foundEntries.placement)
+    let entries = foundEntries.entries.prefix(request.entries == .all ? foundEntries.entries.count : 1)
+      .map { machine.entry($0, of: placed(foundEntries.placement), locale: ownSettings.locale) }
     let shown = Set(entries.flatMap { [$0.light.view, $0.dark?.view].compactMap(\.self).flatMap(\.imageDigests) })
     return ArchiveWidget.Reply(
-      entries: entries, settings: own, tint: machine.device.tint(at: location),
-      images: found.images.filter { shown.contains($0.key) })
+      entries: entries, settings: ownSettings, tint: machine.device.tint(at: location),
+      images: foundEntries.images.filter { shown.contains($0.key) })
   }
 }
 

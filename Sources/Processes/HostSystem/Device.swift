@@ -66,8 +66,9 @@ package import Timekeeping
     self.transactions = transactions
     let bus = CommittedBus(bus: bus, transactions: transactions)
     let programs = configuration.programs(groups: groups, containers, in: instance)
-    let stored = try StoredDevice(configuration, programs, store, transactions, underWay, parts)
-    let core = DeviceCore(stored.stateMachine, clock: clock, broken: broken)
+    let storedDevice = try StoredDevice(
+      configuration, programs: programs, store: store, transactions: transactions, underWay: underWay, parts: parts)
+    let core = DeviceCore(storedDevice.stateMachine, clock: clock, broken: broken)
     self.configuration = configuration
     self.bus = bus
     self.core = core
@@ -75,22 +76,22 @@ package import Timekeeping
       bundles: configuration.products.map(\.bundle), groups: groups, container: containers.path)
     wantingLocation = try configuration.bundlesWantingLocation()
     conditions = DeviceConditionsService(core: core, bus: bus, clock: clock, transactions: transactions)
-    let launcher = LaunchService(stored.launching, core: core, bus: bus, clock: clock)
+    let launcher = LaunchService(storedDevice.launching, core: core, bus: bus, clock: clock)
     self.launcher = launcher
-    gallery = GalleryService(stored.gallery, core: core, bus: bus) {
+    gallery = GalleryService(storedDevice.gallery, core: core, bus: bus) {
       await launcher.launchOutcome(of: $0, within: $1)
     }
     apps = AppLifecycleService(core: core, containers: containers, bus: bus)
     let container: @Sendable (Address) -> String? = { $0.bundleIdentifier.flatMap(containers.path) }
     transfers = try TransferService(
-      stored.transfers, core: core, folder: folder.transfers, bus: bus, clock: clock, container: container,
+      storedDevice.transfers, core: core, folder: folder.transfers, bus: bus, clock: clock, container: container,
       space: { DiskSpace(at: folder.transfers).map { TransferSpace($0, settings) } })
     timelines = TimelineService(
-      stored.timelines, core: core, bus: bus, clock: clock, underWay: underWay, container: container,
+      storedDevice.timelines, core: core, bus: bus, clock: clock, underWay: underWay, container: container,
       closureSizes: { [layout = ClosureLayout()] in await layout.sizes(in: $0, $1) })
-    pushes = PushService(stored.pushes, core: core, bus: bus, underWay: underWay)
+    pushes = PushService(storedDevice.pushes, core: core, bus: bus, underWay: underWay)
     activities = ActivityService(
-      stored.activities, core: core, bus: bus, clock: clock,
+      storedDevice.activities, core: core, bus: bus, clock: clock,
       backoff: Backoff(first: settings.crashBackoffFirst.seconds, limit: settings.crashBackoffMax.seconds),
       environment: WidgetEnvironment(ofActivityOn: configuration.device))
     try synchronized.get()
@@ -314,14 +315,15 @@ struct StoredDevice {
 
   /// - Throws: `configuration` with the file that it concerns, or errors of the database.
   init(
-    _ configuration: ClusterConfiguration, _ programs: [Program], _ store: DeviceStore,
-    _ transactions: DeviceTransactions, _ underWay: UnderWay, _ parts: HostParts
+    _ configuration: ClusterConfiguration, programs: [Program], store: DeviceStore,
+    transactions: DeviceTransactions, underWay: UnderWay, parts: HostParts
   ) throws {
     let settings = configuration.settings
     let deviceSettings = try DeviceSettingsStateMachine(configuration, store)
     // The types of what is stored of timelines take as long as all the rest.
     let timelines = Concurrently {
-      try TimelineService.Stored(configuration, deviceSettings.settings, transactions, parts.reloads)
+      try TimelineService.Stored(
+        configuration, deviceSettings: deviceSettings.settings, transactions: transactions, reloads: parts.reloads)
     }
     launching = try LaunchService.Stored(
       programs, transactions, suspendAfter: settings.suspendAfter.seconds, endIdleAfter: settings.endIdleAfter.seconds,
@@ -336,7 +338,7 @@ struct StoredDevice {
       transactions, device: WidgetDevice(configuration), apps: configuration.apps.map(\.bundle),
       placesEachKind: settings.gallery.placesEachKind)
     let apps = try configuration.installedApps()
-    activities = try ActivityService.Stored(configuration, apps, transactions)
+    activities = try ActivityService.Stored(configuration, apps: apps, transactions: transactions)
     self.timelines = try timelines.get()
     var stateMachine = DeviceStateMachine()
     stateMachine.launching = launching.stateMachine

@@ -117,8 +117,8 @@ extension TimelineService.Stored {
   ///
   /// - Throws: `configuration` with the file of the budget; errors of the database.
   init(
-    _ configuration: ClusterConfiguration, _ deviceSettings: DeviceSettings, _ transactions: DeviceTransactions,
-    _ reloads: (inout TimelineSettings, inout BudgetPolicy) -> Void
+    _ configuration: ClusterConfiguration, deviceSettings: DeviceSettings, transactions: DeviceTransactions,
+    reloads: (inout TimelineSettings, inout BudgetPolicy) -> Void
   ) throws {
     let device = configuration.device.name
     var policy = try BudgetPolicy(configuration.settings, timeZone: deviceSettings.timeZone)

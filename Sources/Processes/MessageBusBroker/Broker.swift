@@ -69,7 +69,7 @@ package actor Broker {
   package func start() throws -> BusAnnouncement {
     try settings.instance.create()
     lock = try JournalLock(settings.instance)
-    let own = try StandingKey.load(.messageBus, in: settings.instance)
+    let ownKey = try StandingKey.load(.messageBus, in: settings.instance)
     let journal = try JournalWriter(
       folder: URL(filePath: settings.instance.journal), segmentLimit: settings.segmentLimit,
       limit: journalLimit, isSynchronized: settings.synchronizesJournal, numbers: settings.instance.busNumbers)
@@ -86,9 +86,9 @@ package actor Broker {
     authenticator = try Authenticator(context, on: loop) { self.admit($0) }
     let previous = try? BusAnnouncement.read(in: settings.instance)
     let (router, endpoint) = try listen(
-      .router, domain: "bus", settings.listen, previous: previous?.endpoint, keys: own.pair)
+      .router, domain: "bus", settings.listen, previous: previous?.endpoint, keys: ownKey.pair)
     let (tap, tapEndpoint) = try listen(
-      .xpub, domain: "tap", settings.tap, previous: previous?.tap, keys: own.pair)
+      .xpub, domain: "tap", settings.tap, previous: previous?.tap, keys: ownKey.pair)
     self.router = router
     self.tap = tap
     connections = OpenConnections(limit: settings.connectionLimit)
@@ -98,7 +98,7 @@ package actor Broker {
     tap.onMessages { self.subscribed($0) }
     listenToPeers()
     let announcement = BusAnnouncement(
-      endpoint: announced(endpoint), tap: announced(tapEndpoint), publicKey: own.publicKey, pid: getpid())
+      endpoint: announced(endpoint), tap: announced(tapEndpoint), publicKey: ownKey.publicKey, pid: getpid())
     try announcement.write(in: settings.instance)
     metrics?.generation.set(Int(routing.generation))
     trim()
@@ -163,7 +163,7 @@ package actor Broker {
       curve: .server(keys), zapDomain: domain, mandatory: kind == .router,
       sendHighWaterMark: BrokerSettings.queueLimit, receiveHighWaterMark: BrokerSettings.queueLimit,
       maxMessageSize: BrokerSettings.messageLimit)
-    let socket = try Socket(context, kind, on: loop, options)
+    let socket = try Socket(context, kind: kind, on: loop, options: options)
     var again = wanted
     if wanted.port == nil { again.port = previous.flatMap { Endpoint($0) }?.port }
     do {
@@ -194,7 +194,7 @@ package actor Broker {
 
   private func admit(_ request: AuthenticationRequest) -> AuthenticationVerdict {
     guard let key = request.publicKey else {
-      decide { $0.turnAway("no-key", "", request.address) }
+      decide { $0.turnAway("no-key", key: "", peerAddress: request.address) }
       return .refuse("a key is required")
     }
     let isScanned = routing?.keys[key] == nil && scanKeys()
@@ -274,10 +274,10 @@ package actor Broker {
   }
 
   /// Processes messages that were kept.
-  func received(_ kept: some Sequence<MultipartMessage>) {
-    guard stall == nil else { return keep(kept) }
+  func received(_ keptMessages: some Sequence<MultipartMessage>) {
+    guard stall == nil else { return keep(keptMessages) }
     decide { routing in
-      for var message in kept { routing.received(&message) }
+      for var message in keptMessages { routing.received(&message) }
       return routing.takeActions()
     }
   }
@@ -300,7 +300,7 @@ package actor Broker {
     count(event, at: door)
     switch event {
     case .handshakeFailed(let code, isAuthentication: false, descriptor: _):
-      decide { $0.turnAway(HandshakeError(code).rawValue, "", "") }
+      decide { $0.turnAway(HandshakeError(code).rawValue, key: "", peerAddress: "") }
     default: break
     }
   }
@@ -512,13 +512,13 @@ struct Stall {
   /// The first record of a segment that must be begun first.
   var segment: [UInt8]?
   var actions: [Routing<PeerID>.Action]
-  var kept: [MultipartMessage] = []
+  var keptMessages: [MultipartMessage] = []
   var keptBytes = 0
   /// How many messages were rejected with `busy`.
   var turnedDown = 0
   var pause = Stall.pause.first
 
-  var isFull: Bool { kept.count >= Stall.keptLimit.count || keptBytes >= Stall.keptLimit.bytes }
+  var isFull: Bool { keptMessages.count >= Stall.keptLimit.count || keptBytes >= Stall.keptLimit.bytes }
 }
 
 // Decide, write, forward: in this order, also when the disk is full.
@@ -619,7 +619,7 @@ extension Broker {
       case .pass(let index, let line):
         guard let line, let batch else { continue }
         forwarded += 1
-        pass(batch, index, to: line, &consequences)
+        pass(batch, at: index, to: line, into: &consequences)
       case .forward(let frame, let line):
         forwarded += 1
         forward(frame, to: line, &consequences)
@@ -640,7 +640,7 @@ extension Broker {
 
   /// Sends a received frame on. It is copied when it is needed afterwards: by a viewer, or by an injected fault.
   private func pass(
-    _ batch: FrameBatch, _ index: Int, to line: PeerID, _ consequences: inout [Routing<PeerID>.Action]
+    _ batch: FrameBatch, at index: Int, to line: PeerID, into consequences: inout [Routing<PeerID>.Action]
   ) {
     if !subscriptions.isEmpty || LineFaults.areArmed || !delayed.isEmpty {
       return forward([UInt8](batch.bytes(index)), to: line, &consequences)
@@ -756,8 +756,8 @@ extension Broker {
           held: records(of: stall.actions).count, turnedDown: stall.turnedDown))
     }
     if stall.isFull { listenToPeers() }
-    for start in stride(from: 0, to: stall.kept.count, by: 256) {
-      received(stall.kept[start..<min(start + 256, stall.kept.count)])
+    for start in stride(from: 0, to: stall.keptMessages.count, by: 256) {
+      received(stall.keptMessages[start..<min(start + 256, stall.keptMessages.count)])
     }
     trim()
   }
@@ -770,7 +770,7 @@ extension Broker {
         stall?.turnedDown += 1
         metrics?.busy.add()
       } else {
-        stall?.kept.append(message)
+        stall?.keptMessages.append(message)
         stall?.keptBytes += message.bytes.count
       }
     }
@@ -781,7 +781,7 @@ extension Broker {
   /// its descriptor may be reused by another connection.
   func forget(_ descriptor: Int32) {
     guard let routing else { return }
-    stall?.kept.removeAll { message in
+    stall?.keptMessages.removeAll { message in
       message.descriptor == descriptor && message.peer.map { routing.peers[$0] == nil } ?? true
     }
   }

@@ -157,14 +157,18 @@ struct Interest {
     /// In the order of their first envelopes.
     var ordered: [Address] = []
     /// The same, since each envelope to the address is looked up here.
-    var known: Set<Address> = []
+    var knownSenders: Set<Address> = []
   }
 
   private var listeners: [Address: Listeners] = [:]
 
   mutating func note(_ sender: Address, in address: Address) {
-    if let known = listeners[address]?.known, known.contains(sender) || known.count >= Interest.limit { return }
-    listeners[address, default: Listeners()].known.insert(sender)
+    if let knownSenders = listeners[address]?.knownSenders,
+      knownSenders.contains(sender) || knownSenders.count >= Interest.limit
+    {
+      return
+    }
+    listeners[address, default: Listeners()].knownSenders.insert(sender)
     listeners[address]?.ordered.append(sender)
   }
 
@@ -173,9 +177,9 @@ struct Interest {
 
   mutating func forget(_ address: Address) {
     listeners[address] = nil
-    for key in Array(listeners.keys) where listeners[key]?.known.remove(address) != nil {
+    for key in Array(listeners.keys) where listeners[key]?.knownSenders.remove(address) != nil {
       listeners[key]?.ordered.removeAll { $0 == address }
-      if listeners[key]?.known.isEmpty == true { listeners[key] = nil }
+      if listeners[key]?.knownSenders.isEmpty == true { listeners[key] = nil }
     }
   }
 }

@@ -122,7 +122,7 @@ struct Routing<Line: Hashable & Sendable> {
       let reason = error.code == .bodyTooLong ? BusError.Code.tooLarge.rawValue : "not-an-envelope"
       return refuseMalformed(reason, of: peer, on: line)
     }
-    judge(frame, header, peer, line)
+    judge(frame, header: header, peer: peer, line: line)
   }
 
   /// Handles a message of several frames, which is malformed. `takeActions` returns the actions, as above.
@@ -144,10 +144,10 @@ struct Routing<Line: Hashable & Sendable> {
     cutOff(peer, on: line)
   }
 
-  private mutating func judge(_ frame: consuming [UInt8], _ header: EnvelopeHeader, _ peer: Peer, _ line: Line) {
-    let own = peer.address ?? peer.owner.onlyAddress
+  private mutating func judge(_ frame: consuming [UInt8], header: EnvelopeHeader, peer: Peer, line: Line) {
+    let ownAddress = peer.address ?? peer.owner.onlyAddress
     let isOwn = peer.address.map { $0 == header.source } ?? peer.owner.maySend(as: header.source)
-    guard isOwn else { return refuse("role-mismatch", header, owner: peer.owner.text, on: line, known: own) }
+    guard isOwn else { return refuse("role-mismatch", header, owner: peer.owner.text, on: line, known: ownAddress) }
     let isHello = header.kind == Hello.kind && header.destination == .messageBus
     switch peer.state {
     case .replaced:
@@ -164,11 +164,11 @@ struct Routing<Line: Hashable & Sendable> {
     if let reason = MessageTable.refusal(of: header) {
       return refuse(reason, header, owner: peer.owner.text, on: line, known: header.source)
     }
-    if isHello { return hello(frame, header, peer, line) }
+    if isHello { return hello(frame, header: header, peer: peer, line: line) }
     guard header.destination.role == .messageBus else {
-      return accept(frame, header, peer.generation, from: peer.state == .current ? line : nil)
+      return accept(frame, header: header, generation: peer.generation, from: peer.state == .current ? line : nil)
     }
-    accept(copy frame, header, peer.generation)
+    accept(copy frame, header: header, generation: peer.generation)
     answer(header, body: frame.suffix(header.bodyLength), on: line)
   }
 
@@ -190,7 +190,7 @@ struct Routing<Line: Hashable & Sendable> {
   ///
   /// - Parameter line: the current connection of the source, to remember the route; nil not to.
   private mutating func accept(
-    _ frame: consuming [UInt8], _ header: EnvelopeHeader, _ generation: UInt32, from line: Line? = nil
+    _ frame: consuming [UInt8], header: EnvelopeHeader, generation: UInt32, from line: Line? = nil
   ) {
     let address = receiver(header)
     // What is sent to the journal is only recorded.
@@ -246,7 +246,7 @@ struct Routing<Line: Hashable & Sendable> {
 
   private mutating func reply(_ body: Result<[UInt8], BusError>, to header: EnvelopeHeader, on line: Line) {
     do throws(BusError) {
-      answer(header, .ok, try body.get(), on: line)
+      answer(header, kind: .ok, body: try body.get(), on: line)
     } catch {
       fail(header, error, on: line)
     }
@@ -254,14 +254,14 @@ struct Routing<Line: Hashable & Sendable> {
 
   private mutating func fail(_ header: EnvelopeHeader, _ error: BusError, on line: Line) {
     // A BusError consists of two short texts and a flag, so encoding cannot fail.
-    answer(header, .failed, (try? BodyCoding.encode(error)) ?? [], on: line)
+    answer(header, kind: .failed, body: (try? BodyCoding.encode(error)) ?? [], on: line)
   }
 
-  private mutating func answer(_ asked: EnvelopeHeader, _ kind: Kind.Answer, _ body: [UInt8], on line: Line) {
+  private mutating func answer(_ question: EnvelopeHeader, kind: Kind.Answer, body: [UInt8], on line: Line) {
     let header = EnvelopeHeader(
-      kind: asked.kind.answered(kind), sentAt: now, cause: asked.id, correlation: asked.correlation,
+      kind: question.kind.answered(kind), sentAt: now, cause: question.id, correlation: question.correlation,
       source: .messageBus,
-      destination: asked.source)
+      destination: question.source)
     send(Envelope(header: header, body: body), on: line)
   }
 
@@ -276,14 +276,15 @@ struct Routing<Line: Hashable & Sendable> {
 
   /// Sends one `Refused` to the key's owner if that is a single address, otherwise only to the journal.
   mutating func refuse(
-    _ reason: String, _ header: EnvelopeHeader?, owner: String, on line: Line, known: Address?
+    _ reason: String, _ header: EnvelopeHeader?, owner: String, on line: Line, known knownAddress: Address?
   ) {
     refusals += 1
     let notice = Refused(
       reason: reason, claimed: header?.source.text ?? "", keyOwner: owner, kindName: header?.kind.name ?? "",
       destination: header?.destination.text ?? "")
     send(
-      notice, to: known ?? .journal, on: known == nil ? nil : line, cause: header?.id, correlation: header?.correlation)
+      notice, to: knownAddress ?? .journal, on: knownAddress == nil ? nil : line, cause: header?.id,
+      correlation: header?.correlation)
   }
 
   private mutating func undelivered(_ header: EnvelopeHeader, _ code: BusError.Code) {
@@ -459,16 +460,17 @@ extension Routing {
   mutating func authenticate(_ key: String, isTap: Bool, peerAddress: String) -> (Admission, [Action]) {
     if let owner = keys[key] {
       guard isTap, !owner.isOperator else { return (.admitted, []) }
-      return (.refused, turnAway("not-an-operator", key, peerAddress))
+      return (.refused, turnAway("not-an-operator", key: key, peerAddress: peerAddress))
     }
     let isRevoked = keys.isRevoked(key)
     return (
-      isRevoked ? .refused : .unknown, turnAway(isRevoked ? "revoked-key" : "unknown-key", key, peerAddress)
+      isRevoked ? .refused : .unknown,
+      turnAway(isRevoked ? "revoked-key" : "unknown-key", key: key, peerAddress: peerAddress)
     )
   }
 
   /// Records a rejected connection: once in ten seconds per key, since the client retries.
-  mutating func turnAway(_ reason: String, _ key: String, _ peerAddress: String) -> [Action] {
+  mutating func turnAway(_ reason: String, key: String, peerAddress: String) -> [Action] {
     let name = key.isEmpty ? reason : key
     if let last = turnedAway[name], now.microseconds - last.microseconds < Self.turnedAwayInterval { return [] }
     if turnedAway.count > 4096 { turnedAway = [:] }
@@ -519,8 +521,8 @@ extension Routing {
 
   /// Gives the next generation of an address: higher than those before it, also those that are not known any more, so that
   /// address and generation identify one process instance for ever.
-  private mutating func nextGeneration(after former: Registration?) -> UInt32 {
-    let next = max(former?.generation ?? 0, droppedGeneration) + 1
+  private mutating func nextGeneration(after formerRegistration: Registration?) -> UInt32 {
+    let next = max(formerRegistration?.generation ?? 0, droppedGeneration) + 1
     highestGeneration = max(highestGeneration, next)
     return next
   }
@@ -533,17 +535,17 @@ extension Routing {
 
   /// The first record of a segment, with the whole state.
   mutating func started() -> [UInt8] {
-    let known = registrations.values.filter { !$0.address.role.isPassing }.sorted {
+    let knownRegistrations = registrations.values.filter { !$0.address.role.isPassing }.sorted {
       $0.address.text < $1.address.text
     }
     let (registered, revoked) = keys.recorded
     record(
       BusStarted(
-        pid: pid, generation: generation, registrations: known, keys: registered, revoked: revoked,
+        pid: pid, generation: generation, registrations: knownRegistrations, keys: registered, revoked: revoked,
         droppedGeneration: droppedGeneration, lostFrom: lostFrom.take()),
       to: .journal)
     guard case .record(let frame)? = takeActions().first else {
-      preconditionFailure("too many addresses for one record: \(known.count)")
+      preconditionFailure("too many addresses for one record: \(knownRegistrations.count)")
     }
     return frame
   }
@@ -582,10 +584,10 @@ extension Routing {
   /// The pattern of the key: the sender's own, or one that an operator may renew for a holder that is not a process of
   /// the cluster.
   private func pattern(of request: RegisterKey, by source: Address) throws(BusError) -> AddressPattern {
-    guard let line = line(of: source), case .standing(let own)? = peers[line]?.owner else {
+    guard let line = line(of: source), case .standing(let ownPattern)? = peers[line]?.owner else {
       throw BusError(.refused, "\(source) does not use a standing key")
     }
-    guard let pattern = request.pattern, pattern != own else { return own }
+    guard let pattern = request.pattern, pattern != ownPattern else { return ownPattern }
     guard source.role == .operator, [AddressPattern.watchers, .fleets, AddressPattern(.provider)].contains(pattern)
     else {
       throw BusError(.refused, "\(source) may not register a key of \(pattern): only its holder may")
@@ -602,15 +604,15 @@ extension Routing {
 
   /// The grace period after a key's first hello has passed: the earlier keys of its pattern are revoked.
   mutating func supersede(by key: String) -> [Action] {
-    let former = keys.supersede(by: key)
-    for facts in former { record(KeyChanged(.revoked, facts), to: .journal) }
-    let revoked = Set(former.map(\.publicKey))
+    let formerKey = keys.supersede(by: key)
+    for facts in formerKey { record(KeyChanged(.revoked, facts), to: .journal) }
+    let revoked = Set(formerKey.map(\.publicKey))
     for (line, peer) in peers where revoked.contains(peer.key) {
       if peer.state == .current { disconnect(line, .disconnected) }
       peers[line]?.state = .replaced
       cutOff(peer, on: line)
     }
-    if former.contains(where: { $0.pattern.text.hasPrefix("operator/") }) { actions.append(.cutOffViewers) }
+    if formerKey.contains(where: { $0.pattern.text.hasPrefix("operator/") }) { actions.append(.cutOffViewers) }
     return takeActions()
   }
 
@@ -626,12 +628,12 @@ extension Routing {
 
 extension Routing {
   /// Handles a hello. Its record comes first and contains the generation that it assigned.
-  mutating func hello(_ frame: [UInt8], _ header: EnvelopeHeader, _ peer: Peer, _ line: Line) {
+  mutating func hello(_ frame: [UInt8], header: EnvelopeHeader, peer: Peer, line: Line) {
     let hello: Hello
     do {
       hello = try BodyCoding.decode(Hello.self, from: Array(frame.suffix(header.bodyLength)))
     } catch {
-      accept(frame, header, 0)
+      accept(frame, header: header, generation: 0)
       return fail(header, error, on: line)
     }
     let address = header.source
@@ -653,7 +655,7 @@ extension Routing {
     registration.isConnected = true
     registrations[address] = registration
     connect(line, address, generation: registration.generation, replaces: !isSame)
-    accept(frame, header, registration.generation)
+    accept(frame, header: header, generation: registration.generation)
     recordFirstUse(peer.key)
     if !isAgain { record(RegistrationChanged(.connected, registration), to: .journal) }
     reply(Hello.Reply(generation: registration.generation), to: header, on: line)
@@ -765,7 +767,7 @@ extension Routing {
 struct ReplicaTable {
   private var replicas: [Address: Address] = [:]
   /// The connected replicas that have lost their database. They get senders only when all have.
-  var waiting: Set<Address> = []
+  var waitingReplicas: Set<Address> = []
 
   /// The replica of a sender.
   subscript(sender: Address) -> Address? {
@@ -796,7 +798,7 @@ extension Routing {
   /// The connected replica with the fewest senders.
   private var freeReplica: Address? {
     let connected = lines.keys.filter(\.isReplica)
-    let ready = connected.filter { !replicas.waiting.contains($0) }
+    let ready = connected.filter { !replicas.waitingReplicas.contains($0) }
     return (ready.isEmpty ? connected : ready).min { one, other in
       (replicas.count(of: one), one.text) < (replicas.count(of: other), other.text)
     }
@@ -807,7 +809,7 @@ extension Routing {
     if presence.isPresent, presence.address.isReplica { actions.append(.watchReplicas) }
     guard presence.address.isReplica, line(of: .pushServer) == nil else { return }
     let replica = presence.address
-    replicas.waiting.remove(replica)
+    replicas.waitingReplicas.remove(replica)
     if presence.isPresent {
       for sender in interest.listeners(of: .pushServer) where lines[sender] != nil {
         guard replicas[sender].map({ $0 == replica || line(of: $0) == nil }) ?? true else { continue }
@@ -830,25 +832,27 @@ extension Routing {
   private mutating func replicaChanged(_ replica: Address, isReady: Bool) {
     guard replica.isReplica, let line = line(of: replica), lines[replica] == line else { return }
     guard !isReady else {
-      replicas.waiting.remove(replica)
-      for other in replicas.waiting.sorted(by: { $0.text < $1.text }) { moveSenders(of: other) }
+      replicas.waitingReplicas.remove(replica)
+      for other in replicas.waitingReplicas.sorted(by: { $0.text < $1.text }) { moveSenders(of: other) }
       return
     }
     // It repeats the notice. A sender that was mapped to it since then moves too.
-    let isNew = replicas.waiting.insert(replica).inserted
-    guard isNew || replicas.count(of: replica) > 0, freeReplica.map(replicas.waiting.contains) == false else { return }
+    let isNew = replicas.waitingReplicas.insert(replica).inserted
+    guard isNew || replicas.count(of: replica) > 0, freeReplica.map(replicas.waitingReplicas.contains) == false else {
+      return
+    }
     moveSenders(of: replica)
   }
 
   /// Announces to the senders of a replica that another one is responsible for them.
   private mutating func moveSenders(of replica: Address) {
-    let former = registrations[replica]?.generation ?? 0
+    let formerGeneration = registrations[replica]?.generation ?? 0
     // Those that have acknowledged something to it are its devices, even if an earlier broker had another table.
     for sender in Set(replicas.senders(of: replica) + interest.listeners(of: replica)).sorted(by: { $0.text < $1.text })
     {
       if replicas[sender] == replica { replicas[sender] = nil }
       guard lines[sender] != nil else { continue }
-      record(Presence(address: .pushServer, isPresent: false, generation: former), to: sender)
+      record(Presence(address: .pushServer, isPresent: false, generation: formerGeneration), to: sender)
       guard let next = replicas[sender] ?? freeReplica, let generation = registrations[next]?.generation else {
         continue
       }

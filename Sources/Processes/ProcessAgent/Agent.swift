@@ -259,7 +259,7 @@ package actor Agent {
     case .notSpawned(let instance, let code):
       launches.removeValue(forKey: instance)?.resume(returning: .failure(SpawnFailure(code: code)))
     case .wrote(let instance, let stream, let bytes):
-      for line in table.wrote(instance, stream, bytes) { connection.record(line) }
+      for line in table.wrote(instance, stream: stream, bytes: bytes) { connection.record(line) }
       // Without an owner: `caughtUp` does not end by cancellation. It touches no state of the agent.
       Task { [connection, thread] in
         await connection.caughtUp()
@@ -385,14 +385,14 @@ extension Agent {
   /// - Throws: `configuration` or `instance-folder`.
   private func childEnvironment(_ request: SpawnProcess, _ executable: String) throws(ClusterError) -> [String: String]
   {
-    let own = ProcessInfo.processInfo.environment
+    let ownEnvironment = ProcessInfo.processInfo.environment
     var base = [
-      "PATH": own["PATH"] ?? "/usr/local/bin:/usr/bin:/bin", "LANG": own["LANG"] ?? "C.UTF-8",
-      "TZ": own["TZ"] ?? "UTC", "HOME": request.container, "TMPDIR": request.container + "/tmp",
+      "PATH": ownEnvironment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin", "LANG": ownEnvironment["LANG"] ?? "C.UTF-8",
+      "TZ": ownEnvironment["TZ"] ?? "UTC", "HOME": request.container, "TMPDIR": request.container + "/tmp",
       "CFFIXED_USER_HOME": request.container,
       // Otherwise the Swift runtime looks for its backtracer before `main`: it searches all symbols of the executable for
       // its own path, 0.2 ms. Without a terminal it does not use it.
-      "SWIFT_BACKTRACE": own["SWIFT_BACKTRACE"] ?? "enable=no,swift-backtrace=/dev/null",
+      "SWIFT_BACKTRACE": ownEnvironment["SWIFT_BACKTRACE"] ?? "enable=no,swift-backtrace=/dev/null",
     ]
     let bundle = request.address.bundleIdentifier ?? ""
     base[BundleFolder.variable] = try bundles?.make(bundle, executable: executable)

@@ -36,10 +36,10 @@ package struct BundleFolder: Sendable {
     if let known = made[bundle], known.executable == executable, known.isCurrent { return known.path }
     let app = product.isExtension ? configuration.app(ofExtension: bundle) : product
     let resources = try product.bundleResources()
-    let own = Self.resourceFolders(beside: executable)
+    let ownFolders = Self.resourceFolders(beside: executable)
     // The states of what is read, before it is read.
     let sources =
-      ([URL(fileURLWithPath: executable).deletingLastPathComponent().path] + own + resources.values
+      ([URL(fileURLWithPath: executable).deletingLastPathComponent().path] + ownFolders + resources.values
       + [app?.infoPlist, product.infoPlist].compactMap { $0 }).map(FileState.init)
 
     var folder = device.bundle(of: app?.bundle ?? bundle)
@@ -54,7 +54,7 @@ package struct BundleFolder: Sendable {
       folders.append(folder)
       try write(product, to: folder)
     }
-    try link(Self.contents(executable, of: product.name, own, resources), in: folder)
+    try link(Self.contents(executable, of: product.name, folders: ownFolders, resources: resources), in: folder)
     let path = "\(folder)/\(product.name)"
     let results = folders.flatMap { [$0, $0 + "/Info.plist"] }.map(FileState.init)
     made[bundle] = MadeBundle(executable: executable, path: path, files: sources + results)
@@ -88,7 +88,7 @@ package struct BundleFolder: Sendable {
   ///
   /// - Parameter resources: those of `widgetlab.yaml`, which replace others of the same name.
   private static func contents(
-    _ executable: String, of name: String, _ folders: [String], _ resources: [String: String]
+    _ executable: String, of name: String, folders: [String], resources: [String: String]
   ) -> [String: String] {
     var contents: [String: String] = [:]
     for folder in folders where folder.hasSuffix("_\(name).resources") {

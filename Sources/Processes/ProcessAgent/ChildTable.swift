@@ -132,12 +132,12 @@ struct ChildTable: Sendable {
   /// A child wrote output.
   ///
   /// - Returns: the complete lines, for the journal.
-  mutating func wrote(_ instance: ChildInstance, _ stream: OutputStream, _ bytes: [UInt8]) -> [ProcessOutput] {
+  mutating func wrote(_ instance: ChildInstance, stream: OutputStream, bytes: [UInt8]) -> [ProcessOutput] {
     guard case .living(var child) = places[instance.address], child.instance == instance else { return [] }
     let lines = child.splitters[stream, default: LineSplitter()].append(bytes)
     if stream == .stderr { for line in lines { child.outputTail.append(line) } }
     places[instance.address] = .living(child)
-    return lines.map { said(child, stream, $0) }
+    return lines.map { said(child, stream: stream, line: $0) }
   }
 
   /// A child exceeded its limit.
@@ -154,7 +154,7 @@ struct ChildTable: Sendable {
     return (exceeded, UUID())
   }
 
-  private func said(_ child: Child, _ stream: OutputStream, _ line: String) -> ProcessOutput {
+  private func said(_ child: Child, stream: OutputStream, line: String) -> ProcessOutput {
     ProcessOutput(
       address: child.instance.address, generation: child.instance.generation, pid: reportedPid(child.pid),
       stream: stream.rawValue, line: line)
@@ -173,7 +173,7 @@ struct ChildTable: Sendable {
     var lines: [ProcessOutput] = []
     for stream in OutputStream.allCases {
       guard let line = child.splitters[stream]?.finish() else { continue }
-      lines.append(said(child, stream, line))
+      lines.append(said(child, stream: stream, line: line))
       if stream == .stderr { child.outputTail.append(line) }
     }
     let exit = ProcessExited(

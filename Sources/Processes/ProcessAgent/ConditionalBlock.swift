@@ -24,7 +24,7 @@ struct ConditionalBlock: Equatable {
     for (index, line) in source.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       finder.read(line, number: index + 1)
     }
-    return finder.found.sorted { $0.line < $1.line }
+    return finder.foundBlocks.sorted { $0.line < $1.line }
   }
 }
 
@@ -38,11 +38,11 @@ private struct LeftOutBlockFinder {
     var isLeftOut = false
     var directive: ConditionalBlock
     var hasCode = false
-    var found: [ConditionalBlock] = []
+    var foundBlocks: [ConditionalBlock] = []
   }
 
   let modules: Set<String>
-  private(set) var found: [ConditionalBlock] = []
+  private(set) var foundBlocks: [ConditionalBlock] = []
   private var chains: [Chain] = []
   private var isInText = false
   private var commentDepth = 0
@@ -71,7 +71,11 @@ private struct LeftOutBlockFinder {
       endBranch()
       guard let chain = chains.popLast(), !chain.isForLinux else { return }
       // An outer block that is left out contains these.
-      if chains.isEmpty { found += chain.found } else { chains[chains.count - 1].found += chain.found }
+      if chains.isEmpty {
+        foundBlocks += chain.foundBlocks
+      } else {
+        chains[chains.count - 1].foundBlocks += chain.foundBlocks
+      }
     default:
       guard !trimmed.allSatisfy(\.isWhitespace) else { return }
       for index in chains.indices { chains[index].hasCode = true }
@@ -96,8 +100,8 @@ private struct LeftOutBlockFinder {
   private mutating func endBranch() {
     guard let last = chains.indices.last, chains[last].isLeftOut, chains[last].hasCode else { return }
     let directive = chains[last].directive
-    chains[last].found.removeAll { $0.line > directive.line }
-    chains[last].found.append(directive)
+    chains[last].foundBlocks.removeAll { $0.line > directive.line }
+    chains[last].foundBlocks.append(directive)
   }
 
   /// The line without comments, and empty within a text of several lines.

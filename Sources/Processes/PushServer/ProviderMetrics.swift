@@ -49,7 +49,7 @@ package final class ProviderMetrics: Sendable {
       MetricFamily.Sample(Double(refused[$0]?.value ?? 0), [MetricLabel("reason", $0)])
     }
     return .counter(
-      "widgetlab_push_responses_total", "Responses to providers, by reason; `ok` is a 200.",
+      "widgetlab_push_responses_total", help: "Responses to providers, by reason; `ok` is a 200.",
       [.init(Double(accepted.value), [MetricLabel("reason", "ok")])] + named
         + [.init(Double(refusedOtherwise.value), [MetricLabel("reason", "other")])])
   }
@@ -63,21 +63,22 @@ package final class ProviderMetrics: Sendable {
 
   /// The current values.
   package var families: [MetricFamily] {
-    let waiting = parts.withLock(\.service)?.waiting ?? 0
+    let waitingCount = parts.withLock(\.service)?.waitingCount ?? 0
     return [
       .counter(
-        "widgetlab_push_requests_total", "Requests of providers, by environment.", samples(\.requests)),
+        "widgetlab_push_requests_total", help: "Requests of providers, by environment.", samples(\.requests)),
       responses,
       .histogram(
         "widgetlab_push_response_duration_seconds",
-        "The time from a request to its response; a 200 follows the write to the disk.", durations),
-      .gauge("widgetlab_push_queued_requests", "Requests that wait to be written.", Double(waiting)),
-      .gauge("widgetlab_push_connections", "Open connections of providers, by environment.", samples(\.connections)),
+        help: "The time from a request to its response; a 200 follows the write to the disk.", durations),
+      .gauge("widgetlab_push_queued_requests", help: "Requests that wait to be written.", Double(waitingCount)),
+      .gauge(
+        "widgetlab_push_connections", help: "Open connections of providers, by environment.", samples(\.connections)),
       .counter(
-        "widgetlab_push_connections_accepted_total", "Connections that were accepted, by environment.",
+        "widgetlab_push_connections_accepted_total", help: "Connections that were accepted, by environment.",
         samples(\.accepted)),
       .counter(
-        "widgetlab_push_connections_refused_total", "Connections beyond the limit, by environment.",
+        "widgetlab_push_connections_refused_total", help: "Connections beyond the limit, by environment.",
         samples(\.turnedAway)),
     ] + delivery.families
   }

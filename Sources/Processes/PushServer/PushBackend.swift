@@ -37,23 +37,23 @@ struct PushBackend: APNsBackend {
   ) { receive(request, APNsLookUp(token: .success(nil)), in: &session, answer: answer) }
 
   func receive(
-    _ request: APNsRequest, _ found: APNsLookUp, in session: inout ProviderSession,
+    _ request: APNsRequest, _ lookUp: APNsLookUp, in session: inout ProviderSession,
     answer: @escaping @Sendable (APNsAnswer) -> Void
   ) {
-    guard let metrics else { return respond(to: request, found, in: &session, answer: answer) }
+    guard let metrics else { return respond(to: request, lookUp, in: &session, answer: answer) }
     let began = ContinuousClock.now
-    respond(to: request, found, in: &session) { given in
+    respond(to: request, lookUp, in: &session) { given in
       metrics.count(status: given.status, reason: given.reason, after: ContinuousClock.now - began)
       answer(given)
     }
   }
 
   private func respond(
-    to request: APNsRequest, _ found: APNsLookUp, in session: inout ProviderSession,
+    to request: APNsRequest, _ lookUp: APNsLookUp, in session: inout ProviderSession,
     answer: @escaping @Sendable (APNsAnswer) -> Void
   ) {
     let now = Date()
-    let verdict = check(request, found, in: &session, now: now)
+    let verdict = check(request, lookUp, in: &session, now: now)
     guard let replacement = overrides.next(for: verdict.token) else {
       return decide(verdict, now: now) { answer($0.answer) }
     }
@@ -68,9 +68,9 @@ struct PushBackend: APNsBackend {
 
   /// Validates a request.
   func check(
-    _ request: APNsRequest, _ found: APNsLookUp, in session: inout ProviderSession, now: Date
+    _ request: APNsRequest, _ lookUp: APNsLookUp, in session: inout ProviderSession, now: Date
   ) -> APNsVerdict {
-    contract.check(request, in: &session, now: now, key: keys.key) { _ in try found.token.get() }
+    contract.check(request, in: &session, now: now, key: keys.key) { _ in try lookUp.token.get() }
   }
 
   /// Stores an accepted request, and records a refused one.

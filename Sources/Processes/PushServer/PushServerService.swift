@@ -60,7 +60,8 @@ struct PushServerService {
     let connection = try await Cluster.connection(
       as: .pushServer, address: address, instance: instance, store: opening)
     let metrics = configuration.metrics.map { _ in ProviderMetrics() }
-    let service = try makeService(database, parts.bus(connection), credentials, metrics?.delivery)
+    let service = try makeService(
+      database, bus: parts.bus(connection), credentials: credentials, metrics: metrics?.delivery)
     if let database { try parts.database(database) }
     let keys = try ProviderKeyRing(folder: instance.pushCredentials)
     let overrides = PushBackend.Overrides()
@@ -82,7 +83,7 @@ struct PushServerService {
     operatorHandler.listen(on: connection)
     var servers: [PushEnvironment: APNsHTTP2Server] = [:]
     for (environment, backend) in backends {
-      servers[environment] = try await start(environment, backend, credentials)
+      servers[environment] = try await start(environment, backend: backend, credentials: credentials)
     }
     let generation = try await connection.start()
     await service.begin()
@@ -99,7 +100,7 @@ struct PushServerService {
   }
 
   private func makeService(
-    _ database: DatabasePool?, _ bus: any BusConnection, _ credentials: PushCredentials, _ metrics: DeliveryMetrics?
+    _ database: DatabasePool?, bus: any BusConnection, credentials: PushCredentials, metrics: DeliveryMetrics?
   ) throws -> PushDeliveryService {
     let settings = PushSettings(configuration.rules)
     if let database {
@@ -147,7 +148,7 @@ struct PushServerService {
   }
 
   private func start(
-    _ environment: PushEnvironment, _ backend: PushBackend, _ credentials: PushCredentials
+    _ environment: PushEnvironment, backend: PushBackend, credentials: PushCredentials
   ) async throws -> APNsHTTP2Server {
     var limits = APNsServerLimits()
     limits.idle = configuration.rules.idleTimeout / .seconds(1)
@@ -283,17 +284,17 @@ struct PushServerOperator: Sendable {
         request.subject.map { "no active device token for \($0.use.rawValue) of \($0.bundle) on \($0.device)" }
           ?? "the request has neither a token nor an app")
     }
-    let known = try await read { try await service.find(token.lowercased()) }
-    let environment = known?.environment ?? .development
+    let knownToken = try await read { try await service.find(token.lowercased()) }
+    let environment = knownToken?.environment ?? .development
     guard let backend = backends[environment] else { throw BusError(.failed, "no \(environment.rawValue) environment") }
     let body = Array(request.payload.utf8)
-    let asked = APNsRequest(
+    let askedRequest = APNsRequest(
       method: "POST", path: "/3/device/\(token)",
       headers: request.headers.sorted { $0.key < $1.key }.map { APNsRequest.Header(name: $0.key, value: $0.value) },
       body: Array(body.prefix(APNsRequest.bodyLimit)), isTruncated: body.count > APNsRequest.bodyLimit)
     let now = Date()
     var session = ProviderSession.console
-    let due = backend.check(asked, APNsLookUp(token: .success(known)), in: &session, now: now)
+    let due = backend.check(askedRequest, APNsLookUp(token: .success(knownToken)), in: &session, now: now)
     let verdict = await withCheckedContinuation { continuation in
       backend.decide(due, now: now) { continuation.resume(returning: $0) }
     }

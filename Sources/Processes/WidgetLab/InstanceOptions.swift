@@ -89,14 +89,14 @@ struct InstanceOptions: ParsableArguments {
   ///
   /// - Throws: a command error when there are several.
   func running(in registry: InstanceRegistry) throws -> String? {
-    let found = try registry.running().filter { $0.name == instance }
-    guard found.count < 2 else {
-      let folders = found.map(\.instance).joined(separator: "\n         ")
+    let foundInstances = try registry.running().filter { $0.name == instance }
+    guard foundInstances.count < 2 else {
+      let folders = foundInstances.map(\.instance).joined(separator: "\n         ")
       throw CommandError(
-        Exit.usage, "\(found.count) running clusters are named '\(instance)'",
+        Exit.usage, "\(foundInstances.count) running clusters are named '\(instance)'",
         advice: "name the folder of one with --instance:\n         \(folders)")
     }
-    return found.first?.instance
+    return foundInstances.first?.instance
   }
 
   private var hasConfiguration: Bool { FileManager.default.fileExists(atPath: Self.defaultConfiguration) }

@@ -76,7 +76,7 @@ struct OperatorSession: Sendable {
   func reload(_ kind: String?, within limit: Duration) async throws {
     let connection = connection
     let host = cluster.host
-    try await Deadline.within(limit, "the host did not acknowledge the reload", at: folder) {
+    try await Deadline.within(limit, what: "the host did not acknowledge the reload", at: folder) {
       try await connection.deliver(ReloadTimelines(widgetKind: kind), to: host)
     }
   }
@@ -130,7 +130,7 @@ extension CommandError {
 enum Deadline {
   /// Cancels the work at the deadline and throws a command error.
   static func within<T: Sendable>(
-    _ limit: Duration, _ what: String, at place: String, _ work: @escaping @Sendable () async throws -> T
+    _ limit: Duration, what: String, at place: String, work: @escaping @Sendable () async throws -> T
   ) async throws -> T {
     try await withThrowingTaskGroup(of: T?.self) { group in
       group.addTask { try await work() }
@@ -193,14 +193,16 @@ actor SharedOperatorSession {
   /// - Throws: a command error when the bus does not reply in time.
   func session(within limit: Duration) async throws -> OperatorSession {
     let announced = try? BusAnnouncement.read(in: cluster.instance)?.publicKey
-    let former = opened
-    if let former, announced == nil || announced == publicKey, await former.connection.end == nil { return former }
+    let formerSession = opened
+    if let formerSession, announced == nil || announced == publicKey, await formerSession.connection.end == nil {
+      return formerSession
+    }
     if let opening { return try await opening.value }
     // Another caller has opened one in the meantime.
-    if let opened, opened.connection !== former?.connection { return opened }
+    if let opened, opened.connection !== formerSession?.connection { return opened }
     let cluster = cluster
     let task = Task {
-      await former?.connection.leave()
+      await formerSession?.connection.leave()
       return try await OperatorSession.open(cluster, within: limit)
     }
     (opening, opened, publicKey) = (task, nil, announced)

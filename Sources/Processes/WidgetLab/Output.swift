@@ -28,7 +28,7 @@ enum Output {
   static func print(_ line: String) { print(line, isColored: isColored) }
   /// Prints a line on standard output, with its colours where they are wanted.
   static func print(_ line: String, isColored: @autoclosure () -> Bool) {
-    printWhole(TerminalColor.shown(line, isColored()))
+    printWhole(TerminalColor.shown(line, if: isColored()))
   }
   /// Prints a line on standard error.
   static func printError(_ line: String) { printWhole(line.escapingControls, isError: true) }

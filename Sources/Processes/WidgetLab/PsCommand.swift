@@ -98,29 +98,30 @@ struct ProcessReport: Encodable, Sendable {
       // Only the rows of the supervisor's file are available. They show what is down.
     }
     var report = ProcessReport()
-    report.addStanding(cluster, standing, bus)
+    report.addStanding(cluster, file: standing, bus: bus)
     if let host = report.processes.firstIndex(where: { $0.process == cluster.host.short }), device == nil {
       report.processes[host].why = hostError
     }
-    report.addChildren(cluster, device, children)
+    report.addChildren(cluster, device: device, children: children)
     report.sessions = device?.sessions ?? []
     report.placements = device?.timelines ?? []
     return report
   }
 
-  private mutating func addStanding(_ cluster: ClusterFacts, _ file: SupervisedProcessList?, _ bus: BusStatus.Reply?) {
+  private mutating func addStanding(_ cluster: ClusterFacts, file: SupervisedProcessList?, bus: BusStatus.Reply?) {
     for address in cluster.standing {
       let record = file?.processes.first { $0.name == ClusterFacts.standingName(of: address) }
-      let known = bus?.registrations.first { $0.address == address }
-      let pid = record?.pid ?? (address == .messageBus ? bus?.pid : known.flatMap { $0.isConnected ? $0.pid : nil })
-      guard record != nil || known != nil || pid != nil else { continue }
+      let knownRegistration = bus?.registrations.first { $0.address == address }
+      let pid =
+        record?.pid ?? (address == .messageBus ? bus?.pid : knownRegistration.flatMap { $0.isConnected ? $0.pid : nil })
+      guard record != nil || knownRegistration != nil || pid != nil else { continue }
       let state: String
       if let pid, record?.pid == pid {
         state = ProcessFacts(pid: pid).state ?? "exited"
       } else {
         state = pid == nil ? "exited" : "connected"
       }
-      let generation = address == .messageBus ? bus?.generation : known?.generation
+      let generation = address == .messageBus ? bus?.generation : knownRegistration?.generation
       processes.append(
         Row(
           process: address.short, generation: generation ?? record.map { UInt32($0.generation) }, pid: pid,
@@ -131,7 +132,7 @@ struct ProcessReport: Encodable, Sendable {
   }
 
   private mutating func addChildren(
-    _ cluster: ClusterFacts, _ device: DeviceStatus.Reply?, _ children: [ChildProcess]
+    _ cluster: ClusterFacts, device: DeviceStatus.Reply?, children: [ChildProcess]
   ) {
     for process in device?.processes ?? []
     where process.address.role == .app || process.address.role == .widgetExtension {
@@ -226,7 +227,7 @@ struct ProcessFacts {
   }
 
   /// The executable of this process itself, with all links resolved.
-  static var own: String {
+  static var ownExecutable: String {
     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
   }
 

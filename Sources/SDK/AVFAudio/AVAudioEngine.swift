@@ -95,7 +95,7 @@ open class AVAudioNode: NSObject {
   override init() { super.init() }
 
   /// That of a device without sound: 0 channels, 0 hertz.
-  static let none = AVAudioFormat(.otherFormat, 0, 0, false)
+  static let none = AVAudioFormat(.otherFormat, sampleRate: 0, channels: 0, isInterleaved: false)
 
   open var numberOfInputs: Int { 1 }
   open var numberOfOutputs: Int { 1 }
@@ -231,11 +231,11 @@ public final class AVAudioFormat: NSObject, Sendable {
     commonFormat format: AVAudioCommonFormat, sampleRate: Double, channels: AVAudioChannelCount, interleaved: Bool
   ) {
     guard channels <= 2 else { return nil }
-    self.init(format, sampleRate, channels, interleaved)
+    self.init(format, sampleRate: sampleRate, channels: channels, isInterleaved: interleaved)
   }
 
   init(
-    _ format: AVAudioCommonFormat, _ sampleRate: Double, _ channels: AVAudioChannelCount, _ isInterleaved: Bool
+    _ format: AVAudioCommonFormat, sampleRate: Double, channels: AVAudioChannelCount, isInterleaved: Bool
   ) {
     commonFormat = format
     self.sampleRate = sampleRate

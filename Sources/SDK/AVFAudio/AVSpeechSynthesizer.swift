@@ -101,7 +101,7 @@ public final class AVSpeechSynthesisVoice: NSObject, Sendable {
   public let gender: AVSpeechSynthesisVoiceGender
   public var quality: AVSpeechSynthesisVoiceQuality { .default }
 
-  private init(_ language: String, _ name: String, _ gender: AVSpeechSynthesisVoiceGender = .female) {
+  private init(_ language: String, name: String, gender: AVSpeechSynthesisVoiceGender = .female) {
     self.language = language
     self.name = name
     self.gender = gender
@@ -151,24 +151,24 @@ public final class AVSpeechSynthesisVoice: NSObject, Sendable {
 
   /// The first of a language without a region is the most common one.
   private static let all = [
-    AVSpeechSynthesisVoice("ar-001", "Majed", .male), AVSpeechSynthesisVoice("cs-CZ", "Zuzana"),
-    AVSpeechSynthesisVoice("da-DK", "Sara"), AVSpeechSynthesisVoice("de-DE", "Anna"),
-    AVSpeechSynthesisVoice("el-GR", "Melina"), AVSpeechSynthesisVoice("en-US", "Samantha"),
-    AVSpeechSynthesisVoice("en-GB", "Daniel", .male), AVSpeechSynthesisVoice("en-AU", "Karen"),
-    AVSpeechSynthesisVoice("en-IE", "Moira"), AVSpeechSynthesisVoice("en-IN", "Rishi", .male),
-    AVSpeechSynthesisVoice("en-ZA", "Tessa"), AVSpeechSynthesisVoice("es-ES", "Mónica"),
-    AVSpeechSynthesisVoice("es-MX", "Paulina"), AVSpeechSynthesisVoice("fi-FI", "Satu"),
-    AVSpeechSynthesisVoice("fr-FR", "Thomas", .male), AVSpeechSynthesisVoice("fr-CA", "Amélie"),
-    AVSpeechSynthesisVoice("he-IL", "Carmit"), AVSpeechSynthesisVoice("hi-IN", "Lekha"),
-    AVSpeechSynthesisVoice("hu-HU", "Tünde"), AVSpeechSynthesisVoice("id-ID", "Damayanti"),
-    AVSpeechSynthesisVoice("it-IT", "Alice"), AVSpeechSynthesisVoice("ja-JP", "Kyoko"),
-    AVSpeechSynthesisVoice("ko-KR", "Yuna"), AVSpeechSynthesisVoice("nb-NO", "Nora"),
-    AVSpeechSynthesisVoice("nl-NL", "Xander", .male), AVSpeechSynthesisVoice("nl-BE", "Ellen"),
-    AVSpeechSynthesisVoice("pl-PL", "Zosia"), AVSpeechSynthesisVoice("pt-BR", "Luciana"),
-    AVSpeechSynthesisVoice("pt-PT", "Joana"), AVSpeechSynthesisVoice("ro-RO", "Ioana"),
-    AVSpeechSynthesisVoice("ru-RU", "Milena"), AVSpeechSynthesisVoice("sk-SK", "Laura"),
-    AVSpeechSynthesisVoice("sv-SE", "Alva"), AVSpeechSynthesisVoice("th-TH", "Kanya"),
-    AVSpeechSynthesisVoice("tr-TR", "Yelda"), AVSpeechSynthesisVoice("zh-CN", "Tingting"),
-    AVSpeechSynthesisVoice("zh-HK", "Sinji"), AVSpeechSynthesisVoice("zh-TW", "Meijia"),
+    AVSpeechSynthesisVoice("ar-001", name: "Majed", gender: .male), AVSpeechSynthesisVoice("cs-CZ", name: "Zuzana"),
+    AVSpeechSynthesisVoice("da-DK", name: "Sara"), AVSpeechSynthesisVoice("de-DE", name: "Anna"),
+    AVSpeechSynthesisVoice("el-GR", name: "Melina"), AVSpeechSynthesisVoice("en-US", name: "Samantha"),
+    AVSpeechSynthesisVoice("en-GB", name: "Daniel", gender: .male), AVSpeechSynthesisVoice("en-AU", name: "Karen"),
+    AVSpeechSynthesisVoice("en-IE", name: "Moira"), AVSpeechSynthesisVoice("en-IN", name: "Rishi", gender: .male),
+    AVSpeechSynthesisVoice("en-ZA", name: "Tessa"), AVSpeechSynthesisVoice("es-ES", name: "Mónica"),
+    AVSpeechSynthesisVoice("es-MX", name: "Paulina"), AVSpeechSynthesisVoice("fi-FI", name: "Satu"),
+    AVSpeechSynthesisVoice("fr-FR", name: "Thomas", gender: .male), AVSpeechSynthesisVoice("fr-CA", name: "Amélie"),
+    AVSpeechSynthesisVoice("he-IL", name: "Carmit"), AVSpeechSynthesisVoice("hi-IN", name: "Lekha"),
+    AVSpeechSynthesisVoice("hu-HU", name: "Tünde"), AVSpeechSynthesisVoice("id-ID", name: "Damayanti"),
+    AVSpeechSynthesisVoice("it-IT", name: "Alice"), AVSpeechSynthesisVoice("ja-JP", name: "Kyoko"),
+    AVSpeechSynthesisVoice("ko-KR", name: "Yuna"), AVSpeechSynthesisVoice("nb-NO", name: "Nora"),
+    AVSpeechSynthesisVoice("nl-NL", name: "Xander", gender: .male), AVSpeechSynthesisVoice("nl-BE", name: "Ellen"),
+    AVSpeechSynthesisVoice("pl-PL", name: "Zosia"), AVSpeechSynthesisVoice("pt-BR", name: "Luciana"),
+    AVSpeechSynthesisVoice("pt-PT", name: "Joana"), AVSpeechSynthesisVoice("ro-RO", name: "Ioana"),
+    AVSpeechSynthesisVoice("ru-RU", name: "Milena"), AVSpeechSynthesisVoice("sk-SK", name: "Laura"),
+    AVSpeechSynthesisVoice("sv-SE", name: "Alva"), AVSpeechSynthesisVoice("th-TH", name: "Kanya"),
+    AVSpeechSynthesisVoice("tr-TR", name: "Yelda"), AVSpeechSynthesisVoice("zh-CN", name: "Tingting"),
+    AVSpeechSynthesisVoice("zh-HK", name: "Sinji"), AVSpeechSynthesisVoice("zh-TW", name: "Meijia"),
   ]
 }

@@ -15,13 +15,13 @@ public typealias vDSP_Stride = Int
 public func vDSP_dotprD(
   _ a: UnsafePointer<Double>, _ strideA: vDSP_Stride, _ b: UnsafePointer<Double>, _ strideB: vDSP_Stride,
   _ result: UnsafeMutablePointer<Double>, _ count: vDSP_Length
-) { result.pointee = dot(a, strideA, b, strideB, Int(count)) }
+) { result.pointee = dot(a, strideA: strideA, b: b, strideB: strideB, count: Int(count)) }
 
 /// Source: `Accelerate.vDSP_dotpr`.
 public func vDSP_dotpr(
   _ a: UnsafePointer<Float>, _ strideA: vDSP_Stride, _ b: UnsafePointer<Float>, _ strideB: vDSP_Stride,
   _ result: UnsafeMutablePointer<Float>, _ count: vDSP_Length
-) { result.pointee = dot(a, strideA, b, strideB, Int(count)) }
+) { result.pointee = dot(a, strideA: strideA, b: b, strideB: strideB, count: Int(count)) }
 
 /// Exchanges rows and columns. Source: `Accelerate.vDSP_mtransD`.
 ///
@@ -29,13 +29,13 @@ public func vDSP_dotpr(
 public func vDSP_mtransD(
   _ a: UnsafePointer<Double>, _ strideA: vDSP_Stride, _ result: UnsafeMutablePointer<Double>, _ stride: vDSP_Stride,
   _ rows: vDSP_Length, _ columns: vDSP_Length
-) { transpose(a, strideA, result, stride, Int(rows), Int(columns)) }
+) { transpose(a, strideA: strideA, result: result, stride: stride, rows: Int(rows), columns: Int(columns)) }
 
 /// Source: `Accelerate.vDSP_mtrans`.
 public func vDSP_mtrans(
   _ a: UnsafePointer<Float>, _ strideA: vDSP_Stride, _ result: UnsafeMutablePointer<Float>, _ stride: vDSP_Stride,
   _ rows: vDSP_Length, _ columns: vDSP_Length
-) { transpose(a, strideA, result, stride, Int(rows), Int(columns)) }
+) { transpose(a, strideA: strideA, result: result, stride: stride, rows: Int(rows), columns: Int(columns)) }
 
 /// The product of two matrices. Source: `Accelerate.vDSP_mmulD`.
 ///
@@ -47,17 +47,25 @@ public func vDSP_mmulD(
   _ a: UnsafePointer<Double>, _ strideA: vDSP_Stride, _ b: UnsafePointer<Double>, _ strideB: vDSP_Stride,
   _ result: UnsafeMutablePointer<Double>, _ stride: vDSP_Stride, _ rows: vDSP_Length, _ columns: vDSP_Length,
   _ inner: vDSP_Length
-) { multiply(a, strideA, b, strideB, result, stride, (Int(rows), Int(columns), Int(inner))) }
+) {
+  multiply(
+    a, strideA: strideA, b: b, strideB: strideB, result: result, stride: stride,
+    size: (Int(rows), Int(columns), Int(inner)))
+}
 
 /// Source: `Accelerate.vDSP_mmul`.
 public func vDSP_mmul(
   _ a: UnsafePointer<Float>, _ strideA: vDSP_Stride, _ b: UnsafePointer<Float>, _ strideB: vDSP_Stride,
   _ result: UnsafeMutablePointer<Float>, _ stride: vDSP_Stride, _ rows: vDSP_Length, _ columns: vDSP_Length,
   _ inner: vDSP_Length
-) { multiply(a, strideA, b, strideB, result, stride, (Int(rows), Int(columns), Int(inner))) }
+) {
+  multiply(
+    a, strideA: strideA, b: b, strideB: strideB, result: result, stride: stride,
+    size: (Int(rows), Int(columns), Int(inner)))
+}
 
 private func dot<Value: FloatingPoint>(
-  _ a: UnsafePointer<Value>, _ strideA: Int, _ b: UnsafePointer<Value>, _ strideB: Int, _ count: Int
+  _ a: UnsafePointer<Value>, strideA: Int, b: UnsafePointer<Value>, strideB: Int, count: Int
 ) -> Value {
   var sum: Value = 0
   for index in 0..<count { sum += a[index * strideA] * b[index * strideB] }
@@ -65,8 +73,8 @@ private func dot<Value: FloatingPoint>(
 }
 
 private func transpose<Value>(
-  _ a: UnsafePointer<Value>, _ strideA: Int, _ result: UnsafeMutablePointer<Value>, _ stride: Int, _ rows: Int,
-  _ columns: Int
+  _ a: UnsafePointer<Value>, strideA: Int, result: UnsafeMutablePointer<Value>, stride: Int, rows: Int,
+  columns: Int
 ) {
   // The result may be the matrix itself.
   let values = (0..<rows * columns).map { a[$0 * strideA] }
@@ -76,13 +84,14 @@ private func transpose<Value>(
 }
 
 private func multiply<Value: FloatingPoint>(
-  _ a: UnsafePointer<Value>, _ strideA: Int, _ b: UnsafePointer<Value>, _ strideB: Int,
-  _ result: UnsafeMutablePointer<Value>, _ stride: Int, _ size: (rows: Int, columns: Int, inner: Int)
+  _ a: UnsafePointer<Value>, strideA: Int, b: UnsafePointer<Value>, strideB: Int,
+  result: UnsafeMutablePointer<Value>, stride: Int, size: (rows: Int, columns: Int, inner: Int)
 ) {
   for row in 0..<size.rows {
     for column in 0..<size.columns {
       result[(row * size.columns + column) * stride] = dot(
-        a + row * size.inner * strideA, strideA, b + column * strideB, size.columns * strideB, size.inner)
+        a + row * size.inner * strideA, strideA: strideA, b: b + column * strideB, strideB: size.columns * strideB,
+        count: size.inner)
     }
   }
 }

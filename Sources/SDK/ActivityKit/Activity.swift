@@ -19,8 +19,8 @@ public final class Activity<Attributes: ActivityAttributes>: Identifiable, Senda
 
   init?(_ record: ActivityRecord, _ registry: ActivityRegistry) {
     guard record.attributesType == Self.typeName,
-      let attributes = Self.decoded(Attributes.self, record.attributes, registry),
-      let state = Self.decoded(ContentState.self, record.content.state, registry)
+      let attributes = Self.decoded(Attributes.self, text: record.attributes, registry: registry),
+      let state = Self.decoded(ContentState.self, text: record.content.state, registry: registry)
     else { return nil }
     id = record.id
     self.attributes = attributes
@@ -34,7 +34,7 @@ public final class Activity<Attributes: ActivityAttributes>: Identifiable, Senda
 
   static var typeName: String { "\(Attributes.self)" }
 
-  private static func decoded<T: Decodable>(_ type: T.Type, _ text: String, _ registry: ActivityRegistry) -> T? {
+  private static func decoded<T: Decodable>(_ type: T.Type, text: String, registry: ActivityRegistry) -> T? {
     do {
       return try JSONDecoder().decode(type, from: Data(text.utf8))
     } catch {
@@ -70,7 +70,7 @@ public final class Activity<Attributes: ActivityAttributes>: Identifiable, Senda
 
   private func content(in activities: AppActivities) -> ActivityContent<ContentState>? {
     guard let content = activities.activities.first(where: { $0.id == id })?.content else { return nil }
-    return last.take(content) { Self.decoded(ContentState.self, $0, registry) }
+    return last.take(content) { Self.decoded(ContentState.self, text: $0, registry: registry) }
   }
 
   // MARK: Requests
@@ -119,25 +119,27 @@ public final class Activity<Attributes: ActivityAttributes>: Identifiable, Senda
   // MARK: Changes
 
   /// Shows other content. Waits until the host has stored it.
-  public func update(_ content: ActivityContent<ContentState>) async { await update(content, nil, nil) }
+  public func update(_ content: ActivityContent<ContentState>) async {
+    await update(content, alert: nil, timestamp: nil)
+  }
 
   /// Shows other content, and alerts the user.
   public func update(_ content: ActivityContent<ContentState>, alertConfiguration: AlertConfiguration?) async {
-    await update(content, alertConfiguration, nil)
+    await update(content, alert: alertConfiguration, timestamp: nil)
   }
 
   /// The same; a change with an older timestamp than that of the content is ignored.
   public func update(
     _ content: ActivityContent<ContentState>, alertConfiguration: AlertConfiguration? = nil, timestamp: Date
-  ) async { await update(content, alertConfiguration, timestamp) }
+  ) async { await update(content, alert: alertConfiguration, timestamp: timestamp) }
 
   @available(*, deprecated, message: "use update(_:)")
   public func update(using contentState: ContentState, alertConfiguration: AlertConfiguration? = nil) async {
-    await update(ActivityContent(state: contentState, staleDate: nil), alertConfiguration, nil)
+    await update(ActivityContent(state: contentState, staleDate: nil), alert: alertConfiguration, timestamp: nil)
   }
 
   private func update(
-    _ content: ActivityContent<ContentState>, _ alert: AlertConfiguration?, _ timestamp: Date?
+    _ content: ActivityContent<ContentState>, alert: AlertConfiguration?, timestamp: Date?
   ) async {
     guard let record = try? Self.record(content) else {
       return registry.log("Activity.update: the content cannot be encoded")
@@ -149,21 +151,21 @@ public final class Activity<Attributes: ActivityAttributes>: Identifiable, Senda
   /// Ends the activity. Its last content stays on the Lock Screen until its dismissal.
   public func end(
     _ content: ActivityContent<ContentState>?, dismissalPolicy: ActivityUIDismissalPolicy = .default
-  ) async { await end(content, dismissalPolicy, nil) }
+  ) async { await end(content, policy: dismissalPolicy, timestamp: nil) }
 
   /// The same; a change with an older timestamp than that of the content is ignored.
   public func end(
     _ content: ActivityContent<ContentState>?, dismissalPolicy: ActivityUIDismissalPolicy = .default, timestamp: Date
-  ) async { await end(content, dismissalPolicy, timestamp) }
+  ) async { await end(content, policy: dismissalPolicy, timestamp: timestamp) }
 
   @available(*, deprecated, message: "use end(_:dismissalPolicy:)")
   public func end(using contentState: ContentState? = nil, dismissalPolicy: ActivityUIDismissalPolicy = .default) async
   {
-    await end(contentState.map { ActivityContent(state: $0, staleDate: nil) }, dismissalPolicy, nil)
+    await end(contentState.map { ActivityContent(state: $0, staleDate: nil) }, policy: dismissalPolicy, timestamp: nil)
   }
 
   private func end(
-    _ content: ActivityContent<ContentState>?, _ policy: ActivityUIDismissalPolicy, _ timestamp: Date?
+    _ content: ActivityContent<ContentState>?, policy: ActivityUIDismissalPolicy, timestamp: Date?
   ) async {
     let record: ActivityContentRecord?
     do {

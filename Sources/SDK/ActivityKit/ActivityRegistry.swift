@@ -11,7 +11,7 @@ import Synchronization
 /// The host is asked at the first use, so that a process without Live Activities sends and receives nothing.
 final class ActivityRegistry: Sendable {
   private struct State {
-    var known: AppActivities?
+    var knownActivities: AppActivities?
     var isFollowing = false
     var readers: [UUID: AsyncStream<AppActivities>.Continuation] = [:]
   }
@@ -31,10 +31,10 @@ final class ActivityRegistry: Sendable {
 
   /// What the host sent last. Blocks at the first use until the host has replied; without a reply, there are none.
   var now: AppActivities {
-    if let known = state.withLock({ $0.known }) { return known }
+    if let knownActivities = state.withLock({ $0.knownActivities }) { return knownActivities }
     follow()
     if case .success(let reply) = process.ask(ListActivities(), context: HostedProcess.currentContext) { take(reply) }
-    return state.withLock { $0.known } ?? AppActivities(areEnabled: false)
+    return state.withLock { $0.knownActivities } ?? AppActivities(areEnabled: false)
   }
 
   /// The present state, and each later one.
@@ -46,7 +46,7 @@ final class ActivityRegistry: Sendable {
     // A newer state than `now` may have arrived during that time. Within the lock, so that the order of the states is kept.
     state.withLock { state in
       state.readers[id] = continuation
-      continuation.yield(state.known ?? now)
+      continuation.yield(state.knownActivities ?? now)
     }
     return stream
   }
@@ -95,8 +95,10 @@ final class ActivityRegistry: Sendable {
 
   private func take(_ activities: AppActivities) {
     state.withLock { state in
-      guard activities.revision >= state.known?.revision ?? 0, activities != state.known else { return }
-      state.known = activities
+      guard activities.revision >= state.knownActivities?.revision ?? 0, activities != state.knownActivities else {
+        return
+      }
+      state.knownActivities = activities
       for reader in state.readers.values { reader.yield(activities) }
     }
   }
@@ -183,24 +185,24 @@ final class LastContent<State: Decodable & Encodable & Hashable>: Sendable {
     nonisolated(unsafe) var content: ActivityContent<State>
   }
 
-  private let known: Mutex<Known>
+  private let knownContent: Mutex<Known>
 
   init(_ record: ActivityContentRecord, _ content: ActivityContent<State>) {
-    known = Mutex(Known(record: record, content: content))
+    knownContent = Mutex(Known(record: record, content: content))
   }
 
-  var content: ActivityContent<State> { known.withLock { $0 }.content }
+  var content: ActivityContent<State> { knownContent.withLock { $0 }.content }
 
   /// The content of a record; the last one, when its JSON is not the author's type.
   func take(_ record: ActivityContentRecord, _ decode: (String) -> State?) -> ActivityContent<State> {
-    var now = known.withLock { $0 }
+    var now = knownContent.withLock { $0 }
     guard now.record != record else { return now.content }
     now.record = record
     if let state = decode(record.state) {
       now.content = ActivityContent(state: state, staleDate: record.staleDate, relevanceScore: record.relevanceScore)
     }
     let taken = now
-    known.withLock { $0 = taken }
+    knownContent.withLock { $0 = taken }
     return taken.content
   }
 }

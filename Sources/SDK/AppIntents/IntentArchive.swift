@@ -79,15 +79,15 @@ extension AppIntent {
   /// - Returns: `nil` if that is another type, or when `restored` throws.
   package static func restoredBlocking(_ values: [String: ArchivedValue], of intent: String?) -> Self? {
     guard let intent, isArchived(as: intent) else { return nil }
-    let found = Found<Self>()
+    let answer = Found<Self>()
     let tasks = TaskOwner()
     tasks.start {
       let intent = try? await restored(values)
-      found.intent.withLock { $0 = intent }
-      found.isThere.signal()
+      answer.intent.withLock { $0 = intent }
+      answer.isThere.signal()
     }
-    found.isThere.wait()
-    return found.intent.withLock { $0 }
+    answer.isThere.wait()
+    return answer.intent.withLock { $0 }
   }
 
   /// Whether a name is the type's `archivedName` in this or in another executable, which has it in another module, or the

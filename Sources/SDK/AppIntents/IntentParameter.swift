@@ -10,12 +10,12 @@ public import URLSessionAPI
   private let title: LocalizedStringResource?
   private let standard: Value?
   private let source: Source?
-  private let stored: Mutex<Value?>
+  private let storedValue: Mutex<Value?>
 
   /// The chosen value, or else the default. A switch without both is off.
   public var wrappedValue: Value {
     get {
-      guard let value = stored.withLock({ $0 }) ?? false as? Value else {
+      guard let value = storedValue.withLock({ $0 }) ?? false as? Value else {
         fatalError(
           """
           the parameter \(title?.resolved() ?? "without title") has no value: none was chosen, and it has no default; \
@@ -24,7 +24,7 @@ public import URLSessionAPI
       }
       return value
     }
-    set { stored.withLock { $0 = newValue } }
+    set { storedValue.withLock { $0 = newValue } }
   }
 
   public var projectedValue: IntentParameter<Value> { self }
@@ -40,7 +40,7 @@ public import URLSessionAPI
     self.title = title
     self.standard = standard
     self.source = source
-    stored = Mutex(standard ?? Value.none)
+    storedValue = Mutex(standard ?? Value.none)
   }
 
   public convenience init(
@@ -180,7 +180,7 @@ extension AnyIntentParameter {
 }
 
 extension IntentParameter: AnyIntentParameter {
-  var archive: ArchivedValue? { stored.withLock { $0 }?._archived.value }
+  var archive: ArchivedValue? { storedValue.withLock { $0 }?._archived.value }
 
   var hasValue: Bool { archive != nil || Value.self == Bool.self }
 
@@ -193,34 +193,34 @@ extension IntentParameter: AnyIntentParameter {
   }
 
   @concurrent func choices(_ words: String?) async -> IntentChoices {
-    var found: [IntentDeclaration.Option] = []
+    var foundOptions: [IntentDeclaration.Option] = []
     do {
       if let source {
-        found = try await source.options().options
-        if let words { found += try await source.matches(words).options }
+        foundOptions = try await source.options().options
+        if let words { foundOptions += try await source.matches(words).options }
       } else {
-        found = try await Value._choices()?.options ?? []
-        if let words { found += try await Value._matches(words).options }
+        foundOptions = try await Value._choices()?.options ?? []
+        if let words { foundOptions += try await Value._matches(words).options }
       }
     } catch {
       HostedProcess.current?.log("cannot list the options of \(title?.resolved() ?? "a parameter"): \(error)")
     }
     var options: [IntentDeclaration.Option] = []
-    for option in found where !options.contains(where: { $0.value == option.value }) { options.append(option) }
+    for option in foundOptions where !options.contains(where: { $0.value == option.value }) { options.append(option) }
     let standing = await standing()
-    if archive == nil, let standing { stored.withLock { $0 = standing } }
+    if archive == nil, let standing { storedValue.withLock { $0 = standing } }
     return IntentChoices(options: options, standard: standing?._archived.value)
   }
 
   @concurrent func restore(_ value: ArchivedValue?) async throws {
     guard let value else {
-      if let standing = await standing() { stored.withLock { $0 = standing } }
+      if let standing = await standing() { storedValue.withLock { $0 = standing } }
       return
     }
     guard let restored = try await Value._restored(_IntentArchive(value)) else {
       throw IntentRefusal(reason: "\(title?.resolved() ?? "a parameter") does not accept \(value)")
     }
-    stored.withLock { $0 = restored }
+    storedValue.withLock { $0 = restored }
   }
 
   /// The value that applies when the user chose none.

@@ -62,9 +62,9 @@ extension _IntentValue {
   public var _title: String { "\(self)" }
 
   /// A default of a provider as a value of this type: a single value is the first element of a list.
-  static func fitting(_ found: (any _IntentValue)?) -> Self? {
-    guard let found else { return nil }
-    return found as? Self ?? (found as? [any _IntentValue])?.first as? Self ?? [found] as? Self
+  static func fitting(_ foundValue: (any _IntentValue)?) -> Self? {
+    guard let foundValue else { return nil }
+    return foundValue as? Self ?? (foundValue as? [any _IntentValue])?.first as? Self ?? [foundValue] as? Self
   }
 }
 

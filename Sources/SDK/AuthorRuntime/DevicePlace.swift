@@ -20,13 +20,13 @@ package final class DevicePlace: Sendable {
     var next = 0
   }
 
-  private let known: Mutex<Known>
+  private let knownPlace: Mutex<Known>
 
   init(_ environment: [String: String]) {
     let state = State(
       location: environment["SIMULATOR_LOCATION"].flatMap { DeviceLocation($0) },
       isDenied: environment["SIMULATOR_LOCATION_ACCESS"] == "denied")
-    known = Mutex(Known(state: state))
+    knownPlace = Mutex(Known(state: state))
   }
 
   /// That of a process. Created once; any thread.
@@ -34,28 +34,28 @@ package final class DevicePlace: Sendable {
     process.part(DevicePlace.self) { _ in DevicePlace(ProcessInfo.processInfo.environment) }
   }
 
-  package var state: State { known.withLock { $0.state } }
+  package var state: State { knownPlace.withLock { $0.state } }
 
   /// Calls a closure after each change, on any thread.
   ///
   /// - Returns: a number for `forget`.
   package func observe(_ change: @escaping @Sendable (State) -> Void) -> Int {
-    known.withLock { known in
-      known.next += 1
-      known.observers[known.next] = change
-      return known.next
+    knownPlace.withLock { knownPlace in
+      knownPlace.next += 1
+      knownPlace.observers[knownPlace.next] = change
+      return knownPlace.next
     }
   }
 
-  package func forget(_ number: Int) { _ = known.withLock { $0.observers.removeValue(forKey: number) } }
+  package func forget(_ number: Int) { _ = knownPlace.withLock { $0.observers.removeValue(forKey: number) } }
 
   /// The device's settings arrived.
   package func set(_ settings: DeviceSettings) {
     let state = State(location: settings.location, isDenied: settings.isLocationDenied)
-    let observers = known.withLock { known -> [@Sendable (State) -> Void] in
-      guard known.state != state else { return [] }
-      known.state = state
-      return Array(known.observers.values)
+    let observers = knownPlace.withLock { knownPlace -> [@Sendable (State) -> Void] in
+      guard knownPlace.state != state else { return [] }
+      knownPlace.state = state
+      return Array(knownPlace.observers.values)
     }
     for observer in observers { observer(state) }
   }

@@ -72,7 +72,7 @@ struct AxisGroup {
 public struct AxisMarks<Content: AxisMark>: ArchivedAxisContent {
   let groups: [AxisGroup]
 
-  private init(_ values: AxisMarkValues, _ position: AxisMarkPosition, _ content: @escaping (AxisValue) -> Content) {
+  private init(_ values: AxisMarkValues, position: AxisMarkPosition, content: @escaping (AxisValue) -> Content) {
     groups = [AxisGroup(values: values, position: position, marks: content)]
   }
 
@@ -80,23 +80,23 @@ public struct AxisMarks<Content: AxisMark>: ArchivedAxisContent {
     position: AxisMarkPosition = .automatic, values: AxisMarkValues = .automatic,
     @AxisMarkBuilder content: @escaping (AxisValue) -> Content
   ) {
-    self.init(values, position, content)
+    self.init(values, position: position, content: content)
   }
   public init(
     position: AxisMarkPosition = .automatic, values: AxisMarkValues = .automatic,
     @AxisMarkBuilder content: @escaping () -> Content
   ) {
-    self.init(values, position) { _ in content() }
+    self.init(values, position: position) { _ in content() }
   }
   public init<Value: Plottable>(
     position: AxisMarkPosition = .automatic, values: [Value], @AxisMarkBuilder content: @escaping (AxisValue) -> Content
   ) {
-    self.init(AxisMarkValues(choice: .given(values.map(\.chartValue))), position, content)
+    self.init(AxisMarkValues(choice: .given(values.map(\.chartValue))), position: position, content: content)
   }
   public init<Value: Plottable>(
     position: AxisMarkPosition = .automatic, values: [Value], @AxisMarkBuilder content: @escaping () -> Content
   ) {
-    self.init(AxisMarkValues(choice: .given(values.map(\.chartValue))), position) { _ in content() }
+    self.init(AxisMarkValues(choice: .given(values.map(\.chartValue))), position: position) { _ in content() }
   }
 }
 
@@ -104,23 +104,25 @@ extension AxisMarks where Content == DefaultAxisMark {
   public init(
     position: AxisMarkPosition = .automatic, values: AxisMarkValues = .automatic, stroke: StrokeStyle? = nil
   ) {
-    self.init(values, position) { DefaultAxisMark($0, stroke) }
+    self.init(values, position: position) { DefaultAxisMark($0, stroke) }
   }
   public init<Value: Plottable>(
     position: AxisMarkPosition = .automatic, values: [Value], stroke: StrokeStyle? = nil
   ) {
-    self.init(AxisMarkValues(choice: .given(values.map(\.chartValue))), position) { DefaultAxisMark($0, stroke) }
+    self.init(AxisMarkValues(choice: .given(values.map(\.chartValue))), position: position) {
+      DefaultAxisMark($0, stroke)
+    }
   }
   public init<F: FormatStyle>(
     format: F, position: AxisMarkPosition = .automatic, values: AxisMarkValues = .automatic,
     stroke: StrokeStyle? = nil
   ) where F.FormatInput: Plottable, F.FormatOutput == String {
-    self.init(values, position) { DefaultAxisMark($0, stroke, label: AxisValueLabel(format: format)) }
+    self.init(values, position: position) { DefaultAxisMark($0, stroke, label: AxisValueLabel(format: format)) }
   }
   public init<F: FormatStyle, Value: Plottable>(
     format: F, position: AxisMarkPosition = .automatic, values: [Value], stroke: StrokeStyle? = nil
   ) where F.FormatInput == Value, F.FormatOutput == String {
-    self.init(AxisMarkValues(choice: .given(values.map(\.chartValue))), position) {
+    self.init(AxisMarkValues(choice: .given(values.map(\.chartValue))), position: position) {
       DefaultAxisMark($0, stroke, label: AxisValueLabel(format: format))
     }
   }

@@ -50,7 +50,9 @@ nonisolated public struct Chart<Content: ChartContent>: View, ArchivedView {
         continue
       }
       let usual = AxisMarks().groups
-      for group in axis.groups ?? usual { axes.append(try self.axis(dimension, group, model, size, context)) }
+      for group in axis.groups ?? usual {
+        axes.append(try self.axis(dimension, group: group, model: model, size: size, context: context))
+      }
     }
     return ViewArchive(
       .chart(.chart), arguments, children: marks + axes, modifiers: try settings.archivedPlotStyle(in: context))
@@ -58,8 +60,8 @@ nonisolated public struct Chart<Content: ChartContent>: View, ArchivedView {
 
   /// Archives one group of marks of an axis: a view for each value, with its lines and its label as modifiers.
   @MainActor private func axis(
-    _ dimension: ChartModel.Dimension, _ group: AxisGroup, _ model: ChartModel, _ size: CGSize,
-    _ context: ArchivingContext
+    _ dimension: ChartModel.Dimension, group: AxisGroup, model: ChartModel, size: CGSize,
+    context: ArchivingContext
   ) throws(ArchiveRefusal) -> ViewArchive {
     let environment = context.environment
     let length = dimension == .x ? size.width : size.height
@@ -135,8 +137,8 @@ extension AxisMarkValues {
       let range = min(from, to)...max(from, to)
       switch choice {
       case .step(let step) where !areDates: return (NiceNumbers.multiples(of: step, in: range).map { .number($0) }, nil)
-      case .dates(let dates, let own) where areDates:
-        return (dates.dates(in: range, own ?? calendar).map { .date($0) }, dates.unit)
+      case .dates(let dates, let ownCalendar) where areDates:
+        return (dates.dates(in: range, ownCalendar ?? calendar).map { .date($0) }, dates.unit)
       case .automatic(let given) where !areDates:
         return (NiceNumbers.ticks(in: range, count: given ?? desired).map { .number($0) }, nil)
       case .automatic(let given):

@@ -45,7 +45,7 @@ extension ArchivedMark {
 extension ViewArchive {
   /// A mark with its values by channel.
   init(
-    _ kind: MarkView, _ values: ArchivedArguments, _ arguments: ArchivedArguments = [:]
+    _ kind: MarkView, values: ArchivedArguments, arguments: ArchivedArguments = [:]
   ) {
     self.init(.mark(kind), arguments.merging(values))
   }

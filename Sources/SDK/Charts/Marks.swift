@@ -14,7 +14,8 @@ nonisolated public struct BarMark: ChartContent, ArchivedMark {
     height: MarkDimension = .automatic, stacking: MarkStackingMethod = .standard
   ) {
     archived = ViewArchive(
-      .bar, values, [.width: width.archived, .height: height.archived, .stacking: stacking.archived])
+      .bar, values: values,
+      arguments: [.width: width.archived, .height: height.archived, .stacking: stacking.archived])
   }
 
   public init<X: Plottable, Y: Plottable>(
@@ -49,12 +50,12 @@ nonisolated public struct LineMark: ChartContent, ArchivedMark {
   let archived: ViewArchive
 
   public init<X: Plottable, Y: Plottable>(x: PlottableValue<X>, y: PlottableValue<Y>) {
-    archived = ViewArchive(.line, [.x: x.archived, .y: y.archived])
+    archived = ViewArchive(.line, values: [.x: x.archived, .y: y.archived])
   }
   public init<X: Plottable, Y: Plottable, S: Plottable>(
     x: PlottableValue<X>, y: PlottableValue<Y>, series: PlottableValue<S>
   ) {
-    archived = ViewArchive(.line, [.x: x.archived, .y: y.archived, .series: series.archived])
+    archived = ViewArchive(.line, values: [.x: x.archived, .y: y.archived, .series: series.archived])
   }
 }
 
@@ -66,25 +67,26 @@ nonisolated public struct AreaMark: ChartContent, ArchivedMark {
   public init<X: Plottable, Y: Plottable>(
     x: PlottableValue<X>, y: PlottableValue<Y>, stacking: MarkStackingMethod = .standard
   ) {
-    archived = ViewArchive(.area, [.x: x.archived, .y: y.archived], [.stacking: stacking.archived])
+    archived = ViewArchive(.area, values: [.x: x.archived, .y: y.archived], arguments: [.stacking: stacking.archived])
   }
   public init<X: Plottable, Y: Plottable, S: Plottable>(
     x: PlottableValue<X>, y: PlottableValue<Y>, series: PlottableValue<S>, stacking: MarkStackingMethod = .standard
   ) {
     archived = ViewArchive(
-      .area, [.x: x.archived, .y: y.archived, .series: series.archived], [.stacking: stacking.archived])
+      .area, values: [.x: x.archived, .y: y.archived, .series: series.archived],
+      arguments: [.stacking: stacking.archived])
   }
   public init<X: Plottable, Y: Plottable>(x: PlottableValue<X>, yStart: PlottableValue<Y>, yEnd: PlottableValue<Y>) {
-    archived = ViewArchive(.area, [.x: x.archived, .yStart: yStart.archived, .yEnd: yEnd.archived])
+    archived = ViewArchive(.area, values: [.x: x.archived, .yStart: yStart.archived, .yEnd: yEnd.archived])
   }
   public init<X: Plottable, Y: Plottable, S: Plottable>(
     x: PlottableValue<X>, yStart: PlottableValue<Y>, yEnd: PlottableValue<Y>, series: PlottableValue<S>
   ) {
     archived = ViewArchive(
-      .area, [.x: x.archived, .yStart: yStart.archived, .yEnd: yEnd.archived, .series: series.archived])
+      .area, values: [.x: x.archived, .yStart: yStart.archived, .yEnd: yEnd.archived, .series: series.archived])
   }
   public init<X: Plottable, Y: Plottable>(xStart: PlottableValue<X>, xEnd: PlottableValue<X>, y: PlottableValue<Y>) {
-    archived = ViewArchive(.area, [.xStart: xStart.archived, .xEnd: xEnd.archived, .y: y.archived])
+    archived = ViewArchive(.area, values: [.xStart: xStart.archived, .xEnd: xEnd.archived, .y: y.archived])
   }
 }
 
@@ -94,12 +96,12 @@ nonisolated public struct PointMark: ChartContent, ArchivedMark {
   let archived: ViewArchive
 
   public init<X: Plottable, Y: Plottable>(x: PlottableValue<X>, y: PlottableValue<Y>) {
-    archived = ViewArchive(.point, [.x: x.archived, .y: y.archived])
+    archived = ViewArchive(.point, values: [.x: x.archived, .y: y.archived])
   }
   /// At the middle of the height of the plot.
-  public init<X: Plottable>(x: PlottableValue<X>) { archived = ViewArchive(.point, [.x: x.archived]) }
+  public init<X: Plottable>(x: PlottableValue<X>) { archived = ViewArchive(.point, values: [.x: x.archived]) }
   /// At the middle of the width of the plot.
-  public init<Y: Plottable>(y: PlottableValue<Y>) { archived = ViewArchive(.point, [.y: y.archived]) }
+  public init<Y: Plottable>(y: PlottableValue<Y>) { archived = ViewArchive(.point, values: [.y: y.archived]) }
 }
 
 /// Source: `Charts.RuleMark`.
@@ -108,14 +110,14 @@ nonisolated public struct RuleMark: ChartContent, ArchivedMark {
   let archived: ViewArchive
 
   /// Over the height of the plot.
-  public init<X: Plottable>(x: PlottableValue<X>) { archived = ViewArchive(.rule, [.x: x.archived]) }
+  public init<X: Plottable>(x: PlottableValue<X>) { archived = ViewArchive(.rule, values: [.x: x.archived]) }
   public init<X: Plottable, Y: Plottable>(x: PlottableValue<X>, yStart: PlottableValue<Y>, yEnd: PlottableValue<Y>) {
-    archived = ViewArchive(.rule, [.x: x.archived, .yStart: yStart.archived, .yEnd: yEnd.archived])
+    archived = ViewArchive(.rule, values: [.x: x.archived, .yStart: yStart.archived, .yEnd: yEnd.archived])
   }
   /// Over the width of the plot.
-  public init<Y: Plottable>(y: PlottableValue<Y>) { archived = ViewArchive(.rule, [.y: y.archived]) }
+  public init<Y: Plottable>(y: PlottableValue<Y>) { archived = ViewArchive(.rule, values: [.y: y.archived]) }
   public init<X: Plottable, Y: Plottable>(xStart: PlottableValue<X>, xEnd: PlottableValue<X>, y: PlottableValue<Y>) {
-    archived = ViewArchive(.rule, [.xStart: xStart.archived, .xEnd: xEnd.archived, .y: y.archived])
+    archived = ViewArchive(.rule, values: [.xStart: xStart.archived, .xEnd: xEnd.archived, .y: y.archived])
   }
 }
 
@@ -130,8 +132,8 @@ nonisolated public struct SectorMark: ChartContent, ArchivedMark {
     angularInset: CGFloat? = nil
   ) {
     archived = ViewArchive(
-      .sector, [.angle: angle.archived],
-      [
+      .sector, values: [.angle: angle.archived],
+      arguments: [
         .innerRadius: innerRadius.archived, .outerRadius: outerRadius.archived,
         .angularInset: angularInset?.archived,
       ])

@@ -100,20 +100,20 @@ extension PlottableValue where Value == Date {
   public static func value(
     _ labelKey: LocalizedStringKey, _ value: Date, unit: Calendar.Component, calendar: Calendar? = nil
   ) -> PlottableValue<Date> {
-    PlottableValue(Text(labelKey).resolved(in: .current), value, bin: bin(value, unit, calendar))
+    PlottableValue(Text(labelKey).resolved(in: .current), value, bin: bin(value, unit: unit, calendar: calendar))
   }
   @_disfavoredOverload public static func value<S: StringProtocol>(
     _ label: S, _ value: Date, unit: Calendar.Component, calendar: Calendar? = nil
   ) -> PlottableValue<Date> {
-    PlottableValue(String(label), value, bin: bin(value, unit, calendar))
+    PlottableValue(String(label), value, bin: bin(value, unit: unit, calendar: calendar))
   }
   public static func value(
     _ label: Text, _ value: Date, unit: Calendar.Component, calendar: Calendar? = nil
   ) -> PlottableValue<Date> {
-    PlottableValue(label.resolved(in: .current), value, bin: bin(value, unit, calendar))
+    PlottableValue(label.resolved(in: .current), value, bin: bin(value, unit: unit, calendar: calendar))
   }
 
-  private static func bin(_ date: Date, _ unit: Calendar.Component, _ calendar: Calendar?) -> ClosedRange<Double>? {
+  private static func bin(_ date: Date, unit: Calendar.Component, calendar: Calendar?) -> ClosedRange<Double>? {
     let interval = (calendar ?? EnvironmentValues.current.chartCalendar).dateInterval(of: unit, for: date)
     return interval.map { $0.start.timeIntervalSince1970...$0.end.timeIntervalSince1970 }
   }

@@ -78,16 +78,18 @@ open class DateComponentsFormatter: Formatter {
 
   private func text(_ values: [(unit: Calendar.Component, value: Int)]) -> String? {
     guard !values.isEmpty else { return nil }
-    var kept = withoutZeros(values)
-    if collapsesLargestUnit, kept.count > 1, kept[0].value == 1, let seconds = Self.factor(kept[0].unit, kept[1].unit) {
-      kept[1].value += seconds
-      kept.removeFirst()
+    var keptValues = withoutZeros(values)
+    if collapsesLargestUnit, keptValues.count > 1, keptValues[0].value == 1,
+      let seconds = Self.factor(keptValues[0].unit, keptValues[1].unit)
+    {
+      keptValues[1].value += seconds
+      keptValues.removeFirst()
     }
-    if maximumUnitCount > 0 { kept = Array(kept.prefix(maximumUnitCount)) }
-    let isNegative = kept.contains { $0.value < 0 }
+    if maximumUnitCount > 0 { keptValues = Array(keptValues.prefix(maximumUnitCount)) }
+    let isNegative = keptValues.contains { $0.value < 0 }
     let sign = isNegative ? "-" : ""
-    kept = kept.map { ($0.unit, abs($0.value)) }
-    var text = sign + (unitsStyle == .positional ? positional(kept) : named(kept))
+    keptValues = keptValues.map { ($0.unit, abs($0.value)) }
+    var text = sign + (unitsStyle == .positional ? positional(keptValues) : named(keptValues))
     if includesApproximationPhrase { text = "About \(text)" }
     if includesTimeRemainingPhrase { text += " remaining" }
     return text
@@ -99,17 +101,20 @@ open class DateComponentsFormatter: Formatter {
     var rule = zeroFormattingBehavior
     if rule.contains(.pad) { return values }
     if rule.contains(.default) { rule = unitsStyle == .positional ? .dropLeading : .dropAll }
-    var kept = values
+    var keptValues = values
     if rule.contains(.dropLeading) {
-      kept = Array(kept.drop { $0.value == 0 })
+      keptValues = Array(keptValues.drop { $0.value == 0 })
     }
     if rule.contains(.dropTrailing) {
-      while let last = kept.last, last.value == 0 { kept.removeLast() }
+      while let last = keptValues.last, last.value == 0 { keptValues.removeLast() }
     }
-    if rule.contains(.dropMiddle), kept.count > 2 {
-      kept = [kept[0]] + kept[1..<(kept.count - 1)].filter { $0.value != 0 } + [kept[kept.count - 1]]
+    if rule.contains(.dropMiddle), keptValues.count > 2 {
+      keptValues =
+        [keptValues[0]] + keptValues[1..<(keptValues.count - 1)].filter { $0.value != 0 } + [
+          keptValues[keptValues.count - 1]
+        ]
     }
-    return kept.isEmpty ? values.suffix(1) : kept
+    return keptValues.isEmpty ? values.suffix(1) : keptValues
   }
 
   private static func factor(_ unit: Calendar.Component, _ next: Calendar.Component) -> Int? {

@@ -96,7 +96,7 @@ extension NotificationCenter {
     // Only compared by the center.
     nonisolated(unsafe) private let object: AnyObject?
 
-    init(_ center: NotificationCenter, _ name: Notification.Name, _ object: AnyObject?) {
+    init(_ center: NotificationCenter, name: Notification.Name, object: AnyObject?) {
       self.center = center
       self.name = name
       self.object = object
@@ -130,6 +130,6 @@ extension NotificationCenter {
   }
 
   public func notifications(named name: Notification.Name, object: AnyObject? = nil) -> Notifications {
-    Notifications(self, name, object)
+    Notifications(self, name: name, object: object)
   }
 }

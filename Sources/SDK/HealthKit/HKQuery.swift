@@ -142,7 +142,7 @@ open class HKStatistics: NSObject {
   public let startDate: Date
   public let endDate: Date
 
-  init(_ type: HKQuantityType, _ start: Date, _ end: Date) {
+  init(_ type: HKQuantityType, start: Date, end: Date) {
     quantityType = type
     startDate = start
     endDate = end

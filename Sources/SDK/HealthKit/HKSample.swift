@@ -79,7 +79,7 @@ open class HKSample: HKObject {
   public let endDate: Date
   open var hasUndeterminedDuration: Bool { endDate == .distantFuture }
 
-  init(_ type: HKSampleType, _ start: Date, _ end: Date, _ metadata: [String: Any]?, _ device: HKDevice?) {
+  init(_ type: HKSampleType, start: Date, end: Date, metadata: [String: Any]?, device: HKDevice?) {
     guard start <= end else { fatalError("HKSample: the end \(end) is before the start \(start)") }
     sampleType = type
     startDate = start
@@ -106,7 +106,7 @@ open class HKQuantitySample: HKSample {
   ) {
     self.quantityType = quantityType
     self.quantity = quantity
-    super.init(quantityType, start, end, metadata, device)
+    super.init(quantityType, start: start, end: end, metadata: metadata, device: device)
   }
 }
 
@@ -126,7 +126,7 @@ open class HKCategorySample: HKSample {
   ) {
     categoryType = type
     self.value = value
-    super.init(type, start, end, metadata, device)
+    super.init(type, start: start, end: end, metadata: metadata, device: device)
   }
 }
 

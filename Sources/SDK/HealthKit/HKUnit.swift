@@ -66,7 +66,7 @@ public final class HKUnit: NSObject, Sendable {
   private let isCompound: Bool
 
   init(
-    _ string: String, _ dimensions: [HealthDimension: Int], _ factor: Double, offset: Double = 0,
+    _ string: String, dimensions: [HealthDimension: Int], factor: Double, offset: Double = 0,
     isCompound: Bool = false
   ) {
     unitString = string
@@ -80,30 +80,33 @@ public final class HKUnit: NSObject, Sendable {
   public convenience init(from string: String) {
     var parser = UnitParser(string)
     guard let unit = parser.unit() else { fatalError("HKUnit(from:): \(string) is not a unit") }
-    self.init(string, unit.dimensions, unit.factor, offset: unit.offset, isCompound: unit.isCompound)
+    self.init(
+      string, dimensions: unit.dimensions, factor: unit.factor, offset: unit.offset, isCompound: unit.isCompound)
   }
 
   public func isNull() -> Bool { dimensions.isEmpty && factor == 1 }
 
   public func unitMultiplied(by unit: HKUnit) -> HKUnit {
     HKUnit(
-      "\(text)·\(unit.text)", dimensions.merging(unit.dimensions, uniquingKeysWith: +), factor * unit.factor,
+      "\(text)·\(unit.text)", dimensions: dimensions.merging(unit.dimensions, uniquingKeysWith: +),
+      factor: factor * unit.factor,
       isCompound: true)
   }
 
   public func unitDivided(by unit: HKUnit) -> HKUnit {
     let exponents = unit.dimensions.mapValues { -$0 }
     return HKUnit(
-      "\(unitString)/\(unit.text)", dimensions.merging(exponents, uniquingKeysWith: +), factor / unit.factor,
+      "\(unitString)/\(unit.text)", dimensions: dimensions.merging(exponents, uniquingKeysWith: +),
+      factor: factor / unit.factor,
       isCompound: true)
   }
 
   public func unitRaised(toPower power: Int) -> HKUnit {
-    HKUnit("\(text)^\(power)", dimensions.mapValues { $0 * power }, pow(factor, Double(power)))
+    HKUnit("\(text)^\(power)", dimensions: dimensions.mapValues { $0 * power }, factor: pow(factor, Double(power)))
   }
 
   public func reciprocal() -> HKUnit {
-    HKUnit("1/\(text)", dimensions.mapValues { -$0 }, 1 / factor, isCompound: true)
+    HKUnit("1/\(text)", dimensions: dimensions.mapValues { -$0 }, factor: 1 / factor, isCompound: true)
   }
 
   /// As a part of another unit.
@@ -196,11 +199,12 @@ extension HKUnit {
   static func named(_ name: Substring) -> HKUnit? {
     if let unit = plain[String(name)] {
       let dimensions = unit.dimension.map { [$0: 1] } ?? [:]
-      return HKUnit(name == "1" ? "count" : String(name), dimensions, unit.factor, offset: unit.offset)
+      return HKUnit(
+        name == "1" ? "count" : String(name), dimensions: dimensions, factor: unit.factor, offset: unit.offset)
     }
     for unit in metric {
       guard let prefix = prefix(of: name, before: unit.name) else { continue }
-      return HKUnit(String(name), [unit.dimension: 1], unit.factor * prefix.form.factor)
+      return HKUnit(String(name), dimensions: [unit.dimension: 1], factor: unit.factor * prefix.form.factor)
     }
     return nil
   }
@@ -226,7 +230,8 @@ extension HKUnit {
   public class func pound() -> HKUnit { unit(.none, "lb") }
   public class func stone() -> HKUnit { unit(.none, "st") }
   public class func moleUnit(with prefix: HKMetricPrefix, molarMass gramsPerMole: Double) -> HKUnit {
-    HKUnit("\(prefix.form.letters)mol<\(gramsPerMole)>", [.mass: 1], gramsPerMole * prefix.form.factor)
+    HKUnit(
+      "\(prefix.form.letters)mol<\(gramsPerMole)>", dimensions: [.mass: 1], factor: gramsPerMole * prefix.form.factor)
   }
   public class func moleUnit(withMolarMass gramsPerMole: Double) -> HKUnit {
     moleUnit(with: .none, molarMass: gramsPerMole)

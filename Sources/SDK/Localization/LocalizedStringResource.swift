@@ -30,7 +30,7 @@ public struct LocalizedStringResource: Hashable, Codable, Sendable, ExpressibleB
     _ keyAndValue: String.LocalizationValue, table: String? = nil, locale: Locale = .current,
     bundle: BundleDescription = .main, comment: StaticString? = nil
   ) {
-    self.init(key: keyAndValue.format.key, keyAndValue, table, locale, bundle)
+    self.init(key: keyAndValue.format.key, defaultValue: keyAndValue, table: table, locale: locale, bundle: bundle)
   }
 
   /// A text with a separate key.
@@ -38,7 +38,7 @@ public struct LocalizedStringResource: Hashable, Codable, Sendable, ExpressibleB
     _ key: StaticString, defaultValue: String.LocalizationValue, table: String? = nil, locale: Locale = .current,
     bundle: BundleDescription = .main, comment: StaticString? = nil
   ) {
-    self.init(key: "\(key)", defaultValue, table, locale, bundle)
+    self.init(key: "\(key)", defaultValue: defaultValue, table: table, locale: locale, bundle: bundle)
   }
 
   public init(stringLiteral value: String) { self.init(String.LocalizationValue(stringLiteral: value)) }
@@ -47,8 +47,8 @@ public struct LocalizedStringResource: Hashable, Codable, Sendable, ExpressibleB
   }
 
   private init(
-    key: String, _ defaultValue: String.LocalizationValue, _ table: String?, _ locale: Locale,
-    _ bundle: BundleDescription
+    key: String, defaultValue: String.LocalizationValue, table: String?, locale: Locale,
+    bundle: BundleDescription
   ) {
     self.key = key
     self.defaultValue = defaultValue

@@ -30,12 +30,12 @@ package struct CompilerPlugin {
   /// The plugin's name in error messages.
   private let name: String
   /// What messages the plugin knows, for the error about another one.
-  private let known: String
+  private let knownMacros: String
   /// Expands the macro of a message, given the message's name and content; `nil` if it does not know the message.
   private let expand: (String, [String: Any]) -> Expansion?
 
-  package init(name: String, known: String, expand: @escaping (String, [String: Any]) -> Expansion?) {
-    (self.name, self.known, self.expand) = (name, known, expand)
+  package init(name: String, known knownMacros: String, expand: @escaping (String, [String: Any]) -> Expansion?) {
+    (self.name, self.knownMacros, self.expand) = (name, knownMacros, expand)
   }
 
   /// Answers the compiler's messages until the last one, and returns the status of the process.
@@ -62,7 +62,7 @@ package struct CompilerPlugin {
     let content = object[kind] as? [String: Any] ?? [:]
     guard let expansion = expand(kind, content) else {
       throw PluginFailure(
-        description: "this compiler sends the message '\(kind)', which the plugin of \(known) does not know")
+        description: "this compiler sends the message '\(kind)', which the plugin of \(knownMacros) does not know")
     }
     var diagnostics: [[String: Any]] = []
     if let problem = expansion.problem { diagnostics.append(Self.diagnostic(problem, content)) }

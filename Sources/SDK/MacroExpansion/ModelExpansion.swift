@@ -137,16 +137,16 @@ package enum ModelExpansion {
   // MARK: @ModelActor
 
   static func modelActor(_ attribute: String) -> Expansion {
-    let stored = """
+    let storedCode = """
       public nonisolated let modelExecutor: any SwiftData.ModelExecutor
       public nonisolated let modelContainer: SwiftData.ModelContainer
       """
     let tokens = Tokenizer.tokens(of: attribute)
     if tokens.contains(where: { $0.isWord("disableGenerateInit") }), tokens.contains(where: { $0.isWord("true") }) {
-      return Expansion(stored)
+      return Expansion(storedCode)
     }
     return Expansion(
-      stored + """
+      storedCode + """
 
         public init(modelContainer: SwiftData.ModelContainer) {
           let modelContext = SwiftData.ModelContext(modelContainer)

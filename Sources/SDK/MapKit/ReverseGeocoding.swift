@@ -56,20 +56,23 @@ open class MKMapItem: NSObject {
   open var timeZone: TimeZone?
   open var url: URL?
 
-  private init(_ location: CLLocation, _ address: MKAddress?, _ representations: MKAddressRepresentations?) {
+  private init(_ location: CLLocation, address: MKAddress?, representations: MKAddressRepresentations?) {
     self.location = location
     self.address = address
     addressRepresentations = representations
     super.init()
   }
 
-  public convenience init(location: CLLocation, address: MKAddress?) { self.init(location, address, nil) }
+  public convenience init(location: CLLocation, address: MKAddress?) {
+    self.init(location, address: address, representations: nil)
+  }
 
   convenience init(_ placemark: CLPlacemark, at location: CLLocation) {
     let representations = MKAddressRepresentations(placemark)
     let full = representations.fullAddress(includingRegion: true, singleLine: false)
     self.init(
-      location, full.flatMap { MKAddress(fullAddress: $0, shortAddress: placemark.locality) }, representations)
+      location, address: full.flatMap { MKAddress(fullAddress: $0, shortAddress: placemark.locality) },
+      representations: representations)
     name = placemark.name
     timeZone = placemark.timeZone
   }

@@ -119,7 +119,7 @@ private func parts(_ string: String) -> (address: String, interface: NWInterface
   return (String(string[..<mark]), interface)
 }
 
-private func text(_ bytes: [UInt8], _ family: Int32, _ interface: NWInterface?) -> String {
+private func text(_ bytes: [UInt8], family: Int32, interface: NWInterface?) -> String {
   var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
   guard inet_ntop(family, bytes, &buffer, socklen_t(buffer.count)) != nil else { return "" }
   let address = buffer.withUnsafeBufferPointer { buffer in
@@ -166,7 +166,7 @@ public struct IPv4Address: IPAddress, Hashable, CustomDebugStringConvertible {
   public var isLoopback: Bool { bytes[0] == 127 }
   public var isLinkLocal: Bool { bytes[0] == 169 && bytes[1] == 254 }
   public var isMulticast: Bool { bytes[0] & 0xF0 == 0xE0 }
-  public var debugDescription: String { text(bytes, AF_INET, interface) }
+  public var debugDescription: String { text(bytes, family: AF_INET, interface: interface) }
 }
 
 /// Source: `Network.IPv6Address`.
@@ -231,5 +231,5 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
     if isIPv4Mapped || isIPv4Compatabile { return IPv4Address(bytes: [UInt8](bytes[12...]), interface) }
     return is6to4 ? IPv4Address(bytes: [UInt8](bytes[2..<6]), interface) : nil
   }
-  public var debugDescription: String { text(bytes, AF_INET6, interface) }
+  public var debugDescription: String { text(bytes, family: AF_INET6, interface: interface) }
 }

@@ -55,39 +55,41 @@ public struct OSSignposter: Sendable {
   public func makeSignpostID() -> OSSignpostID { OSSignpostID(log: .default) }
   public func makeSignpostID(from object: AnyObject) -> OSSignpostID { OSSignpostID(log: .default, object: object) }
 
-  private func mark(_ type: OSSignpostType, _ name: StaticString, _ message: OSLogMessage?) {
-    writeSignpost(type, name, message?.interpolation.text, from: origin)
+  private func mark(_ type: OSSignpostType, name: StaticString, message: OSLogMessage?) {
+    writeSignpost(type, name: name, text: message?.interpolation.text, from: origin)
   }
 
   public func beginInterval(_ name: StaticString, id: OSSignpostID = .exclusive) -> OSSignpostIntervalState {
-    mark(.begin, name, nil)
+    mark(.begin, name: name, message: nil)
     return OSSignpostIntervalState(id)
   }
   public func beginInterval(
     _ name: StaticString, id: OSSignpostID = .exclusive, _ message: OSLogMessage
   ) -> OSSignpostIntervalState {
-    mark(.begin, name, message)
+    mark(.begin, name: name, message: message)
     return OSSignpostIntervalState(id)
   }
-  public func endInterval(_ name: StaticString, _ state: OSSignpostIntervalState) { mark(.end, name, nil) }
-  public func endInterval(_ name: StaticString, _ state: OSSignpostIntervalState, _ message: OSLogMessage) {
-    mark(.end, name, message)
+  public func endInterval(_ name: StaticString, _ state: OSSignpostIntervalState) {
+    mark(.end, name: name, message: nil)
   }
-  public func emitEvent(_ name: StaticString, id: OSSignpostID = .exclusive) { mark(.event, name, nil) }
+  public func endInterval(_ name: StaticString, _ state: OSSignpostIntervalState, _ message: OSLogMessage) {
+    mark(.end, name: name, message: message)
+  }
+  public func emitEvent(_ name: StaticString, id: OSSignpostID = .exclusive) { mark(.event, name: name, message: nil) }
   public func emitEvent(_ name: StaticString, id: OSSignpostID = .exclusive, _ message: OSLogMessage) {
-    mark(.event, name, message)
+    mark(.event, name: name, message: message)
   }
   public func withIntervalSignpost<T>(
     _ name: StaticString, id: OSSignpostID = .exclusive, around task: () throws -> T
   ) rethrows -> T {
-    mark(.begin, name, nil)
-    defer { mark(.end, name, nil) }
+    mark(.begin, name: name, message: nil)
+    defer { mark(.end, name: name, message: nil) }
     return try task()
   }
 }
 
 private func writeSignpost(
-  _ type: OSSignpostType, _ name: StaticString, _ text: String?, from origin: LogLine.Origin
+  _ type: OSSignpostType, name: StaticString, text: String?, from origin: LogLine.Origin
 ) {
   LogLine.write(text.map { "\(name) \($0)" } ?? "\(name)", "signpost \(type.name)", from: origin)
 }
@@ -96,12 +98,12 @@ public func os_signpost(
   _ type: OSSignpostType, dso: UnsafeRawPointer? = nil, log: OSLog, name: StaticString,
   signpostID: OSSignpostID = .exclusive
 ) {
-  writeSignpost(type, name, nil, from: log.origin)
+  writeSignpost(type, name: name, text: nil, from: log.origin)
 }
 
 public func os_signpost(
   _ type: OSSignpostType, dso: UnsafeRawPointer? = nil, log: OSLog, name: StaticString,
   signpostID: OSSignpostID = .exclusive, _ format: StaticString, _ arguments: Any?...
 ) {
-  writeSignpost(type, name, LogFormat.text("\(format)", arguments), from: log.origin)
+  writeSignpost(type, name: name, text: LogFormat.text("\(format)", arguments), from: log.origin)
 }

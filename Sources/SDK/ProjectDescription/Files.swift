@@ -9,17 +9,17 @@ public struct SourceFileGlob: ExpressibleByStringInterpolation, Equatable, Senda
     _ pattern: Path, excluding: [Path] = [], compilerFlags: String? = nil, codeGen: FileCodeGen? = nil,
     compilationCondition: PlatformCondition? = nil
   ) -> SourceFileGlob {
-    make(pattern, excluding, compilationCondition)
+    make(pattern, excluding: excluding, condition: compilationCondition)
   }
   public static func generated(
     _ path: Path, compilerFlags: String? = nil, codeGen: FileCodeGen? = nil,
     compilationCondition: PlatformCondition? = nil
   ) -> SourceFileGlob {
-    make(path, [], compilationCondition)
+    make(path, excluding: [], condition: compilationCondition)
   }
 
   /// What counts only for other platforms names no file.
-  static func make(_ pattern: Path, _ excluding: [Path], _ condition: PlatformCondition?) -> SourceFileGlob {
+  static func make(_ pattern: Path, excluding: [Path], condition: PlatformCondition?) -> SourceFileGlob {
     SourceFileGlob(pattern: condition?.isForDevice == false ? "" : pattern, excluding: excluding)
   }
 
@@ -51,7 +51,8 @@ public struct ResourceFileElement: ExpressibleByStringInterpolation, Equatable, 
   public static func glob(
     pattern: Path, excluding: [Path] = [], tags: [String] = [], inclusionCondition: PlatformCondition? = nil
   ) -> ResourceFileElement {
-    ResourceFileElement(description: SourceFileGlob.make(pattern, excluding, inclusionCondition).description)
+    ResourceFileElement(
+      description: SourceFileGlob.make(pattern, excluding: excluding, condition: inclusionCondition).description)
   }
   public static func folderReference(
     path: Path, tags: [String] = [], inclusionCondition: PlatformCondition? = nil

@@ -122,15 +122,17 @@ struct Keychain: Sendable {
   /// - Returns: what the query requests of the item, or of each of several; `nil` when it requests nothing.
   /// - Throws: `errSecItemNotFound` when no item matches.
   func copy(_ query: KeychainQuery) throws(KeychainFailure) -> Any? {
-    var found: [(item: KeychainItem, group: Group)] = []
+    var foundItems: [(item: KeychainItem, group: Group)] = []
     for group in try groups(query.accessGroup, "SecItemCopyMatching") {
-      found += try file(group).items().filter(query.fits).map { ($0, group) }
-      if let limit = query.limit, found.count >= limit { break }
+      foundItems += try file(group).items().filter(query.fits).map { ($0, group) }
+      if let limit = query.limit, foundItems.count >= limit { break }
     }
-    guard let first = found.first else { throw KeychainFailure(errSecItemNotFound) }
+    guard let first = foundItems.first else { throw KeychainFailure(errSecItemNotFound) }
     guard !query.parts.isEmpty else { return nil }
     guard query.limit != 1 else { return Self.object(of: first.item, in: first.group, query.parts) }
-    return found.prefix(query.limit ?? found.count).compactMap { Self.object(of: $0.item, in: $0.group, query.parts) }
+    return foundItems.prefix(query.limit ?? foundItems.count).compactMap {
+      Self.object(of: $0.item, in: $0.group, query.parts)
+    }
   }
 
   /// Changes the items that a query means. In each access group it changes all of them or none.

@@ -180,7 +180,7 @@ public final class ModelContext: Equatable, CustomDebugStringConvertible {
       let content = try? store.record(of: entity.name, identifier.primaryKey),
       let attributes = try? RecordCoder(entity).decode(content)
     else { return nil }
-    return materialize(entity, identifier, attributes)
+    return materialize(entity, identifier: identifier, attributes: attributes)
   }
 
   func models(_ identifiers: [PersistentIdentifier]) -> [any PersistentModel] {
@@ -198,7 +198,7 @@ public final class ModelContext: Equatable, CustomDebugStringConvertible {
 
   /// The model of a record: that of this context, with the record's values if it has no changes, or a new one.
   private func materialize(
-    _ entity: Schema.Entity, _ identifier: PersistentIdentifier, _ attributes: [String: any AttributeValue]
+    _ entity: Schema.Entity, identifier: PersistentIdentifier, attributes: [String: any AttributeValue]
   ) -> any PersistentModel {
     if let model = registeredModel(identifier) {
       if !hasChanges(identifier) { model._modelValues.refresh(attributes) }
@@ -250,7 +250,9 @@ extension ModelContext {
     for record in try container.store(of: entity.name).records(of: entity.name) {
       let identifier = PersistentIdentifier(entityName: entity.name, primaryKey: record.id)
       if isPlain, deleted.contains(identifier) { continue }
-      if let model = materialize(entity, identifier, try coder.decode(record.content)) as? T { models.append(model) }
+      if let model = materialize(entity, identifier: identifier, attributes: try coder.decode(record.content)) as? T {
+        models.append(model)
+      }
     }
     if isPlain { models += inserted.models.compactMap { $0 as? T } }
     if let predicate = descriptor.predicate { models = try models.filter { try predicate.evaluate($0) } }
@@ -372,7 +374,7 @@ private struct Saving {
     let merged = try mergedModels(changes)
     for model in inserted {
       let identifier = merged[model.persistentModelID] ?? model.persistentModelID
-      try write(model, as: identifier.primaryKey, model._modelValues.attributes, changes)
+      try write(model, as: identifier.primaryKey, attributes: model._modelValues.attributes, changes: changes)
     }
     var present = inserted
     for model in changed {
@@ -381,10 +383,10 @@ private struct Saving {
       guard let content = try changes.record(of: entity.name, values.key) else { continue }
       var attributes = try RecordCoder(entity).decode(content)
       for name in values.changed { attributes[name] = values.attributes[name] ?? attributes[name] }
-      try write(model, as: values.key, attributes, changes)
+      try write(model, as: values.key, attributes: attributes, changes: changes)
       present.append(model)
     }
-    for model in present { try link(model, merged, changes) }
+    for model in present { try link(model, merged: merged, changes: changes) }
     return merged
   }
 
@@ -397,14 +399,16 @@ private struct Saving {
       let entity = entity(model)
       let identifier = model.persistentModelID
       for (properties, value) in try uniqueValues(entity, model._modelValues.attributes) {
-        if let holder = try changes.holder(entity.name, properties, value), holder != identifier.primaryKey {
+        if let holder = try changes.holder(entity.name, properties: properties, value: value),
+          holder != identifier.primaryKey
+        {
           merged[identifier] = PersistentIdentifier(
             entityName: entity.name, primaryKey: holder, storeIdentifier: identifier.storeIdentifier)
           break
         }
       }
       let key = (merged[identifier] ?? identifier).primaryKey
-      try claim(entity, key, model._modelValues.attributes, changes)
+      try claim(entity, key: key, attributes: model._modelValues.attributes, changes: changes)
     }
     return merged
   }
@@ -421,29 +425,29 @@ private struct Saving {
 
   /// Another model with one of the values is removed.
   private func claim(
-    _ entity: Schema.Entity, _ key: String, _ attributes: [String: any AttributeValue], _ changes: RecordChanges
+    _ entity: Schema.Entity, key: String, attributes: [String: any AttributeValue], changes: RecordChanges
   ) throws {
     let values = try uniqueValues(entity, attributes)
     guard !values.isEmpty else { return }
     for (properties, value) in values {
-      if let holder = try changes.holder(entity.name, properties, value), holder != key {
+      if let holder = try changes.holder(entity.name, properties: properties, value: value), holder != key {
         try changes.remove(entity.name, holder)
       }
     }
     try changes.release(entity.name, key)
-    for (properties, value) in values { try changes.claim(entity.name, properties, value, for: key) }
+    for (properties, value) in values { try changes.claim(entity.name, properties: properties, value: value, for: key) }
   }
 
   private func write(
-    _ model: any PersistentModel, as key: String, _ attributes: [String: any AttributeValue], _ changes: RecordChanges
+    _ model: any PersistentModel, as key: String, attributes: [String: any AttributeValue], changes: RecordChanges
   ) throws {
     let entity = entity(model)
-    try claim(entity, key, attributes, changes)
-    try changes.write(entity.name, key, try RecordCoder(entity).encode(attributes))
+    try claim(entity, key: key, attributes: attributes, changes: changes)
+    try changes.write(entity.name, id: key, content: try RecordCoder(entity).encode(attributes))
   }
 
   private func link(
-    _ model: any PersistentModel, _ merged: [PersistentIdentifier: PersistentIdentifier], _ changes: RecordChanges
+    _ model: any PersistentModel, merged: [PersistentIdentifier: PersistentIdentifier], changes: RecordChanges
   ) throws {
     let (entity, values) = (entity(model), model._modelValues)
     let source = (merged[model.persistentModelID] ?? model.persistentModelID).primaryKey

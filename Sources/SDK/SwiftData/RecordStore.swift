@@ -177,7 +177,7 @@ struct RecordChanges {
   }
 
   /// Inserts a record, or replaces its content.
-  func write(_ entity: String, _ id: String, _ content: Data) throws {
+  func write(_ entity: String, id: String, content: Data) throws {
     try connection.run(
       """
       INSERT INTO records (entity, id, content) VALUES (?, ?, ?)
@@ -205,7 +205,7 @@ struct RecordChanges {
   }
 
   /// The record with this value of a unique property, or of several.
-  func holder(_ entity: String, _ properties: String, _ value: String) throws -> String? {
+  func holder(_ entity: String, properties: String, value: String) throws -> String? {
     var id: String?
     try connection.run(
       "SELECT id FROM uniques WHERE entity = ? AND properties = ? AND value = ?",
@@ -214,7 +214,7 @@ struct RecordChanges {
     return id
   }
 
-  func claim(_ entity: String, _ properties: String, _ value: String, for id: String) throws {
+  func claim(_ entity: String, properties: String, value: String, for id: String) throws {
     try connection.run(
       "INSERT OR REPLACE INTO uniques VALUES (?, ?, ?, ?)",
       [.text(entity), .text(properties), .text(value), .text(id)])
@@ -309,7 +309,7 @@ struct StoredSchema: Codable {
   ///
   /// - Throws: `loadIssueModelContainer` when a record would have no value for a property.
   static func open(_ store: RecordStore, for schema: Schema, _ plan: (any SchemaMigrationPlan.Type)?) throws {
-    var stored = try store.info(name).map { try JSONDecoder().decode(StoredSchema.self, from: Data($0.utf8)) }
+    var storedSchema = try store.info(name).map { try JSONDecoder().decode(StoredSchema.self, from: Data($0.utf8)) }
     let current = StoredSchema(
       properties: schema.entitiesByName.mapValues { ($0.attributes.map(\.name) + $0.relations.keys).sorted() },
       uniques: schema.entitiesByName.mapValues { $0.uniquenessConstraints.sorted { $0.joined() < $1.joined() } },
@@ -320,10 +320,10 @@ struct StoredSchema: Codable {
     for entity in schema.entitiesByName.values where entity.hasUnknownConstraint {
       throw SwiftDataError.unsupportedKeyPath.because("#Unique of \(entity.name) names what is no stored property")
     }
-    if let version = stored?.version, let stage = try customStage(of: plan, from: version, to: schema.version) {
+    if let version = storedSchema?.version, let stage = try customStage(of: plan, from: version, to: schema.version) {
       throw SwiftDataError.loadIssueModelContainer.because("\(stage), which is not simulated")
     }
-    for (entity, names) in stored?.properties ?? [:] {
+    for (entity, names) in storedSchema?.properties ?? [:] {
       guard let entity = schema.entitiesByName[entity] else { continue }
       for property in entity.attributes where !names.contains(property.name) && !property.hasDefault {
         guard let original = property.metadata?.originalName, names.contains(original) else {
@@ -333,14 +333,14 @@ struct StoredSchema: Codable {
         }
       }
     }
-    if let stored { try stored.requireSameIndexes(as: current, of: schema) }
+    if let storedSchema { try storedSchema.requireSameIndexes(as: current, of: schema) }
     // Types that another process uses and this one does not stay known.
-    stored?.properties.merge(current.properties) { _, new in new }
-    stored?.uniques.merge(current.uniques) { _, new in new }
-    stored?.links.merge(current.links) { _, new in new }
+    storedSchema?.properties.merge(current.properties) { _, new in new }
+    storedSchema?.uniques.merge(current.uniques) { _, new in new }
+    storedSchema?.links.merge(current.links) { _, new in new }
     // A process without the plan does not lower it.
-    if let old = stored?.version, old < current.version { stored?.version = current.version }
-    let next = stored ?? current
+    if let old = storedSchema?.version, old < current.version { storedSchema?.version = current.version }
+    let next = storedSchema ?? current
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
     let text = String(decoding: try encoder.encode(next), as: UTF8.self)
@@ -349,16 +349,16 @@ struct StoredSchema: Codable {
 
   /// The stored unique values and links are those of the properties at the time.
   private func requireSameIndexes(as current: StoredSchema, of schema: Schema) throws {
-    for (entity, own) in uniques {
-      guard let new = current.uniques[entity], new != own else { continue }
+    for (entity, ownUniques) in uniques {
+      guard let new = current.uniques[entity], new != ownUniques else { continue }
       throw SwiftDataError.loadIssueModelContainer.because(
         "the unique properties of \(entity) have changed, which is not simulated: delete the store's file")
     }
-    for (entity, own) in links {
+    for (entity, ownLinks) in links {
       guard let relations = schema.entitiesByName[entity]?.relations else { continue }
       let renamed = relations.values.compactMap { ($0.metadata.metadata as? Schema.Relationship)?.originalName }
-      let moved = own.filter { relations[$0] != nil && current.links[entity]?.contains($0) == false }
-      guard let name = (moved + own.filter(renamed.contains)).first else { continue }
+      let moved = ownLinks.filter { relations[$0] != nil && current.links[entity]?.contains($0) == false }
+      guard let name = (moved + ownLinks.filter(renamed.contains)).first else { continue }
       throw SwiftDataError.loadIssueModelContainer.because(
         "the relationship \(entity).\(name) was renamed or has a new inverse, which is not simulated: delete the "
           + "store's file")

@@ -90,13 +90,13 @@ extension Schema {
 
     /// The entities of these types, and of the types of their relationships, by name.
     static func all(reachableFrom types: [any PersistentModel.Type]) -> [String: Entity] {
-      var found: [String: any PersistentModel.Type] = [:]
+      var foundTypes: [String: any PersistentModel.Type] = [:]
       var open = types
       while let type = open.popLast() {
-        guard found.updateValue(type, forKey: Schema.entityName(for: type)) == nil else { continue }
+        guard foundTypes.updateValue(type, forKey: Schema.entityName(for: type)) == nil else { continue }
         open += type.schemaMetadata.compactMap { $0.relationship?._modelType }
       }
-      return found.mapValues { Entity($0, found) }
+      return foundTypes.mapValues { Entity($0, foundTypes) }
     }
 
     public static func == (a: Entity, b: Entity) -> Bool { a === b }
@@ -140,9 +140,9 @@ extension Schema {
           && (other.metadata as? Relationship)?.inverseKeyPath == nil
       }
       guard back.count == 1, let other = back.first, other.name != property.name else { return nil }
-      guard let own = back.first?.relationship?._modelType.schemaMetadata else { return nil }
+      guard let ownMetadata = back.first?.relationship?._modelType.schemaMetadata else { return nil }
       let target = property.relationship.map { Schema.entityName(for: $0._modelType) }
-      let forth = own.filter { candidate in
+      let forth = ownMetadata.filter { candidate in
         candidate.relationship.map { Schema.entityName(for: $0._modelType) } == target
           && (candidate.metadata as? Relationship)?.inverseKeyPath == nil
       }
@@ -260,7 +260,7 @@ extension Schema {
       (self.name, self.keypath, self.hasDefault, self.metadata) = (name, keypath, hasDefault, metadata)
       coding = PropertyCoding(name, Value.self)
       relationship = nil
-      mutate = { Self.mutate($0, keypath, $1) }
+      mutate = { Self.mutate($0, keypath: keypath, body: $1) }
     }
 
     public init<Model: PersistentModel, Value: _RelationshipValue>(
@@ -270,11 +270,11 @@ extension Schema {
       (self.name, self.keypath, self.hasDefault, self.metadata) = (name, keypath, hasDefault, metadata)
       coding = nil
       relationship = Value.self
-      mutate = { Self.mutate($0, keypath, $1) }
+      mutate = { Self.mutate($0, keypath: keypath, body: $1) }
     }
 
     private static func mutate<Model: PersistentModel, Value>(
-      _ model: any PersistentModel, _ keypath: KeyPath<Model, Value>, _ body: () -> Void
+      _ model: any PersistentModel, keypath: KeyPath<Model, Value>, body: () -> Void
     ) {
       guard let model = model as? Model else { return body() }
       model._modelValues.registrar.withMutation(of: model, keyPath: keypath, body)

@@ -76,8 +76,8 @@ extension Scene {
     environment.openURLActions = actions
     // A view that cannot be archived still contributes the actions that were found before the failure.
     for content in allContents { _ = try? content.archived(in: environment) }
-    for action in actions.found { action(url) }
-    return !actions.found.isEmpty
+    for action in actions.foundActions { action(url) }
+    return !actions.foundActions.isEmpty
   }
 }
 

@@ -119,7 +119,7 @@ extension UIApplication {
 
 /// The completion handler of one notification. Only the first call counts. Any thread.
 final class FetchCompletion: Sendable {
-  private let waiting = Mutex<CheckedContinuation<UIBackgroundFetchResult, Never>?>(nil)
+  private let waitingContinuation = Mutex<CheckedContinuation<UIBackgroundFetchResult, Never>?>(nil)
   /// The delegate implements neither form of the method.
   private let missing = Mutex(false)
   /// That of the notification that the delegate is handling.
@@ -128,13 +128,13 @@ final class FetchCompletion: Sendable {
   var isMissing: Bool { missing.withLock { $0 } }
 
   func wait(_ continuation: CheckedContinuation<UIBackgroundFetchResult, Never>) {
-    waiting.withLock { $0 = continuation }
+    waitingContinuation.withLock { $0 = continuation }
   }
 
   func call(_ result: UIBackgroundFetchResult) {
-    waiting.withLock { waiting in
-      defer { waiting = nil }
-      return waiting
+    waitingContinuation.withLock { waitingContinuation in
+      defer { waitingContinuation = nil }
+      return waitingContinuation
     }?.resume(returning: result)
   }
 

@@ -13,12 +13,12 @@ public final class UIColor: Hashable, Sendable, _ExpressibleByColorLiteral {
     case dynamic(DynamicColor)
   }
 
-  package let known: Known
+  package let knownColor: Known
   /// From 0 to 1.
   package let alpha: Double
 
-  init(_ known: Known, alpha: Double = 1) {
-    self.known = known
+  init(_ knownColor: Known, alpha: Double = 1) {
+    self.knownColor = knownColor
     self.alpha = alpha
   }
 
@@ -41,11 +41,13 @@ public final class UIColor: Hashable, Sendable, _ExpressibleByColorLiteral {
     self.init(red: CGFloat(red), green: CGFloat(green), blue: CGFloat(blue), alpha: CGFloat(alpha))
   }
 
-  public func withAlphaComponent(_ alpha: CGFloat) -> UIColor { UIColor(known, alpha: Double(alpha)) }
+  public func withAlphaComponent(_ alpha: CGFloat) -> UIColor { UIColor(knownColor, alpha: Double(alpha)) }
 
-  public static func == (lhs: UIColor, rhs: UIColor) -> Bool { lhs.known == rhs.known && lhs.alpha == rhs.alpha }
+  public static func == (lhs: UIColor, rhs: UIColor) -> Bool {
+    lhs.knownColor == rhs.knownColor && lhs.alpha == rhs.alpha
+  }
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(known)
+    hasher.combine(knownColor)
     hasher.combine(alpha)
   }
 }
@@ -92,7 +94,7 @@ package final class DynamicColor: Hashable, Sendable {
 
 extension UIColor {
   package convenience init(systemName: String) { self.init(.name(systemName)) }
-  package convenience init(_ color: UIColor) { self.init(color.known, alpha: color.alpha) }
+  package convenience init(_ color: UIColor) { self.init(color.knownColor, alpha: color.alpha) }
 
   /// A colour that depends on the traits, such as the appearance.
   public convenience init(dynamicProvider: @escaping (UITraitCollection) -> UIColor) {
@@ -117,14 +119,14 @@ extension UIColor {
 
   /// The colour for traits.
   public func resolvedColor(with traitCollection: UITraitCollection) -> UIColor {
-    guard case .dynamic(let color) = known else { return self }
+    guard case .dynamic(let color) = knownColor else { return self }
     let made = color.color(for: traitCollection).resolvedColor(with: traitCollection)
     return alpha == 1 ? made : made.withAlphaComponent(CGFloat(alpha))
   }
 
   /// From 0 to 1; `nil` for a colour of the system or of an asset catalog, whose values the process does not know.
   private var components: (red: CGFloat, green: CGFloat, blue: CGFloat)? {
-    switch resolvedColor(with: .current).known {
+    switch resolvedColor(with: .current).knownColor {
     case .parts(let red, let green, let blue): (CGFloat(red), CGFloat(green), CGFloat(blue))
     case .name("black"), .name("clear"), .name("darkText"): (0, 0, 0)
     case .name("white"), .name("lightText"): (1, 1, 1)
@@ -160,7 +162,7 @@ extension UIColor {
   /// Ends the process for a colour of the system or of an asset catalog, whose components the process does not know.
   public var cgColor: CGColor {
     guard let parts = components else {
-      fatalError("UIColor.cgColor: the components of \(known) are known to the device and not to this process")
+      fatalError("UIColor.cgColor: the components of \(knownColor) are known to the device and not to this process")
     }
     return CGColor(
       red: parts.red, green: parts.green, blue: parts.blue, alpha: self == .clear ? 0 : CGFloat(alpha))

@@ -59,7 +59,7 @@ public final class UIFont: NSObject, Sendable {
   /// The name of a font of the author; `nil` for the system's.
   package let ownName: String?
 
-  private init(_ size: CGFloat, _ weight: Weight, _ design: Design = .standard, named name: String? = nil) {
+  private init(_ size: CGFloat, weight: Weight, design: Design = .standard, named name: String? = nil) {
     pointSize = size
     self.weight = weight
     self.design = design
@@ -69,7 +69,7 @@ public final class UIFont: NSObject, Sendable {
 
   public convenience init?(name fontName: String, size fontSize: CGFloat) {
     guard !fontName.isEmpty else { return nil }
-    self.init(fontSize, .regular, named: fontName)
+    self.init(fontSize, weight: .regular, named: fontName)
   }
 
   /// The families of the fonts that the bundle registers with `UIAppFonts`, and that the process registers. The families
@@ -86,15 +86,17 @@ public final class UIFont: NSObject, Sendable {
   public static var smallSystemFontSize: CGFloat { 12 }
   public static var labelFontSize: CGFloat { 17 }
 
-  public static func systemFont(ofSize fontSize: CGFloat) -> UIFont { UIFont(fontSize, .regular) }
-  public static func systemFont(ofSize fontSize: CGFloat, weight: Weight) -> UIFont { UIFont(fontSize, weight) }
-  public static func boldSystemFont(ofSize fontSize: CGFloat) -> UIFont { UIFont(fontSize, .semibold) }
-  public static func italicSystemFont(ofSize fontSize: CGFloat) -> UIFont { UIFont(fontSize, .regular, .italic) }
+  public static func systemFont(ofSize fontSize: CGFloat) -> UIFont { UIFont(fontSize, weight: .regular) }
+  public static func systemFont(ofSize fontSize: CGFloat, weight: Weight) -> UIFont { UIFont(fontSize, weight: weight) }
+  public static func boldSystemFont(ofSize fontSize: CGFloat) -> UIFont { UIFont(fontSize, weight: .semibold) }
+  public static func italicSystemFont(ofSize fontSize: CGFloat) -> UIFont {
+    UIFont(fontSize, weight: .regular, design: .italic)
+  }
   public static func monospacedSystemFont(ofSize fontSize: CGFloat, weight: Weight) -> UIFont {
-    UIFont(fontSize, weight, .monospaced)
+    UIFont(fontSize, weight: weight, design: .monospaced)
   }
   public static func monospacedDigitSystemFont(ofSize fontSize: CGFloat, weight: Weight) -> UIFont {
-    UIFont(fontSize, weight, .monospacedDigit)
+    UIFont(fontSize, weight: weight, design: .monospacedDigit)
   }
   public static func preferredFont(forTextStyle style: TextStyle) -> UIFont {
     preferredFont(forTextStyle: style, compatibleWith: nil)
@@ -103,10 +105,12 @@ public final class UIFont: NSObject, Sendable {
     forTextStyle style: TextStyle, compatibleWith traitCollection: UITraitCollection?
   ) -> UIFont {
     let size = UIFontMetrics(forTextStyle: style).scaledValue(for: style.size, compatibleWith: traitCollection)
-    return UIFont(size, style == .headline ? .semibold : .regular)
+    return UIFont(size, weight: style == .headline ? .semibold : .regular)
   }
 
-  public func withSize(_ fontSize: CGFloat) -> UIFont { UIFont(fontSize, weight, design, named: ownName) }
+  public func withSize(_ fontSize: CGFloat) -> UIFont {
+    UIFont(fontSize, weight: weight, design: design, named: ownName)
+  }
 
   public var familyName: String { ownName ?? ".AppleSystemUIFont" }
   public var ascender: CGFloat { pointSize * 0.952 }
@@ -232,8 +236,8 @@ struct FontNames: Hashable {
       let table = bytes.number(at: record + 8, 4)
     else { return nil }
     // The typographic family, or else that of four styles.
-    guard let family = Self.text(16, bytes, table) ?? Self.text(1, bytes, table),
-      let name = Self.text(6, bytes, table)
+    guard let family = Self.text(16, in: bytes, table: table) ?? Self.text(1, in: bytes, table: table),
+      let name = Self.text(6, in: bytes, table: table)
     else { return nil }
     self.family = family
     self.name = name
@@ -242,18 +246,18 @@ struct FontNames: Hashable {
   /// A name in English, or else the first one.
   ///
   /// - Parameter table: the place of the table `name`.
-  private static func text(_ identifier: Int, _ bytes: FontBytes, _ table: Int) -> String? {
+  private static func text(_ identifier: Int, in bytes: FontBytes, table: Int) -> String? {
     guard let count = bytes.number(at: table + 2, 2), let storage = bytes.number(at: table + 4, 2) else { return nil }
-    var found: String?
+    var foundName: String?
     for record in (0..<count).map({ table + 6 + 12 * $0 }) where bytes.number(at: record + 6, 2) == identifier {
       guard let platform = bytes.number(at: record, 2), let language = bytes.number(at: record + 4, 2),
         let length = bytes.number(at: record + 8, 2), let offset = bytes.number(at: record + 10, 2),
         let text = bytes.text(at: table + storage + offset, length, isWide: platform != 1), !text.isEmpty
       else { continue }
       if [0, 0x0409].contains(language) { return text }
-      found = found ?? text
+      foundName = foundName ?? text
     }
-    return found
+    return foundName
   }
 }
 

@@ -162,12 +162,12 @@ package final class BundleAssets: Sendable {
 
   /// An image file by its name, in the device's scale, or else the next smaller one. Source: `UIImage.init(named:)`.
   private func looseFile(_ name: Name, for traits: AssetTraits) throws(AssetFault) -> AssetCatalog.Image {
-    let given = URL(fileURLWithPath: name.name).pathExtension.lowercased()
+    let givenExtension = URL(fileURLWithPath: name.name).pathExtension.lowercased()
     let extensions = ["png", "jpg", "jpeg"]
-    let stem = extensions.contains(given) ? String(name.name.dropLast(given.count + 1)) : name.name
+    let stem = extensions.contains(givenExtension) ? String(name.name.dropLast(givenExtension.count + 1)) : name.name
     for scale in [traits.scale, 3, 2, 1] {
       let suffix = scale == 1 ? "" : "@\(Int(saturating: scale))x"
-      for fileExtension in extensions.contains(given) ? [given] : extensions {
+      for fileExtension in extensions.contains(givenExtension) ? [givenExtension] : extensions {
         let file = name.folder.appendingPathComponent("\(stem)\(suffix).\(fileExtension)")
         guard FileManager.default.fileExists(atPath: file.path) else { continue }
         return AssetCatalog.Image(file: file, scale: scale)

@@ -72,7 +72,7 @@ final class ByteArrivals: Sendable {
     /// The end of the task, without or with an error.
     var end: Result<Void, any Error>?
     var task: URLSessionDataTask?
-    var waiting: [CheckedContinuation<Void, Never>] = []
+    var waitingReaders: [CheckedContinuation<Void, Never>] = []
   }
 
   private let state = Mutex(State())
@@ -95,12 +95,12 @@ final class ByteArrivals: Sendable {
   }
 
   private func change(_ body: (inout State) -> Void) {
-    let waiting = state.withLock { state in
+    let waitingReaders = state.withLock { state in
       body(&state)
-      defer { state.waiting = [] }
-      return state.waiting
+      defer { state.waitingReaders = [] }
+      return state.waitingReaders
     }
-    for continuation in waiting { continuation.resume() }
+    for continuation in waitingReaders { continuation.resume() }
   }
 
   // MARK: The reader
@@ -142,7 +142,7 @@ final class ByteArrivals: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isThere = state.withLock { state in
-          if !isWanted(state) { state.waiting.append(continuation) }
+          if !isWanted(state) { state.waitingReaders.append(continuation) }
           return isWanted(state)
         }
         if isThere { continuation.resume() }

@@ -291,7 +291,7 @@ final class CurlExchange: InlineExchange {
   private let bell = MonotonicSemaphore()
 
   init(
-    _ request: URLRequest, _ body: InlineBody, _ observer: any InlineObserver, on connections: CurlConnections
+    _ request: URLRequest, body: InlineBody, observer: any InlineObserver, on connections: CurlConnections
   ) {
     self.request = request
     self.body = body

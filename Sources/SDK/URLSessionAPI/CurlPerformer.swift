@@ -35,7 +35,7 @@ final class CurlConnections: InlineConnections {
   private struct State {
     /// By host.
     var running: [String: Int] = [:]
-    var waiting: [String: [CurlExchange]] = [:]
+    var waitingExchanges: [String: [CurlExchange]] = [:]
     var idle: [CurlLine] = []
     var isClosed = false
   }
@@ -65,7 +65,7 @@ final class CurlConnections: InlineConnections {
   }
 
   func exchange(_ request: URLRequest, body: InlineBody, _ observer: any InlineObserver) -> any InlineExchange {
-    CurlExchange(request, body, observer, on: self)
+    CurlExchange(request, body: body, observer: observer, on: self)
   }
 
   func reset() async {
@@ -104,7 +104,7 @@ final class CurlConnections: InlineConnections {
     let isFree = state.withLock { state in
       let running = state.running[exchange.place, default: 0]
       guard running < max(configuration.httpMaximumConnectionsPerHost, 1) else {
-        state.waiting[exchange.place, default: []].append(exchange)
+        state.waitingExchanges[exchange.place, default: []].append(exchange)
         return false
       }
       state.running[exchange.place] = running + 1
@@ -116,8 +116,8 @@ final class CurlConnections: InlineConnections {
   /// Performs a cancelled exchange at once, outside the limit, so that it can end.
   func hurry(_ exchange: CurlExchange) {
     let isWaiting = state.withLock { state in
-      let index = state.waiting[exchange.place]?.firstIndex { $0 === exchange }
-      if let index { state.waiting[exchange.place]?.remove(at: index) }
+      let index = state.waitingExchanges[exchange.place]?.firstIndex { $0 === exchange }
+      if let index { state.waitingExchanges[exchange.place]?.remove(at: index) }
       return index != nil
     }
     if isWaiting { exchange.perform(inPlace: false) }
@@ -126,9 +126,9 @@ final class CurlConnections: InlineConnections {
   /// An exchange within the limit has ended.
   func left(_ place: String) {
     let next = state.withLock { state -> CurlExchange? in
-      if var waiting = state.waiting[place], !waiting.isEmpty {
-        let next = waiting.removeFirst()
-        state.waiting[place] = waiting.isEmpty ? nil : waiting
+      if var waitingExchanges = state.waitingExchanges[place], !waitingExchanges.isEmpty {
+        let next = waitingExchanges.removeFirst()
+        state.waitingExchanges[place] = waitingExchanges.isEmpty ? nil : waitingExchanges
         return next
       }
       let running = state.running[place, default: 1] - 1

@@ -97,7 +97,7 @@ final class InlineRun: InlineObserver {
     var loaded = request
     loaded.httpBody = nil
     loaded.httpBodyStream = body.stream
-    return ProtocolLoading(kind, loaded, of: task, self) { work in
+    return ProtocolLoading(kind, request: loaded, of: task, observer: self) { work in
       session.process.asCurrent(context, work)
     } following: { next in
       self.makeExchange(next, next.httpBody.map { .data($0) } ?? .none, on: connections)
@@ -108,15 +108,15 @@ final class InlineRun: InlineObserver {
   private func spool(_ stream: BodyStream?, _ request: URLRequest, on connections: any InlineConnections) {
     let (task, session, context) = (task, session, context)
     askAuthor {
-      let asked = stream == nil
-      let found =
-        asked
+      let isAsked = stream == nil
+      let foundStream =
+        isAsked
         ? await session.ask(task, context) {
           BodyStream(stream: await $0.urlSession($1, needNewBodyStreamForTask: task))
         }
         : stream
       Thread {
-        guard let stream = found?.stream, let file = try? DownloadedFile(copying: stream) else {
+        guard let stream = foundStream?.stream, let file = try? DownloadedFile(copying: stream) else {
           return self.ended(URLError(.requestBodyStreamExhausted), InlineRun.nothing)
         }
         self.state.withLock { $0.spool = file.url }
@@ -163,7 +163,7 @@ final class InlineRun: InlineObserver {
   func waitsForConnectivity() {
     let task = task
     session.queue.addOperation { [session, context] in
-      _ = session.callDelegate(task, context) { $0.urlSession($1, taskIsWaitingForConnectivity: task) }
+      _ = session.callDelegate(task, context: context) { $0.urlSession($1, taskIsWaitingForConnectivity: task) }
     }
   }
 
@@ -223,7 +223,7 @@ final class InlineRun: InlineObserver {
       case .cancel:
         task.core.change { $0.state = .canceling }
         answer(false)
-      case .becomeDownload: await self.becomeDownload(task, response, answer)
+      case .becomeDownload: await self.becomeDownload(task, response: response, answer: answer)
       }
     }
   }
@@ -274,7 +274,7 @@ final class InlineRun: InlineObserver {
       }
       session.callDelegate(metrics, of: task, context)
       let completion = task.core.completion.map { completion in
-        { completion.finish(task, state.body, state.file?.url, error) }
+        { completion.finish(task, body: state.body, file: state.file?.url, error: error) }
       }
       session.deliverEnd(of: task, error, context, completion: completion)
     }
@@ -283,14 +283,15 @@ final class InlineRun: InlineObserver {
   // MARK: From data task to download
 
   private func becomeDownload(
-    _ task: URLSessionDataTask, _ response: URLResponse, _ answer: @escaping @Sendable (Bool) -> Void
+    _ task: URLSessionDataTask, response: URLResponse, answer: @escaping @Sendable (Bool) -> Void
   ) async {
-    let core = TaskCore(task.taskIdentifier, .download, task.core.request, in: session, values: task.core.values)
+    let core = TaskCore(
+      task.taskIdentifier, kind: .download, request: task.core.request, in: session, values: task.core.values)
     guard let download = core.object as? URLSessionDownloadTask else { return }
     core.change { ($0.run, $0.hasBegun, $0.state) = (self, true, .running) }
     session.replace(task, by: download)
     await session.onQueue { [session, context] in
-      _ = session.callDelegate(task, context) { delegate, session in
+      _ = session.callDelegate(task, context: context) { delegate, session in
         guard let delegate = delegate as? any URLSessionDataDelegate else { return DelegateMethod.isMissing() }
         delegate.urlSession(session, dataTask: task, didBecome: download)
       }
@@ -311,7 +312,7 @@ final class InlineRun: InlineObserver {
 
 extension TaskCore.Completion {
   /// Reports the end of a task.
-  func finish(_ task: URLSessionTask, _ body: Data, _ file: URL?, _ error: (any Error)?) {
+  func finish(_ task: URLSessionTask, body: Data, file: URL?, error: (any Error)?) {
     guard error == nil else { return fail(error) }
     switch self {
     case .data(let handler): handler(body, task.response, nil)

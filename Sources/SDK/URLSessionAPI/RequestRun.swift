@@ -243,7 +243,7 @@ final class RequestRun: AttemptWatcher {
   private func meets(
     _ offer: OfferedAuthentication, _ response: HTTPURLResponse, of url: URL
   ) throws(URLError) -> Bool {
-    let reply = try challenge(offer.method, url, realm: offer.realm, refusals: refusals, response)
+    let reply = try challenge(offer.method, url: url, realm: offer.realm, refusals: refusals, response: response)
     guard reply.disposition == .useCredential, let user = reply.user else { return false }
     refusals += 1
     credentials = Credentials(user: user, password: reply.password ?? "", isDigest: offer.isDigest)
@@ -255,14 +255,14 @@ final class RequestRun: AttemptWatcher {
     guard url.scheme?.lowercased() == "https" else { return false }
     let server = "\(url.host ?? ""):\(url.port ?? 443)"
     if let known = trust[server] { return known }
-    let reply = try challenge(NSURLAuthenticationMethodServerTrust, url, realm: nil, refusals: 0, nil)
+    let reply = try challenge(NSURLAuthenticationMethodServerTrust, url: url, realm: nil, refusals: 0, response: nil)
     let isTrusted = reply.disposition == .useCredential && reply.user == nil
     trust[server] = isTrusted
     return isTrusted
   }
 
   private func challenge(
-    _ method: String, _ url: URL, realm: String?, refusals: Int, _ response: HTTPURLResponse?
+    _ method: String, url: URL, realm: String?, refusals: Int, response: HTTPURLResponse?
   ) throws(URLError) -> AnswerChallenge.Reply {
     let scheme = url.scheme?.lowercased() ?? "http"
     let challenge = InlineChallenge(

@@ -91,11 +91,11 @@ final class SessionCore: Sendable {
     guard isFirst else { return }
     if let obstacle {
       if obstacle == .backgroundSessionRequiresSharedContainer {
-        let group = configuration.sent.sharedContainerIdentifier
+        let group = configuration.sentConfiguration.sharedContainerIdentifier
         notice(
           .noSharedContainer,
-          group.map { "no app group \($0) is shared with this extension" }
-            ?? "its configuration has no sharedContainerIdentifier", context)
+          details: group.map { "no app group \($0) is shared with this extension" }
+            ?? "its configuration has no sharedContainerIdentifier", context: context)
       }
       becomeInvalid(URLError(ofHost: obstacle))
     } else if isBackground {
@@ -111,7 +111,7 @@ final class SessionCore: Sendable {
     _ kind: TaskCore.Kind, _ request: URLRequest, from source: TaskCore.Source = .none,
     completion: TaskCore.Completion? = nil
   ) -> URLSessionTask {
-    if isBackground { refuse(kind, request, source, completion) }
+    if isBackground { refuse(kind, request: request, source: source, completion: completion) }
     let isValid = state.withLock { $0.validity == .valid || $0.obstacle != nil }
     guard isValid else { fatalError("Task created in a session that has been invalidated") }
     if isBackground, obstacle == nil { _ = waitUntilOpen() }
@@ -120,15 +120,15 @@ final class SessionCore: Sendable {
       state.made.insert(state.nextIdentifier)
       return state.nextIdentifier
     }
-    let task = TaskCore(number, kind, request, from: source, completion: completion, in: self).object
-    _ = callDelegate(task, HostedProcess.currentContext) { $0.urlSession($1, didCreateTask: task) }
+    let task = TaskCore(number, kind: kind, request: request, from: source, completion: completion, in: self).object
+    _ = callDelegate(task, context: HostedProcess.currentContext) { $0.urlSession($1, didCreateTask: task) }
     return task
   }
 
   /// Stops with the reason of the exception that Apple's background sessions raise. Also rejects a body stream, which
   /// the host could not send because the stream ends with this process.
   private func refuse(
-    _ kind: TaskCore.Kind, _ request: URLRequest, _ source: TaskCore.Source, _ completion: TaskCore.Completion?
+    _ kind: TaskCore.Kind, request: URLRequest, source: TaskCore.Source, completion: TaskCore.Completion?
   ) {
     guard completion == nil else {
       fatalError("Completion handler blocks are not supported in background sessions. Use a delegate instead.")
@@ -190,20 +190,20 @@ final class SessionCore: Sendable {
 
   private func becomeInvalid(_ error: URLError?) {
     queue.addOperation {
-      let former = self.state.withLock { state -> State? in
+      let formerState = self.state.withLock { state -> State? in
         guard state.validity != .invalid else { return nil }
-        let former = state
+        let formerState = state
         state.validity = .invalid
         state.connections = nil
         // A session that was never valid still reports the end of its tasks.
         if error == nil { (state.delegate, state.object) = (nil, nil) }
-        return former
+        return formerState
       }
-      guard let former else { return }
-      former.connections?.close()
+      guard let formerState else { return }
+      formerState.connections?.close()
       if error == nil, self.isBackground { self.close() }
       SessionRegistry.of(self.process).remove(self)
-      guard let delegate = former.delegate, let object = former.object else { return }
+      guard let delegate = formerState.delegate, let object = formerState.object else { return }
       self.process.asCurrent(self.context) { delegate.urlSession(object, didBecomeInvalidWithError: error) }
     }
   }
@@ -216,7 +216,7 @@ extension SessionCore {
   /// Opens the session at the host. The reply contains its tasks and the next free identifier.
   func open() {
     let cookies = configuration.cookies
-    var configuration = configuration.sent
+    var configuration = configuration.sentConfiguration
     configuration.cookies = cookies
     configuration.client = ClientProfileSource.of(process).profile
     process.connection.submit(
@@ -461,7 +461,7 @@ extension SessionCore {
 extension TaskCore {
   /// Stores the host's counts, and returns the bytes received and sent since the last ones.
   func counted(_ counts: TransferCounted) -> (received: Int64, sent: Int64) {
-    let former = values
+    let formerValues = values
     change { values in
       values.bytesSent = counts.bytesSent
       values.bytesExpectedToSend = counts.bytesExpectedToSend
@@ -471,8 +471,8 @@ extension TaskCore {
     measure()
     func grown(from old: Int64, to new: Int64) -> Int64 { new >= old ? new - old : new }
     return (
-      grown(from: counts.resumedAt ?? former.bytesReceived, to: counts.bytesReceived),
-      grown(from: former.bytesSent, to: counts.bytesSent)
+      grown(from: counts.resumedAt ?? formerValues.bytesReceived, to: counts.bytesReceived),
+      grown(from: formerValues.bytesSent, to: counts.bytesSent)
     )
   }
 }
@@ -490,8 +490,8 @@ extension SessionCore {
   ///
   /// - Parameter method: the name that is recorded with reloads requested during the call.
   func callDelegate(
-    _ task: URLSessionTask, _ context: MessageContext, within method: String? = nil,
-    _ call: (any URLSessionTaskDelegate, URLSession) -> Void
+    _ task: URLSessionTask, context: MessageContext, within method: String? = nil,
+    call: (any URLSessionTaskDelegate, URLSession) -> Void
   ) -> Bool {
     guard let (delegates, object) = delegates(of: task) else { return false }
     return delegates.contains { delegate in
@@ -502,7 +502,7 @@ extension SessionCore {
   /// Calls a method with a result on the first delegate that implements it. Any thread. Returns `nil` when none does.
   func ask<Answer>(
     _ task: URLSessionTask, _ context: MessageContext,
-    _ call: (any URLSessionTaskDelegate, URLSession) async -> Answer
+    call: (any URLSessionTaskDelegate, URLSession) async -> Answer
   ) async -> Answer? {
     guard let (delegates, object) = delegates(of: task) else { return nil }
     for delegate in delegates {
@@ -534,19 +534,19 @@ extension SessionCore {
 
   /// Reports the bytes of a task. On the delegate queue.
   func deliverCounts(
-    of task: URLSessionTask, received: Int64, sent: Int64, resumedAt: Int64?, _ context: MessageContext
+    of task: URLSessionTask, received: Int64, sent bytesSent: Int64, resumedAt: Int64?, _ context: MessageContext
   ) {
     let values = task.core.values
     if let download = task as? URLSessionDownloadTask {
       if let resumedAt {
-        _ = callDelegate(task, context) { delegate, session in
+        _ = callDelegate(task, context: context) { delegate, session in
           guard let delegate = delegate as? any URLSessionDownloadDelegate else { return DelegateMethod.isMissing() }
           delegate.urlSession(
             session, downloadTask: download, didResumeAtOffset: resumedAt, expectedTotalBytes: values.bytesExpected)
         }
       }
       if received > 0 {
-        _ = callDelegate(task, context) { delegate, session in
+        _ = callDelegate(task, context: context) { delegate, session in
           guard let delegate = delegate as? any URLSessionDownloadDelegate else { return DelegateMethod.isMissing() }
           delegate.urlSession(
             session, downloadTask: download, didWriteData: received, totalBytesWritten: values.bytesReceived,
@@ -554,17 +554,17 @@ extension SessionCore {
         }
       }
     }
-    guard sent > 0 else { return }
-    _ = callDelegate(task, context) {
+    guard bytesSent > 0 else { return }
+    _ = callDelegate(task, context: context) {
       $0.urlSession(
-        $1, task: task, didSendBodyData: sent, totalBytesSent: values.bytesSent,
+        $1, task: task, didSendBodyData: bytesSent, totalBytesSent: values.bytesSent,
         totalBytesExpectedToSend: values.bytesExpectedToSend)
     }
   }
 
   /// Reports a part of a response's body. On the delegate queue.
   func deliverData(_ data: Data, of task: URLSessionDataTask, _ context: MessageContext) {
-    _ = callDelegate(task, context) { delegate, session in
+    _ = callDelegate(task, context: context) { delegate, session in
       guard let delegate = delegate as? any URLSessionDataDelegate else { return DelegateMethod.isMissing() }
       delegate.urlSession(session, dataTask: task, didReceive: data)
     }
@@ -573,7 +573,7 @@ extension SessionCore {
   /// Reports a finished download. The file is deleted when the method has returned. On the delegate queue.
   func deliverFile(_ file: URL, of task: URLSessionDownloadTask, _ context: MessageContext) {
     let handed = HandedFile(file)
-    let isNotified = callDelegate(task, context, within: "didFinishDownloadingTo") { delegate, session in
+    let isNotified = callDelegate(task, context: context, within: "didFinishDownloadingTo") { delegate, session in
       guard let delegate = delegate as? any URLSessionDownloadDelegate else { return DelegateMethod.isMissing() }
       delegate.urlSession(session, downloadTask: task, didFinishDownloadingTo: file)
     }
@@ -581,8 +581,9 @@ extension SessionCore {
     if isNotified, handed.isLeftBehind, (200..<300).contains((task.response as? HTTPURLResponse)?.statusCode ?? 0) {
       notice(
         .fileLeftBehind,
-        "the file of task \(task.taskIdentifier) was neither moved nor read when didFinishDownloadingTo returned",
-        context
+        details:
+          "the file of task \(task.taskIdentifier) was neither moved nor read when didFinishDownloadingTo returned",
+        context: context
       )
     }
     // Already gone if the author moved it.
@@ -591,8 +592,9 @@ extension SessionCore {
 
   /// Reports the metrics. On the delegate queue.
   func callDelegate(_ metrics: TransferMetrics, of task: URLSessionTask, _ context: MessageContext) {
-    let metrics = URLSessionTaskMetrics(metrics, task.currentRequest ?? task.core.request, task.response)
-    _ = callDelegate(task, context) { $0.urlSession($1, task: task, didFinishCollecting: metrics) }
+    let metrics = URLSessionTaskMetrics(
+      metrics, request: task.currentRequest ?? task.core.request, response: task.response)
+    _ = callDelegate(task, context: context) { $0.urlSession($1, task: task, didFinishCollecting: metrics) }
   }
 
   /// Reports the end of a task. On the delegate queue.
@@ -606,7 +608,7 @@ extension SessionCore {
     if let completion {
       process.asCurrent(context, completion)
     } else if task.core.completion == nil {
-      let isNotified = callDelegate(task, context, within: "didCompleteWithError") {
+      let isNotified = callDelegate(task, context: context, within: "didCompleteWithError") {
         $0.urlSession($1, task: task, didCompleteWithError: error)
       }
       if isNotified { record("didCompleteWithError", context, task: task, failure: error.map { ($0 as NSError).code }) }
@@ -640,7 +642,7 @@ extension SessionCore {
   }
 
   /// Records a fault in the author's code in the journal. Only for background sessions.
-  private func notice(_ fault: FaultNoticed.Fault, _ details: String, _ context: MessageContext) {
+  private func notice(_ fault: FaultNoticed.Fault, details: String, context: MessageContext) {
     guard isBackground else { return }
     process.connection.record(FaultNoticed(fault, subject: "session \(identifier)", details: details), context: context)
   }

@@ -47,7 +47,7 @@ extension SessionRegistry {
     if matching.isEmpty, !has(events.session) { throw unclaimed(events.session, "no handler matches it") }
     var completions: Completions?
     if wakesHandler, !(events.handlerComesLast && isOpen) {
-      completions = await call(matching, events.session, context)
+      completions = await call(matching, identifier: events.session, context: context)
       setWake(delivery, completions)
     }
     guard let session = await session(events.session, unless: completions) else {
@@ -56,7 +56,7 @@ extension SessionRegistry {
     while let outcome = try outcomes.next() { await session.report(outcome, context) }
     if wakesHandler || events.finishes { await session.finishEvents(context) }
     if wakesHandler, completions == nil {
-      completions = await call(matching, events.session, context)
+      completions = await call(matching, identifier: events.session, context: context)
       setWake(delivery, completions)
     }
     return completions
@@ -68,7 +68,7 @@ extension SessionRegistry {
   }
 
   @MainActor func call(
-    _ matching: [BackgroundEventsHandler], _ identifier: String, _ context: MessageContext
+    _ matching: [BackgroundEventsHandler], identifier: String, context: MessageContext
   ) -> Completions {
     process.connection.record(
       HandlerCalled(
@@ -145,14 +145,14 @@ final class Completions: Sendable {
 
   /// The time limit for the completions is near. Called once.
   func expire() {
-    let waiting = state.withLock { state -> [@Sendable () -> Void]? in
+    let waitingCalls = state.withLock { state -> [@Sendable () -> Void]? in
       guard !state.isExpired, !state.outstanding.isEmpty else { return nil }
       state.isExpired = true
       return state.whenExpired
     }
-    guard let waiting else { return }
+    guard let waitingCalls else { return }
     process.log("the time to handle the events of session \(identifier) is running out")
-    for work in waiting { work() }
+    for work in waitingCalls { work() }
   }
 
   /// Calls `work` when the time limit is near; at once when it is.
@@ -193,7 +193,7 @@ extension SessionRegistry {
       throw BusError(.unclaimed, "no handler matches session \(question.session), and it is not open")
     }
     let wakesHandler = question.wakesHandler || !has(question.session)
-    if wakesHandler { _ = await call(matching, question.session, context) }
+    if wakesHandler { _ = await call(matching, identifier: question.session, context: context) }
     let session = await session(question.session)
     let reply = await session.ask(question, context)
     if wakesHandler { await session.finishEvents(context) }

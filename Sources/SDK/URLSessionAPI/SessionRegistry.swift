@@ -54,7 +54,7 @@ package final class SessionRegistry: Sendable {
     /// By identifier, once there is an object to pass to the delegate.
     var sessions: [String: SessionCore] = [:]
     /// Callers that wait for a session to be created.
-    var waiting: [String: [UUID: CheckedContinuation<SessionCore?, Never>]] = [:]
+    var waitingContinuations: [String: [UUID: CheckedContinuation<SessionCore?, Never>]] = [:]
     /// By identifier, while a session's events are being delivered: the callers that wait for their turn.
     var turns: [String: [CheckedContinuation<Void, Never>]] = [:]
     /// By delivery: the handlers that were called for it and have not completed.
@@ -128,18 +128,18 @@ package final class SessionRegistry: Sendable {
 
   /// The session's object is complete: opens the session at the host and resumes the callers that wait for it.
   func publish(_ session: SessionCore) {
-    let waiting = state.withLock { state in
+    let waitingContinuations = state.withLock { state in
       state.sessions[session.identifier] = session
-      return state.waiting.removeValue(forKey: session.identifier)?.values.map(\.self) ?? []
+      return state.waitingContinuations.removeValue(forKey: session.identifier)?.values.map(\.self) ?? []
     }
     session.open()
-    for continuation in waiting { continuation.resume(returning: session) }
+    for continuation in waitingContinuations { continuation.resume(returning: session) }
   }
 
   /// An extension's session requires a folder that is shared with its app (documented: `sharedContainerIdentifier`).
   private func obstacle(_ configuration: SessionValues) -> URLError.Code? {
     guard process.address.role == .widgetExtension else { return nil }
-    let group = configuration.sent.sharedContainerIdentifier
+    let group = configuration.sentConfiguration.sharedContainerIdentifier
     guard let group, process.groups[group] != nil else { return .backgroundSessionRequiresSharedContainer }
     return nil
   }
@@ -188,12 +188,12 @@ package final class SessionRegistry: Sendable {
     return await withCheckedContinuation { continuation in
       let session = state.withLock { state in
         let session = state.sessions[identifier]
-        if session == nil { state.waiting[identifier, default: [:]][place] = continuation }
+        if session == nil { state.waitingContinuations[identifier, default: [:]][place] = continuation }
         return session
       }
       if let session { return continuation.resume(returning: session) }
       completions?.whenAllCalled {
-        self.state.withLock { $0.waiting[identifier]?.removeValue(forKey: place) }?.resume(returning: nil)
+        self.state.withLock { $0.waitingContinuations[identifier]?.removeValue(forKey: place) }?.resume(returning: nil)
       }
     }
   }
@@ -217,12 +217,12 @@ package final class SessionRegistry: Sendable {
 
   func endTurn(_ identifier: String) {
     state.withLock { state -> CheckedContinuation<Void, Never>? in
-      guard var waiting = state.turns[identifier], !waiting.isEmpty else {
+      guard var waitingTurns = state.turns[identifier], !waitingTurns.isEmpty else {
         state.turns[identifier] = nil
         return nil
       }
-      let next = waiting.removeFirst()
-      state.turns[identifier] = waiting
+      let next = waitingTurns.removeFirst()
+      state.turns[identifier] = waitingTurns
       return next
     }?.resume()
   }

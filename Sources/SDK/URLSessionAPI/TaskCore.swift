@@ -65,7 +65,7 @@ final class TaskCore: Sendable {
 
   /// A new task.
   init(
-    _ identifier: Int, _ kind: Kind, _ request: URLRequest, from source: Source = .none,
+    _ identifier: Int, kind: Kind, request: URLRequest, from source: Source = .none,
     completion: Completion? = nil, in session: SessionCore, values: Values = Values()
   ) {
     self.identifier = identifier
@@ -88,7 +88,8 @@ final class TaskCore: Sendable {
     values.bytesClientExpectsToSend = snapshot.bytesClientExpectsToSend
     values.bytesClientExpectsToReceive = snapshot.bytesClientExpectsToReceive
     self.init(
-      snapshot.taskIdentifier, snapshot.type == .upload ? .upload : .download, URLRequest(snapshot.request),
+      snapshot.taskIdentifier, kind: snapshot.type == .upload ? .upload : .download,
+      request: URLRequest(snapshot.request),
       in: session, values: values)
     took(snapshot)
   }
@@ -182,14 +183,14 @@ final class TaskCore: Sendable {
   }
 
   func cancel(_ task: URLSessionTask, producingResumeData handler: (@Sendable (Data?) -> Void)?) {
-    let (former, hasBegun, run) = storage.withLock { values in
+    let (formerState, hasBegun, run) = storage.withLock { values in
       defer {
         if values.state != .completed { values.state = .canceling }
         values.hasBegun = true
       }
       return (values.state, values.hasBegun, values.run)
     }
-    guard former == .running || former == .suspended else { return handler?(nil) ?? () }
+    guard formerState == .running || formerState == .suspended else { return handler?(nil) ?? () }
     guard hasBegun else {
       if case .resumeData(let data) = source { handler?(data) } else { handler?(nil) }
       return session.fail(task, .cancelled)

@@ -169,7 +169,7 @@ final class ProtocolLoading: NSObject, InlineExchange {
   nonisolated(unsafe) private var instance: URLProtocol?
 
   init(
-    _ kind: URLProtocol.Type, _ request: URLRequest, of task: URLSessionTask, _ observer: any InlineObserver,
+    _ kind: URLProtocol.Type, request: URLRequest, of task: URLSessionTask, observer: any InlineObserver,
     asAuthor: @escaping @Sendable (() -> Void) -> Void,
     following: @escaping @Sendable (URLRequest) -> any InlineExchange
   ) {

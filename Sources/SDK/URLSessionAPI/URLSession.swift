@@ -70,19 +70,21 @@ public final class URLSession: NSObject, Sendable {
   public func downloadTask(with url: URL) -> URLSessionDownloadTask { download(URLRequest(url: url)) }
   /// A task that resumes an earlier download.
   public func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
-    download(.resuming, .resumeData(resumeData))
+    download(.resuming, source: .resumeData(resumeData))
   }
 
   /// A task that sends a file. In a background session the file must exist until the task has ended.
   public func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
-    upload(request, .file(fileURL))
+    upload(request, source: .file(fileURL))
   }
   /// A task that sends data. A programming error in a background session.
   public func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
-    upload(request, .data(bodyData))
+    upload(request, source: .data(bodyData))
   }
   /// A task that sends a stream: the request's, or else the delegate's. A programming error in a background session.
-  public func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask { upload(request, .stream) }
+  public func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
+    upload(request, source: .stream)
+  }
 
   // MARK: Invalidation
 
@@ -155,23 +157,23 @@ extension URLSession {
 
 extension URLSession {
   func data(_ request: URLRequest, _ completion: TaskCore.Completion? = nil) -> URLSessionDataTask {
-    made(.data, request, .none, completion)
+    made(.data, request: request, source: .none, completion: completion)
   }
 
   func download(
-    _ request: URLRequest, _ source: TaskCore.Source = .none, _ completion: TaskCore.Completion? = nil
+    _ request: URLRequest, source: TaskCore.Source = .none, completion: TaskCore.Completion? = nil
   ) -> URLSessionDownloadTask {
-    made(.download, request, source, completion)
+    made(.download, request: request, source: source, completion: completion)
   }
 
   func upload(
-    _ request: URLRequest, _ source: TaskCore.Source, _ completion: TaskCore.Completion? = nil
+    _ request: URLRequest, source: TaskCore.Source, completion: TaskCore.Completion? = nil
   ) -> URLSessionUploadTask {
-    made(.upload, request, source, completion)
+    made(.upload, request: request, source: source, completion: completion)
   }
 
   private func made<Made: URLSessionTask>(
-    _ kind: TaskCore.Kind, _ request: URLRequest, _ source: TaskCore.Source, _ completion: TaskCore.Completion?
+    _ kind: TaskCore.Kind, request: URLRequest, source: TaskCore.Source, completion: TaskCore.Completion?
   ) -> Made {
     guard let task = core.makeTask(kind, request, from: source, completion: completion) as? Made else {
       fatalError("a \(kind) task is not a \(Made.self)")
@@ -204,7 +206,7 @@ extension URLSession {
     with request: URLRequest, fromFile fileURL: URL,
     completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionUploadTask {
-    upload(request, .file(fileURL), .data(completionHandler))
+    upload(request, source: .file(fileURL), completion: .data(completionHandler))
   }
 
   /// A task that sends data and passes the response to `completionHandler`.
@@ -212,21 +214,21 @@ extension URLSession {
     with request: URLRequest, from bodyData: Data?,
     completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionUploadTask {
-    upload(request, .data(bodyData ?? Data()), .data(completionHandler))
+    upload(request, source: .data(bodyData ?? Data()), completion: .data(completionHandler))
   }
 
   /// A task that downloads to a file, which is deleted when `completionHandler` has returned.
   public func downloadTask(
     with request: URLRequest, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDownloadTask {
-    download(request, .none, .download(keepsFile: false, completionHandler))
+    download(request, source: .none, completion: .download(keepsFile: false, completionHandler))
   }
 
   /// A task that downloads a URL to a file, which is deleted when `completionHandler` has returned.
   public func downloadTask(
     with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDownloadTask {
-    download(URLRequest(url: url), .none, .download(keepsFile: false, completionHandler))
+    download(URLRequest(url: url), source: .none, completion: .download(keepsFile: false, completionHandler))
   }
 
   /// A task that resumes an earlier download. The file is deleted when `completionHandler` has returned.
@@ -234,7 +236,7 @@ extension URLSession {
     withResumeData resumeData: Data,
     completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDownloadTask {
-    download(.resuming, .resumeData(resumeData), .download(keepsFile: false, completionHandler))
+    download(.resuming, source: .resumeData(resumeData), completion: .download(keepsFile: false, completionHandler))
   }
 }
 
@@ -272,7 +274,7 @@ extension URLSession {
   public func upload(
     for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)?
   ) async throws -> (Data, URLResponse) {
-    try await whole(delegate) { upload(request, .file(fileURL), $0) }
+    try await whole(delegate) { upload(request, source: .file(fileURL), completion: $0) }
   }
 
   /// Sends data and returns the response.
@@ -284,7 +286,7 @@ extension URLSession {
   public func upload(
     for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)?
   ) async throws -> (Data, URLResponse) {
-    try await whole(delegate) { upload(request, .data(bodyData), $0) }
+    try await whole(delegate) { upload(request, source: .data(bodyData), completion: $0) }
   }
 
   /// Downloads to a file, which the caller moves or deletes.
@@ -306,7 +308,7 @@ extension URLSession {
   public func download(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)?
   ) async throws -> (URL, URLResponse) {
-    try await file(delegate) { download(request, .none, $0) }
+    try await file(delegate) { download(request, source: .none, completion: $0) }
   }
 
   /// Downloads a URL to a file, with a task delegate.
@@ -318,7 +320,7 @@ extension URLSession {
   public func download(
     resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)?
   ) async throws -> (URL, URLResponse) {
-    try await file(delegate) { download(.resuming, .resumeData(resumeData), $0) }
+    try await file(delegate) { download(.resuming, source: .resumeData(resumeData), completion: $0) }
   }
 }
 

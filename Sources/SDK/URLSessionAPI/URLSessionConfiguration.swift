@@ -53,7 +53,7 @@ public final class URLSessionConfiguration: NSObject, NSCopying, Sendable {
 /// The values of a configuration.
 struct SessionValues: Sendable {
   var identifier: String?
-  var sent = SessionConfiguration()
+  var sentConfiguration = SessionConfiguration()
   var waitsForConnectivity = false
   var shouldUseExtendedBackgroundIdleMode = false
   var requestCachePolicy = NSURLRequest.CachePolicy.useProtocolCachePolicy
@@ -80,8 +80,9 @@ struct SessionValues: Sendable {
     let cookies: InlineConfiguration.Cookies =
       if let cookieStorage { cookieStorage === HTTPCookieStorage.shared ? .shared : .ofSession } else { .none }
     return InlineConfiguration(
-      timeoutIntervalForResource: sent.timeoutIntervalForResource,
-      httpMaximumConnectionsPerHost: sent.httpMaximumConnectionsPerHost, waitsForConnectivity: waitsForConnectivity,
+      timeoutIntervalForResource: sentConfiguration.timeoutIntervalForResource,
+      httpMaximumConnectionsPerHost: sentConfiguration.httpMaximumConnectionsPerHost,
+      waitsForConnectivity: waitsForConnectivity,
       cookies: cookies, setsCookies: httpShouldSetCookies, cookieAcceptPolicy: httpCookieAcceptPolicy,
       cacheCapacity: cache?.memoryCapacity ?? 0, client: client)
   }
@@ -89,16 +90,17 @@ struct SessionValues: Sendable {
   /// Adds the session's values to a request.
   func completed(_ request: URLRequest) -> URLRequest {
     var request = request
-    for header in sent.httpAdditionalHeaders
+    for header in sentConfiguration.httpAdditionalHeaders
     where header.count == 2 && request.value(forHTTPHeaderField: header[0]) == nil {
       request.setValue(header[1], forHTTPHeaderField: header[0])
     }
-    if request.ownTimeout == nil { request.timeoutInterval = sent.timeoutIntervalForRequest }
+    if request.ownTimeout == nil { request.timeoutInterval = sentConfiguration.timeoutIntervalForRequest }
     if request.cachePolicy == .useProtocolCachePolicy { request.cachePolicy = requestCachePolicy }
-    request.allowsCellularAccess = request.allowsCellularAccess && sent.allowsCellularAccess
-    request.allowsExpensiveNetworkAccess = request.allowsExpensiveNetworkAccess && sent.allowsExpensiveNetworkAccess
+    request.allowsCellularAccess = request.allowsCellularAccess && sentConfiguration.allowsCellularAccess
+    request.allowsExpensiveNetworkAccess =
+      request.allowsExpensiveNetworkAccess && sentConfiguration.allowsExpensiveNetworkAccess
     request.allowsConstrainedNetworkAccess =
-      request.allowsConstrainedNetworkAccess && sent.allowsConstrainedNetworkAccess
+      request.allowsConstrainedNetworkAccess && sentConfiguration.allowsConstrainedNetworkAccess
     return request
   }
 }
@@ -110,68 +112,68 @@ extension URLSessionConfiguration {
   /// The app group of a session. Required in an extension: without it a background session is invalidated with
   /// `backgroundSessionRequiresSharedContainer` (-995). Downloads are placed in the owner's own container all the same.
   public var sharedContainerIdentifier: String? {
-    get { self[\.sent.sharedContainerIdentifier] }
-    set { self[\.sent.sharedContainerIdentifier] = newValue }
+    get { self[\.sentConfiguration.sharedContainerIdentifier] }
+    set { self[\.sentConfiguration.sharedContainerIdentifier] = newValue }
   }
 
   /// Whether the process is resumed or launched when the tasks of a background session have ended.
   public var sessionSendsLaunchEvents: Bool {
-    get { self[\.sent.sessionSendsLaunchEvents] }
-    set { self[\.sent.sessionSendsLaunchEvents] = newValue }
+    get { self[\.sentConfiguration.sessionSendsLaunchEvents] }
+    set { self[\.sentConfiguration.sessionSendsLaunchEvents] = newValue }
   }
 
   /// Whether the system may choose the time of a background session's transfers.
   public var isDiscretionary: Bool {
-    get { self[\.sent.isDiscretionary] }
-    set { self[\.sent.isDiscretionary] = newValue }
+    get { self[\.sentConfiguration.isDiscretionary] }
+    set { self[\.sentConfiguration.isDiscretionary] = newValue }
   }
 
   /// In seconds without data, after which a request fails or, in a background session, is retried.
   public var timeoutIntervalForRequest: TimeInterval {
-    get { self[\.sent.timeoutIntervalForRequest] }
-    set { self[\.sent.timeoutIntervalForRequest] = newValue }
+    get { self[\.sentConfiguration.timeoutIntervalForRequest] }
+    set { self[\.sentConfiguration.timeoutIntervalForRequest] = newValue }
   }
 
   /// Maximum duration of a transfer in seconds, including waiting and retries.
   public var timeoutIntervalForResource: TimeInterval {
-    get { self[\.sent.timeoutIntervalForResource] }
-    set { self[\.sent.timeoutIntervalForResource] = newValue }
+    get { self[\.sentConfiguration.timeoutIntervalForResource] }
+    set { self[\.sentConfiguration.timeoutIntervalForResource] = newValue }
   }
 
   /// How many connections to one host the session may use at a time.
   public var httpMaximumConnectionsPerHost: Int {
-    get { self[\.sent.httpMaximumConnectionsPerHost] }
-    set { self[\.sent.httpMaximumConnectionsPerHost] = newValue }
+    get { self[\.sentConfiguration.httpMaximumConnectionsPerHost] }
+    set { self[\.sentConfiguration.httpMaximumConnectionsPerHost] = newValue }
   }
 
   /// Header fields of all requests that do not set them. Names and values are converted to strings.
   public var httpAdditionalHeaders: [AnyHashable: Any]? {
     get {
-      let fields = self[\.sent.httpAdditionalHeaders].map { (AnyHashable($0[0]), $0[1] as Any) }
+      let fields = self[\.sentConfiguration.httpAdditionalHeaders].map { (AnyHashable($0[0]), $0[1] as Any) }
       return fields.isEmpty ? nil : Dictionary(fields) { $1 }
     }
     set {
-      self[\.sent.httpAdditionalHeaders] = (newValue ?? [:]).map { ["\($0.key.base)", "\($0.value)"] }
+      self[\.sentConfiguration.httpAdditionalHeaders] = (newValue ?? [:]).map { ["\($0.key.base)", "\($0.value)"] }
         .sorted { $0[0] < $1[0] }
     }
   }
 
   /// Whether requests may use a cellular network.
   public var allowsCellularAccess: Bool {
-    get { self[\.sent.allowsCellularAccess] }
-    set { self[\.sent.allowsCellularAccess] = newValue }
+    get { self[\.sentConfiguration.allowsCellularAccess] }
+    set { self[\.sentConfiguration.allowsCellularAccess] = newValue }
   }
 
   /// Whether requests may use an expensive network.
   public var allowsExpensiveNetworkAccess: Bool {
-    get { self[\.sent.allowsExpensiveNetworkAccess] }
-    set { self[\.sent.allowsExpensiveNetworkAccess] = newValue }
+    get { self[\.sentConfiguration.allowsExpensiveNetworkAccess] }
+    set { self[\.sentConfiguration.allowsExpensiveNetworkAccess] = newValue }
   }
 
   /// Whether requests may use a network in Low Data Mode.
   public var allowsConstrainedNetworkAccess: Bool {
-    get { self[\.sent.allowsConstrainedNetworkAccess] }
-    set { self[\.sent.allowsConstrainedNetworkAccess] = newValue }
+    get { self[\.sentConfiguration.allowsConstrainedNetworkAccess] }
+    set { self[\.sentConfiguration.allowsConstrainedNetworkAccess] = newValue }
   }
 
   /// Whether a request waits for a network instead of failing. A background session always waits (documented).

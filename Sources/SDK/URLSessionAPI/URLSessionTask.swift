@@ -125,7 +125,7 @@ import Messages
   /// The last request and its response.
   public nonisolated let transactionMetrics: [URLSessionTaskTransactionMetrics]
 
-  nonisolated init(_ metrics: TransferMetrics, _ request: URLRequest, _ response: URLResponse?) {
+  nonisolated init(_ metrics: TransferMetrics, request: URLRequest, response: URLResponse?) {
     taskInterval = DateInterval(start: metrics.began, end: max(metrics.began, metrics.ended))
     redirectCount = metrics.redirectCount
     transactionMetrics = [

@@ -220,11 +220,11 @@ enum DefaultsObject {
     switch value {
     case let value as CGFloat: return NSNumber(value: Double(value))
     case let values as [Any]:
-      let found = values.compactMap { plain($0) }
-      return found.count == values.count ? (found as [Any])._bridgeToObjectiveC() : nil
+      let plainValues = values.compactMap { plain($0) }
+      return plainValues.count == values.count ? (plainValues as [Any])._bridgeToObjectiveC() : nil
     case let values as [String: Any]:
-      let found = values.compactMapValues { plain($0) }
-      return found.count == values.count ? (found as [String: Any])._bridgeToObjectiveC() : nil
+      let plainValues = values.compactMapValues { plain($0) }
+      return plainValues.count == values.count ? (plainValues as [String: Any])._bridgeToObjectiveC() : nil
     case is String, is Date, is Data, is NSNumber: return value as AnyObject
     default: return nil
     }

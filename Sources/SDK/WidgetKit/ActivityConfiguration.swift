@@ -83,24 +83,24 @@ final class ActivitySource: Sendable {
 /// Archives each part of each presentation.
 @MainActor private final class ActivityArchiver {
   private let request: ArchiveActivity
-  private let given: GivenActivity
+  private let givenActivity: GivenActivity
   private let images = ArchivedImages()
   private var items: [ActivityViews.Item] = []
 
-  init(_ request: ArchiveActivity, _ given: GivenActivity) {
+  init(_ request: ArchiveActivity, _ givenActivity: GivenActivity) {
     self.request = request
-    self.given = given
+    self.givenActivity = givenActivity
   }
 
   func views() throws -> ActivityViews {
-    try add(.lockScreen, .medium, given.content)
+    try add(.lockScreen, family: .medium, view: givenActivity.content)
     // The same closure, in the family of a watch or of CarPlay.
-    try add(.small, .small, given.content)
-    let island = EnvironmentValues(request.environment, .dark).during { given.island() }
-    for (part, view) in island.parts { try add(part, .medium, view) }
-    let own = items.first { $0.part == .lockScreen }?.form
+    try add(.small, family: .small, view: givenActivity.content)
+    let island = EnvironmentValues(request.environment, .dark).during { givenActivity.island() }
+    for (part, view) in island.parts { try add(part, family: .medium, view: view) }
+    let ownForm = items.first { $0.part == .lockScreen }?.form
     // Most views do not read the family.
-    items.removeAll { $0.part == .small && $0.form == own }
+    items.removeAll { $0.part == .small && $0.form == ownForm }
     var views = ActivityViews(items: items)
     views.keylineTint = island.tint
     views.islandURL = island.url
@@ -116,20 +116,21 @@ final class ActivitySource: Sendable {
     return views
   }
 
-  private func add(_ part: ActivityViews.Part, _ family: ActivityFamily, _ view: () -> any View) throws {
+  private func add(_ part: ActivityViews.Part, family: ActivityFamily, view: () -> any View) throws {
     let reads = EnvironmentReads()
     // The Dynamic Island is always dark.
     guard part == .lockScreen || part == .small else {
-      items.append(.init(part, ArchivedEntry.Form(view: try archived(view, family, .dark, reads))))
+      items.append(
+        .init(part, ArchivedEntry.Form(view: try archived(view, family: family, scheme: .dark, reads: reads))))
       return
     }
-    let light = try archived(view, family, .light, reads)
-    let dark = reads.containsColorScheme ? try archived(view, family, .dark, reads) : light
+    let light = try archived(view, family: family, scheme: .light, reads: reads)
+    let dark = reads.containsColorScheme ? try archived(view, family: family, scheme: .dark, reads: reads) : light
     items.append(.init(part, ArchivedEntry.Form(view: light, darkView: dark == light ? nil : dark)))
   }
 
   private func archived(
-    _ view: () -> any View, _ family: ActivityFamily, _ scheme: ColorSchemeName, _ reads: EnvironmentReads
+    _ view: () -> any View, family: ActivityFamily, scheme: ColorSchemeName, reads: EnvironmentReads
   ) throws -> ViewArchive {
     var environment = EnvironmentValues(request.environment, scheme)
     environment.activityFamily = family

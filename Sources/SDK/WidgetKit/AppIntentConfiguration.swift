@@ -111,9 +111,9 @@ public struct StaticConfiguration<Content: View>: WidgetConfiguration, Sendable 
 
 extension GivenTimeline {
   /// Reads a timeline or an entry of a provider; `nil` for any other type.
-  init?<Entry: TimelineEntry>(_ given: Any, _ content: @escaping (Entry) -> some View) {
+  init?<Entry: TimelineEntry>(_ givenEntry: Any, _ content: @escaping (Entry) -> some View) {
     let entries: [Entry]
-    switch given {
+    switch givenEntry {
     case let entry as Entry: (entries, policy) = ([entry], .never)
     case let timeline as Timeline<Entry>: (entries, policy) = (timeline.entries, timeline.policy.policy)
     default: return nil

@@ -153,7 +153,7 @@ public struct ControlWidgetButton<Label: View, ActionLabel: View, Action: AppInt
   public typealias Body = Never
   let view: AnyView
 
-  private init(_ action: Action, _ label: Label, _ actionLabel: ActionLabel) {
+  private init(_ action: Action, label: Label, actionLabel: ActionLabel) {
     view = AnyView(
       Button(intent: action) {
         label
@@ -165,24 +165,26 @@ public struct ControlWidgetButton<Label: View, ActionLabel: View, Action: AppInt
   public init(
     action: Action, @ViewBuilder label: () -> Label, @ViewBuilder actionLabel: (Bool) -> ActionLabel
   ) {
-    self.init(action, label(), actionLabel(false))
+    self.init(action, label: label(), actionLabel: actionLabel(false))
   }
 }
 
 extension ControlWidgetButton where ActionLabel == EmptyView {
-  public init(action: Action, @ViewBuilder label: () -> Label) { self.init(action, label(), EmptyView()) }
+  public init(action: Action, @ViewBuilder label: () -> Label) {
+    self.init(action, label: label(), actionLabel: EmptyView())
+  }
 }
 
 extension ControlWidgetButton where Label == Text {
   public init(
     _ titleKey: LocalizedStringKey, action: Action, @ViewBuilder actionLabel: (Bool) -> ActionLabel
   ) {
-    self.init(action, Text(titleKey), actionLabel(false))
+    self.init(action, label: Text(titleKey), actionLabel: actionLabel(false))
   }
   @_disfavoredOverload public init(
     _ title: some StringProtocol, action: Action, @ViewBuilder actionLabel: (Bool) -> ActionLabel
   ) {
-    self.init(action, Text(title), actionLabel(false))
+    self.init(action, label: Text(title), actionLabel: actionLabel(false))
   }
 }
 
@@ -194,7 +196,7 @@ where Action.ValueType == Bool {
   public typealias Body = Never
   let view: AnyView
 
-  private init(_ isOn: Bool, _ action: Action, _ label: Label, _ valueLabel: ValueLabel) {
+  private init(_ isOn: Bool, action: Action, label: Label, valueLabel: ValueLabel) {
     view = AnyView(
       Toggle(isOn: isOn, intent: action) {
         label
@@ -206,13 +208,13 @@ where Action.ValueType == Bool {
   public init(
     isOn: Bool, action: Action, @ViewBuilder label: () -> Label, @ViewBuilder valueLabel: (Bool) -> ValueLabel
   ) {
-    self.init(isOn, action, label(), valueLabel(isOn))
+    self.init(isOn, action: action, label: label(), valueLabel: valueLabel(isOn))
   }
 }
 
 extension ControlWidgetToggle where ValueLabel == EmptyView {
   public init(isOn: Bool, action: Action, @ViewBuilder label: () -> Label) {
-    self.init(isOn, action, label(), EmptyView())
+    self.init(isOn, action: action, label: label(), valueLabel: EmptyView())
   }
 }
 
@@ -220,12 +222,12 @@ extension ControlWidgetToggle where Label == Text {
   public init(
     _ titleKey: LocalizedStringKey, isOn: Bool, action: Action, @ViewBuilder valueLabel: (Bool) -> ValueLabel
   ) {
-    self.init(isOn, action, Text(titleKey), valueLabel(isOn))
+    self.init(isOn, action: action, label: Text(titleKey), valueLabel: valueLabel(isOn))
   }
   @_disfavoredOverload public init(
     _ title: some StringProtocol, isOn: Bool, action: Action, @ViewBuilder valueLabel: (Bool) -> ValueLabel
   ) {
-    self.init(isOn, action, Text(title), valueLabel(isOn))
+    self.init(isOn, action: action, label: Text(title), valueLabel: valueLabel(isOn))
   }
 }
 

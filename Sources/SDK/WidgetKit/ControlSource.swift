@@ -19,8 +19,8 @@ extension GivenTimeline {
   /// One entry with the view of a control's value; `nil` for another type.
   ///
   /// - Parameter content: the author's closure.
-  init?<Value>(control given: Any, _ content: @escaping (Value) -> some ControlWidgetTemplate) {
-    guard let value = given as? Value else { return nil }
+  init?<Value>(control givenValue: Any, _ content: @escaping (Value) -> some ControlWidgetTemplate) {
+    guard let value = givenValue as? Value else { return nil }
     entries = 1
     policy = .never
     entry = { _ in ControlEntry() }
@@ -41,7 +41,7 @@ private struct TemplateView<Template: ControlWidgetTemplate>: View {
 /// Sources of a control's value. Its preview is asked for the gallery, and shown until there is a value.
 enum ControlSource {
   /// Of a control without a value.
-  static func none(_ request: RequestTimeline, _ context: TimelineProviderContext, _ done: (Any) -> Void) { done(()) }
+  static func none(_ request: RequestTimeline, context: TimelineProviderContext, done: (Any) -> Void) { done(()) }
 
   static func asking<Provider: ControlValueProvider>(_ provider: Provider) -> TimelineSource.Ask {
     // The author's provider. It must be safe when a setting has providers called concurrently.

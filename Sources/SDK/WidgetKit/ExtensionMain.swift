@@ -73,9 +73,9 @@ extension [DeclaredKind] {
       process.connection.record(FaultNoticed(.kindTwice, subject: kind, details: details))
     }
   }
-  let known = providers
+  let knownProviders = providers
   process.connection.onRequest(RequestTimeline.self) { request, received in
-    guard let timeline = known[request.widgetKind] else {
+    guard let timeline = knownProviders[request.widgetKind] else {
       throw BusError(.unknownWidgetKind, "this extension has no widget of the kind \(request.widgetKind)")
     }
     return try await process.asCurrent(received.context) { try await timeline(request) }
@@ -107,9 +107,9 @@ extension [DeclaredKind] {
   for description in descriptions {
     if let type = description.activity?.attributesType { archivers[type] = description.activityViews }
   }
-  let known = archivers
+  let knownArchivers = archivers
   process.connection.onRequest(ArchiveActivity.self) { request, received in
-    guard let archive = known[request.attributesType] else {
+    guard let archive = knownArchivers[request.attributesType] else {
       throw BusError(
         .badActivityContent, "this extension has no ActivityConfiguration for \(request.attributesType)")
     }
@@ -131,7 +131,7 @@ extension [DeclaredKind] {
   /// Ours. The host asks for the closures of one reply before it requests the next timeline of the placement.
   private static let limit = 8
 
-  private var kept: [Kept] = []
+  private var keptTimelines: [Kept] = []
   /// Starts anywhere, so that a number of an earlier process is not one of this process.
   private var last = Int.random(in: 0..<1 << 40)
 
@@ -146,10 +146,10 @@ extension [DeclaredKind] {
   ///
   /// - Returns: the number for `CallClosures`.
   func keep(_ timeline: GivenTimeline, _ request: RequestTimeline) -> Int {
-    kept.removeAll { $0.request.placement == request.placement && request.placement != nil }
+    keptTimelines.removeAll { $0.request.placement == request.placement && request.placement != nil }
     last += 1
-    kept.append(Kept(number: last, timeline: timeline, request: request))
-    if kept.count > Self.limit { kept.removeFirst() }
+    keptTimelines.append(Kept(number: last, timeline: timeline, request: request))
+    if keptTimelines.count > Self.limit { keptTimelines.removeFirst() }
     return last
   }
 
@@ -157,14 +157,14 @@ extension [DeclaredKind] {
   ///
   /// - Throws: a `BusError`: `views-released`, or `archive-too-large`; errors of the file system.
   func archive(_ call: CallClosures, below container: String?) throws -> CallClosures.Reply {
-    guard let place = kept.firstIndex(where: { $0.number == call.number }) else {
+    guard let place = keptTimelines.firstIndex(where: { $0.number == call.number }) else {
       throw BusError(.viewsReleased, "this process no longer has the views with the number \(call.number)")
     }
-    let count = kept[place].timeline.entries
+    let count = keptTimelines[place].timeline.entries
     for entry in call.entries where 0..<count ~= entry.index {
-      kept[place].sizes[entry.index, default: FormSizes()].add(entry.closures)
+      keptTimelines[place].sizes[entry.index, default: FormSizes()].add(entry.closures)
     }
-    let own = kept[place]
+    let own = keptTimelines[place]
     let indices = call.entries.map(\.index).filter { 0..<count ~= $0 }
     return try TimelineArchive(own.timeline, own.request, only: indices, sizes: own.sizes)
       .reply(below: container, closures: call.number)

@@ -27,18 +27,19 @@ struct PushHandlers: Sendable {
     let (ofWidgets, ofControls) = (ofWidgets, ofControls)
     process.connection.onRequest(TellPushHandlers.self) { request, received in
       let arguments = (token: try Data(token: request.token), widgets: request.widgets)
-      return await call(ofWidgets, arguments, "pushTokenDidChange", in: process, received)
+      return await call(ofWidgets, arguments: arguments, method: "pushTokenDidChange", in: process, received: received)
     }
     process.connection.onRequest(TellControlPushHandlers.self) { request, received in
       let arguments = try request.controls.map { (control: $0.placement, token: try Data(token: $0.token)) }
-      return await call(ofControls, arguments, "pushTokensDidChange", in: process, received)
+      return await call(
+        ofControls, arguments: arguments, method: "pushTokensDidChange", in: process, received: received)
     }
   }
 }
 
 private func call<Arguments: Sendable>(
-  _ handlers: [PushHandlerCall<Arguments>], _ arguments: Arguments, _ method: String, in process: HostedProcess,
-  _ received: Received
+  _ handlers: [PushHandlerCall<Arguments>], arguments: Arguments, method: String, in process: HostedProcess,
+  received: Received
 ) async -> TellPushHandlers.Reply {
   await MainActor.run {
     for handler in handlers {

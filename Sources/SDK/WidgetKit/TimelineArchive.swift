@@ -37,7 +37,8 @@ import Synchronization
     var bytes = 0
     let images = ArchivedImages()
     for index in indices ?? Array(0..<count) {
-      let builder = EntryBuilder(timeline, index, request, images, sizes[index] ?? FormSizes())
+      let builder = EntryBuilder(
+        timeline, index: index, request: request, images: images, sizes: sizes[index] ?? FormSizes())
       let entry = try builder.entry()
       hasClosures = hasClosures || builder.hasClosures
       let body = try BodyCoding.data(entry)
@@ -96,8 +97,8 @@ struct FormSizes {
   private var sizes: [Form: [String: CGSize]] = [:]
 
   /// Adds sizes that the host found.
-  mutating func add(_ found: [ClosureSizes]) {
-    for form in found {
+  mutating func add(_ foundSizes: [ClosureSizes]) {
+    for form in foundSizes {
       sizes[Form(name: form.form, scheme: form.scheme), default: [:]].merge(
         form.sizes.mapValues { CGSize(width: $0.width, height: $0.height) }
       ) { $1 }
@@ -125,7 +126,7 @@ struct FormSizes {
   private(set) var hasClosures = false
 
   init(
-    _ timeline: GivenTimeline, _ index: Int, _ request: RequestTimeline, _ images: ArchivedImages, _ sizes: FormSizes
+    _ timeline: GivenTimeline, index: Int, request: RequestTimeline, images: ArchivedImages, sizes: FormSizes
   ) {
     self.timeline = timeline
     self.index = index
@@ -150,13 +151,13 @@ struct FormSizes {
   }
 
   private func form(_ name: ArchivedEntry.FormName, _ reasons: RedactionReasons) throws -> ArchivedEntry.Form {
-    let light = try view(name, .light, reasons)
-    let dark = reads.containsColorScheme ? try view(name, .dark, reasons) : light
+    let light = try view(name, scheme: .light, reasons: reasons)
+    let dark = reads.containsColorScheme ? try view(name, scheme: .dark, reasons: reasons) : light
     return ArchivedEntry.Form(view: light, darkView: dark == light ? nil : dark)
   }
 
   private func view(
-    _ name: ArchivedEntry.FormName, _ scheme: ColorSchemeName, _ reasons: RedactionReasons
+    _ name: ArchivedEntry.FormName, scheme: ColorSchemeName, reasons: RedactionReasons
   ) throws -> ViewArchive {
     let closures = ArchivedClosures(sizes: sizes[name, scheme])
     var environment = EnvironmentValues(request.environment, scheme)

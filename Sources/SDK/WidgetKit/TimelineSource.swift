@@ -55,22 +55,22 @@ final class TimelineSource: Sendable {
     let process = HostedProcess.current
     let context = HostedProcess.currentContext
     // Transferred by the author's code, which keeps at most a copy of the value.
-    nonisolated(unsafe) let given: Any = await withCheckedContinuation { continuation in
+    nonisolated(unsafe) let givenTimeline: Any = await withCheckedContinuation { continuation in
       let first = FirstCall()
       let queue = process?.rules.callsProvidersConcurrently == true ? DispatchQueue.global() : queue
       queue.async {
         let call = {
-          self.ask(request, TimelineProviderContext(request)) { given in
+          self.ask(request, TimelineProviderContext(request)) { value in
             guard first.isNow() else { return self.completedAgain(request, process) }
             // The same.
-            nonisolated(unsafe) let given = given
-            continuation.resume(returning: given)
+            nonisolated(unsafe) let givenTimeline = value
+            continuation.resume(returning: givenTimeline)
           }
         }
         if let process { process.asCurrent(context, within: request.purpose.method, call) } else { call() }
       }
     }
-    return try await archive(given, request, process)
+    return try await archive(givenTimeline, request: request, process: process)
   }
 
   private func completedAgain(_ request: RequestTimeline, _ process: HostedProcess?) {
@@ -81,10 +81,10 @@ final class TimelineSource: Sendable {
   }
 
   @MainActor private func archive(
-    _ given: Any, _ request: RequestTimeline, _ process: HostedProcess?
+    _ givenValue: Any, request: RequestTimeline, process: HostedProcess?
   ) throws -> RequestTimeline.Reply {
-    if let error = given as? BusError { throw error }
-    guard let timeline = read(given) else { fatalError("\(provider) gave \(type(of: given))") }
+    if let error = givenValue as? BusError { throw error }
+    guard let timeline = read(givenValue) else { fatalError("\(provider) gave \(type(of: givenValue))") }
     let archive = try TimelineArchive(timeline, request)
     process?.part(ViewFaults.self) { _ in ViewFaults() }
       .notice(

@@ -54,14 +54,14 @@ struct Figures: Sendable {
   private let tail = Array("\"}".utf8)
   private let seed: UInt64
 
-  private init(seed text: String, size asked: Int?, freshFor: Int, adding posted: [PostedDrink] = []) throws {
+  private init(seed text: String, size askedSize: Int?, freshFor: Int, adding posted: [PostedDrink] = []) throws {
     seed = Self.hash(text.utf8)
     let day = try Self.day(named: text, seed: seed, freshFor: freshFor, adding: posted)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     head = Array(try encoder.encode(day).dropLast()) + Array(",\"padding\":\"".utf8)
     let least = head.count + tail.count
-    size = asked ?? least
+    size = askedSize ?? least
     guard size >= least else {
       throw FiguresError(code: .sizeTooSmall, explanation: "size must be at least \(least) bytes for these figures")
     }

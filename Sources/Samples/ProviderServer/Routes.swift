@@ -44,26 +44,29 @@ struct Routes: Sendable {
   }
 
   /// Responds with 200 when the token is on disk. Without a widget there is nothing to push to.
-  private func put(_ sent: SentSubscription, installation: String) async throws -> Response {
-    guard !sent.widgets.isEmpty else {
+  private func put(_ sentSubscription: SentSubscription, installation: String) async throws -> Response {
+    guard !sentSubscription.widgets.isEmpty else {
       try await storage.remove(installation: installation)
       return Response(status: .noContent)
     }
-    guard !sent.token.isEmpty, sent.token.count <= 1024, sent.token.utf8.allSatisfy(Self.isHexadecimal) else {
+    guard !sentSubscription.token.isEmpty, sentSubscription.token.count <= 1024,
+      sentSubscription.token.utf8.allSatisfy(Self.isHexadecimal)
+    else {
       throw HTTPError(.badRequest, message: "token must be the device token in hexadecimal")
     }
     let subscription = Subscription(
-      installation: installation, token: sent.token.lowercased(), widgets: sent.widgets, registered: .now)
+      installation: installation, token: sentSubscription.token.lowercased(), widgets: sentSubscription.widgets,
+      registered: .now)
     try await storage.put(subscription)
     sender?.wake()
     return try Response(json: subscription)
   }
 
-  private func add(_ sent: SentDrink) async throws {
-    guard !sent.name.isEmpty, sent.name.count <= 100, (0...1000).contains(sent.milligrams) else {
+  private func add(_ drink: SentDrink) async throws {
+    guard !drink.name.isEmpty, drink.name.count <= 100, (0...1000).contains(drink.milligrams) else {
       throw HTTPError(.badRequest, message: "a drink needs a name of 1 to 100 characters, and 0 to 1000 milligrams")
     }
-    try await storage.add(PostedDrink(name: sent.name, milligrams: sent.milligrams, time: .now))
+    try await storage.add(PostedDrink(name: drink.name, milligrams: drink.milligrams, time: .now))
     sender?.wake()
   }
 

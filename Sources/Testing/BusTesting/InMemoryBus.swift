@@ -27,7 +27,7 @@ package actor InMemoryBus {
   private var interested: [Address: Set<Address>] = [:]
   private var watchers: [UUID: @Sendable (Envelope) -> Void] = [:]
   /// All envelopes in order, with sequence numbers and generations.
-  package private(set) var sent: [Envelope] = []
+  package private(set) var sentEnvelopes: [Envelope] = []
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -59,7 +59,7 @@ package actor InMemoryBus {
   /// - Returns: all past envelopes, then the new ones; the stream never finishes by itself.
   package func watch() -> AsyncStream<Envelope> {
     let (stream, continuation) = AsyncStream.makeStream(of: Envelope.self)
-    for envelope in sent { continuation.yield(envelope) }
+    for envelope in sentEnvelopes { continuation.yield(envelope) }
     let id = UUID()
     watchers[id] = { continuation.yield($0) }
     continuation.onTermination = { [weak self] _ in
@@ -97,8 +97,8 @@ package actor InMemoryBus {
   fileprivate func route(_ frame: [UInt8], from sender: Address) {
     guard var envelope = try? Envelope(decoding: frame), lines[sender] != nil else { return }
     let header = envelope.header
-    guard header.source == sender else { return refuse(header, "role-mismatch", sender) }
-    if let reason = MessageTable.refusal(of: header) { return refuse(header, reason, sender) }
+    guard header.source == sender else { return refuse(header, reason: "role-mismatch", sender: sender) }
+    if let reason = MessageTable.refusal(of: header) { return refuse(header, reason: reason, sender: sender) }
     if header.kind == Hello.kind {
       record(&envelope)
       return hello(envelope)
@@ -152,13 +152,13 @@ package actor InMemoryBus {
     case BusStatus.kind:
       let registrations = peers.map { Registration(address: $0, generation: $1.generation, isConnected: true) }
       reply(
-        BusStatus.Reply(pid: 0, generation: 1, sequence: UInt64(sent.count), registrations: registrations),
+        BusStatus.Reply(pid: 0, generation: 1, sequence: UInt64(sentEnvelopes.count), registrations: registrations),
         to: envelope)
     default: break
     }
   }
 
-  private func refuse(_ header: EnvelopeHeader, _ reason: String, _ sender: Address) {
+  private func refuse(_ header: EnvelopeHeader, reason: String, sender: Address) {
     let notice = Refused(
       reason: reason, claimed: header.source.text, keyOwner: sender.text, kindName: header.kind.name,
       destination: header.destination.text)
@@ -198,10 +198,10 @@ package actor InMemoryBus {
   }
 
   private func record(_ envelope: inout Envelope) {
-    envelope.header.sequence = UInt64(sent.count + 1)
+    envelope.header.sequence = UInt64(sentEnvelopes.count + 1)
     envelope.header.sourceGeneration = peers[envelope.header.source]?.generation ?? 0
     envelope.header.destinationGeneration = peers[envelope.header.destination]?.generation ?? 0
-    sent.append(envelope)
+    sentEnvelopes.append(envelope)
     for watcher in watchers.values { watcher(envelope) }
   }
 }

@@ -16,7 +16,7 @@ final class Batch: NSObject, URLSessionDownloadDelegate, Sendable {
     var isFinished = false
     /// The chain's second task is in progress.
     var isChained = false
-    var waiting: [CheckedContinuation<Void, Never>] = []
+    var waitingCalls: [CheckedContinuation<Void, Never>] = []
   }
 
   private let state = Mutex(State())
@@ -62,7 +62,7 @@ final class Batch: NSObject, URLSessionDownloadDelegate, Sendable {
     makeSession()
     await withCheckedContinuation { continuation in
       let isFinished = state.withLock { state in
-        if !state.isFinished { state.waiting.append(continuation) }
+        if !state.isFinished { state.waitingCalls.append(continuation) }
         return state.isFinished
       }
       if isFinished { continuation.resume() }
@@ -71,7 +71,7 @@ final class Batch: NSObject, URLSessionDownloadDelegate, Sendable {
   }
 
   /// A handler: keeps the completion until the events are delivered.
-  @MainActor func handle(_ form: String, _ identifier: String, _ completion: @escaping () -> Void) {
+  @MainActor func handle(_ form: String, identifier: String, completion: @escaping () -> Void) {
     print("called \(form) \(identifier)")
     completions.append(completion)
     makeSession()
@@ -106,12 +106,12 @@ final class Batch: NSObject, URLSessionDownloadDelegate, Sendable {
   }
 
   func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
-    let waiting = state.withLock { state in
+    let waitingCalls = state.withLock { state in
       state.isFinished = true
-      defer { state.waiting = [] }
-      return state.waiting
+      defer { state.waitingCalls = [] }
+      return state.waitingCalls
     }
-    for continuation in waiting { continuation.resume() }
+    for continuation in waitingCalls { continuation.resume() }
     WidgetCenter.reloadWhereThereAreWidgets()
     guard Form.current != .chain else { return }
     Task { @MainActor in complete() }

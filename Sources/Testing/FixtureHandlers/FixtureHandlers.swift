@@ -129,7 +129,7 @@ struct CompletionWidget: Widget {
 
   var body: some WidgetConfiguration {
     configuration(kind).onBackgroundURLSessionEvents(matching: Batch.identifier) { identifier, completion in
-      Batch.shared.handle("string \(kind)", identifier, completion)
+      Batch.shared.handle("string \(kind)", identifier: identifier, completion: completion)
     }
   }
 }
@@ -138,7 +138,7 @@ struct CompletionWidget: Widget {
 struct BareWidget: Widget {
   var body: some WidgetConfiguration {
     configuration("Bare").onBackgroundURLSessionEvents { identifier, completion in
-      Batch.shared.handle("bare", identifier, completion)
+      Batch.shared.handle("bare", identifier: identifier, completion: completion)
     }
   }
 }
@@ -146,7 +146,7 @@ struct BareWidget: Widget {
 struct NilWidget: Widget {
   var body: some WidgetConfiguration {
     configuration("Nil").onBackgroundURLSessionEvents(matching: nil) { identifier, completion in
-      Batch.shared.handle("nil", identifier, completion)
+      Batch.shared.handle("nil", identifier: identifier, completion: completion)
     }
   }
 }
@@ -156,10 +156,10 @@ struct ClosureWidget: Widget {
   var body: some WidgetConfiguration {
     configuration("Closure")
       .onBackgroundURLSessionEvents(matching: { $0.hasPrefix("com.example.Trial") }) { identifier, completion in
-        Batch.shared.handle("closure", identifier, completion)
+        Batch.shared.handle("closure", identifier: identifier, completion: completion)
       }
       .onBackgroundURLSessionEvents(matching: { $0.hasSuffix(".other") }) { identifier, completion in
-        Batch.shared.handle("other closure", identifier, completion)
+        Batch.shared.handle("other closure", identifier: identifier, completion: completion)
       }
   }
 }
@@ -167,15 +167,15 @@ struct ClosureWidget: Widget {
 /// Counts the views that this process instance has built. Its handler prints the count.
 struct KeepingWidget: Widget {
   @MainActor private final class Kept { var views = 0 }
-  private let kept = Kept()
+  private let keptState = Kept()
 
   var body: some WidgetConfiguration {
     StaticConfiguration(kind: "Trial", provider: FixtureProvider()) { entry in
-      kept.views += 1
+      keptState.views += 1
       return Text(verbatim: entry.text)
     }
     .onBackgroundURLSessionEvents(matching: Batch.identifier) { identifier, completion in
-      Batch.shared.handle("after \(kept.views) views:", identifier, completion)
+      Batch.shared.handle("after \(keptState.views) views:", identifier: identifier, completion: completion)
     }
   }
 }
@@ -185,7 +185,7 @@ struct OtherWidget: Widget {
   var body: some WidgetConfiguration {
     configuration(Form.current == .none ? "Trial" : "Other")
       .onBackgroundURLSessionEvents(matching: "com.example.Trial.other") { identifier, completion in
-        Batch.shared.handle("other", identifier, completion)
+        Batch.shared.handle("other", identifier: identifier, completion: completion)
       }
   }
 }
@@ -227,7 +227,7 @@ final class FixtureDelegate: NSObject, UIApplicationDelegate {
     _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
     completionHandler: @escaping () -> Void
   ) {
-    Batch.shared.handle("delegate", identifier, completionHandler)
+    Batch.shared.handle("delegate", identifier: identifier, completion: completionHandler)
   }
 }
 

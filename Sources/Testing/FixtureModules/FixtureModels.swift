@@ -84,9 +84,9 @@ actor ReadingStore {
   /// Adds a sample, and returns how many there are.
   func addSample(at place: String) throws -> Int {
     let wanted = #Predicate<Reading> { $0.place == place }
-    let found = try modelContext.fetch(FetchDescriptor(predicate: wanted)).first
-    let reading = found ?? Reading(place: place)
-    if found == nil { modelContext.insert(reading) }
+    let foundModel = try modelContext.fetch(FetchDescriptor(predicate: wanted)).first
+    let reading = foundModel ?? Reading(place: place)
+    if foundModel == nil { modelContext.insert(reading) }
     reading.samples.append(Sample(number: reading.count))
     reading.count += 1
     try modelContext.save()

@@ -56,12 +56,12 @@ final class LocationQuestion: NSObject, CLLocationManagerDelegate {
   private let manager = CLLocationManager()
   private let done: (String) -> Void
   /// Keeps the question until it is answered.
-  private var own: LocationQuestion?
+  private var ownQuestion: LocationQuestion?
 
   init(_ done: @escaping (String) -> Void) {
     self.done = done
     super.init()
-    own = self
+    ownQuestion = self
     manager.delegate = self
     manager.requestLocation()
   }
@@ -77,7 +77,7 @@ final class LocationQuestion: NSObject, CLLocationManagerDelegate {
   }
   private func answer(_ text: String) {
     done(text)
-    own = nil
+    ownQuestion = nil
   }
 }
 
@@ -97,12 +97,12 @@ struct ModuleProvider: IntentTimelineProvider {
     let cancellable = weather.$degrees.map { $0 * 2 }.sink { seen.append($0) }
     weather.degrees = 21
     cancellable.cancel()
-    let found = "\(configuration.city ?? "nowhere") \(configuration.unit) \(seen)"
+    let foundText = "\(configuration.city ?? "nowhere") \(configuration.unit) \(seen)"
     logger.error(
       "the weather of \(configuration.city ?? "nowhere", privacy: .public): \(21.5, format: .fixed(precision: 1))")
     DispatchQueue.main.async {
       _ = LocationQuestion { place in
-        completion(Timeline(entries: [ModuleEntry(text: "\(found) at \(place)")], policy: .never))
+        completion(Timeline(entries: [ModuleEntry(text: "\(foundText) at \(place)")], policy: .never))
       }
     }
   }

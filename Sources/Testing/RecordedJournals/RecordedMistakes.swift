@@ -38,19 +38,22 @@ package struct RecordedMistakes {
   package mutating func send<C: Message>(
     _ body: C, from source: Address, to destination: Address = .journal, cause: UUID? = nil, again: UInt16 = 0
   ) throws -> UUID {
-    try add(C.kind, try BodyCoding.encode(body), source, destination, cause, again)
+    try add(
+      C.kind, body: try BodyCoding.encode(body), source: source, destination: destination, cause: cause, attempt: again)
   }
 
   /// Adds a reply to the envelope with an id.
   @discardableResult
   package mutating func answer<Reply: Encodable>(
-    _ kind: Kind, _ answer: Kind.Answer, _ reply: Reply, from source: Address, to destination: Address, cause: UUID
+    _ kind: Kind, answer: Kind.Answer, body reply: Reply, from source: Address, to destination: Address, cause: UUID
   ) throws -> UUID {
-    try add(kind.answered(answer), try BodyCoding.encode(reply), source, destination, cause, 0)
+    try add(
+      kind.answered(answer), body: try BodyCoding.encode(reply), source: source, destination: destination, cause: cause,
+      attempt: 0)
   }
 
   private mutating func add(
-    _ kind: Kind, _ body: [UInt8], _ source: Address, _ destination: Address, _ cause: UUID?, _ attempt: UInt16
+    _ kind: Kind, body: [UInt8], source: Address, destination: Address, cause: UUID?, attempt: UInt16
   ) throws -> UUID {
     time += 0.001
     var header = EnvelopeHeader(
@@ -128,8 +131,8 @@ package struct RecordedMistakes {
   package mutating func give(_ question: UUID, entries: Int = 1) throws {
     let entry = ArchivedEntry(date: Self.start, view: .empty)
     try answer(
-      RequestTimeline.kind, .ok,
-      RequestTimeline.Reply(entries: Array(repeating: entry, count: entries), policy: .never), from: Self.widget,
+      RequestTimeline.kind, answer: .ok,
+      body: RequestTimeline.Reply(entries: Array(repeating: entry, count: entries), policy: .never), from: Self.widget,
       to: Self.host, cause: question)
   }
 

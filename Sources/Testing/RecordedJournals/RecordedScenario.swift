@@ -111,12 +111,12 @@ package struct RecordedScenario {
         session: Self.session, taskIdentifier: 1, request: TransferRequest(url: "http://x/y"), taskDescription: nil),
       from: cast.widgetExtension, to: cast.host, correlation: correlation, id: request)
     answer(CreateTransfer.kind.answered(.ok), from: cast.host, to: cast.widgetExtension, cause: request)
-    try progress(cast.widgetExtension, .started, 0)
-    try progress(cast.app, .started, 0)
+    try progress(cast.widgetExtension, step: .started, bytes: 0)
+    try progress(cast.app, step: .started, bytes: 0)
   }
 
   /// Adds a step of the owner's download.
-  package mutating func progress(_ owner: Address, _ step: TransferProgress.Step, _ bytes: Int64) throws {
+  package mutating func progress(_ owner: Address, step: TransferProgress.Step, bytes: Int64) throws {
     let isApp = owner == cast.app
     try send(
       TransferProgress(
@@ -142,7 +142,7 @@ package struct RecordedScenario {
   /// The app receives its own events.
   package mutating func appsOwnEvents(_ generation: UInt32 = 1) throws {
     let delivery = UUID()
-    try progress(cast.app, .finished, 10)
+    try progress(cast.app, step: .finished, bytes: 10)
     try send(
       SessionEvents(session: Self.appSession, wakesHandler: false, outcomes: []), from: cast.host, to: cast.app,
       correlation: appCorrelation, id: delivery)
@@ -159,37 +159,40 @@ package struct RecordedScenario {
     _ generation: UInt32, pid: Int32, to receiver: Address? = nil, completesEarly: Bool = false
   ) throws {
     let delivery = UUID()
-    let own = cast.widgetExtension
+    let ownAddress = cast.widgetExtension
     try send(
-      SessionEvents(session: Self.session, wakesHandler: true, outcomes: []), from: cast.host, to: receiver ?? own,
+      SessionEvents(session: Self.session, wakesHandler: true, outcomes: []), from: cast.host,
+      to: receiver ?? ownAddress,
       correlation: correlation, id: delivery)
     try send(
-      HandlerCalled(session: Self.session, pid: pid, matching: 1), from: own, generation: generation,
+      HandlerCalled(session: Self.session, pid: pid, matching: 1), from: ownAddress, generation: generation,
       correlation: correlation
     )
     try send(
       DelegateCalled(
         session: Self.session, method: "didFinishDownloadingTo", taskIdentifier: 1, bytes: Self.fileBytes),
-      from: own, generation: generation, correlation: correlation)
+      from: ownAddress, generation: generation, correlation: correlation)
     try send(
-      DelegateCalled(session: Self.session, method: "didCompleteWithError", taskIdentifier: 1), from: own,
+      DelegateCalled(session: Self.session, method: "didCompleteWithError", taskIdentifier: 1), from: ownAddress,
       generation: generation, correlation: correlation)
-    try send(ReloadTimelines(widgetKind: "Lab"), from: own, generation: generation, to: cast.host)
+    try send(ReloadTimelines(widgetKind: "Lab"), from: ownAddress, generation: generation, to: cast.host)
     let completion = CompletionCalled(session: Self.session, outstanding: 0)
-    if completesEarly { try send(completion, from: own, generation: generation, correlation: correlation) }
+    if completesEarly { try send(completion, from: ownAddress, generation: generation, correlation: correlation) }
     try send(
-      DelegateCalled(session: Self.session, method: "urlSessionDidFinishEvents"), from: own, generation: generation,
+      DelegateCalled(session: Self.session, method: "urlSessionDidFinishEvents"), from: ownAddress,
+      generation: generation,
       correlation: correlation)
-    if !completesEarly { try send(completion, from: own, generation: generation, correlation: correlation) }
+    if !completesEarly { try send(completion, from: ownAddress, generation: generation, correlation: correlation) }
     try send(
       TimelineStored(
-        bundle: own.bundleIdentifier ?? "", widgetKind: "Lab", placement: 1, family: .systemSmall, because: .extension,
+        bundle: ownAddress.bundleIdentifier ?? "", widgetKind: "Lab", placement: 1, family: .systemSmall,
+        because: .extension,
         entries: 1, first: Date(timeIntervalSince1970: 0), last: Date(timeIntervalSince1970: 0), policy: .never,
         bytes: 64, digest: "00", text: ["95 mg"]),
       from: cast.host)
-    answer(SessionEvents.kind.answered(.acknowledged), from: own, generation: generation, to: cast.host)
+    answer(SessionEvents.kind.answered(.acknowledged), from: ownAddress, generation: generation, to: cast.host)
     try send(
-      SessionAcknowledged(owner: own, session: Self.session, delivery: delivery), from: cast.host,
+      SessionAcknowledged(owner: ownAddress, session: Self.session, delivery: delivery), from: cast.host,
       correlation: correlation)
   }
 
@@ -198,7 +201,7 @@ package struct RecordedScenario {
     var scenario = RecordedScenario()
     try scenario.beginning(uploads: uploads)
     try scenario.death(cast.widgetExtension, 1, pid: 200)
-    try scenario.progress(cast.widgetExtension, .finished, fileBytes)
+    try scenario.progress(cast.widgetExtension, step: .finished, bytes: fileBytes)
     return scenario
   }
 

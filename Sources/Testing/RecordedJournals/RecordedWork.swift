@@ -51,22 +51,22 @@ package struct RecordedWork {
     try add(
       EnvelopeHeader(
         kind: M.kind, id: id, cause: cause, correlation: correlation, source: source, destination: destination),
-      try BodyCoding.encode(body), generation, receiver)
+      body: try BodyCoding.encode(body), generation: generation, receiver: receiver)
   }
 
   /// Adds a reply to the envelope with an id.
   @discardableResult
   package mutating func answer(
-    _ kind: Kind, _ answer: Kind.Answer, _ body: (some Encodable)? = Done?.none, from source: Address,
+    _ kind: Kind, answer: Kind.Answer, body: (some Encodable)? = Done?.none, from source: Address,
     to destination: Address, cause: UUID, generation: UInt32 = 1
   ) throws -> UUID {
     try add(
       EnvelopeHeader(kind: kind.answered(answer), cause: cause, source: source, destination: destination),
-      try body.map { try BodyCoding.encode($0) } ?? [], generation, 1)
+      body: try body.map { try BodyCoding.encode($0) } ?? [], generation: generation, receiver: 1)
   }
 
   private mutating func add(
-    _ header: EnvelopeHeader, _ body: [UInt8], _ generation: UInt32, _ receiver: UInt32
+    _ header: EnvelopeHeader, body: [UInt8], generation: UInt32, receiver: UInt32
   ) throws -> UUID {
     time += 0.001
     var stamped = EnvelopeHeader(
@@ -90,11 +90,11 @@ package struct RecordedWork {
 
   /// A process connects.
   package mutating func connect(_ address: Address, generation: UInt32 = 1) throws {
-    try change(.connected, address, generation)
+    try change(.connected, of: address, generation: generation)
   }
 
   /// The registration of a process changes.
-  package mutating func change(_ change: RegistrationChanged.Change, _ address: Address, _ generation: UInt32 = 1)
+  package mutating func change(_ change: RegistrationChanged.Change, of address: Address, generation: UInt32 = 1)
     throws
   {
     try send(
@@ -108,7 +108,8 @@ package struct RecordedWork {
     let request = try send(
       RegisterInstance(address: address, publicKey: "key"), from: Self.agent, to: .messageBus, generation: agent)
     try answer(
-      RegisterInstance.kind, .ok, RegisterInstance.Reply(generation: generation), from: .messageBus, to: Self.agent,
+      RegisterInstance.kind, answer: .ok, body: RegisterInstance.Reply(generation: generation), from: .messageBus,
+      to: Self.agent,
       cause: request)
     if isReported {
       try send(
@@ -123,7 +124,7 @@ package struct RecordedWork {
     try send(
       ProcessExited(address: address, generation: generation, pid: 7, ending: .signalled(signal: 9)), from: Self.agent,
       to: Self.host, id: id)
-    try answer(ProcessExited.kind, .acknowledged, from: Self.host, to: Self.agent, cause: id)
+    try answer(ProcessExited.kind, answer: .acknowledged, from: Self.host, to: Self.agent, cause: id)
   }
 
   // MARK: A download
@@ -139,7 +140,7 @@ package struct RecordedWork {
       CreateTransfer(
         session: Self.session, taskIdentifier: task, request: TransferRequest(url: "http://x/y"), taskDescription: nil),
       from: owner, to: Self.host, correlation: Self.correlation(owner))
-    if isAccepted { try answer(CreateTransfer.kind, .ok, Done(), from: Self.host, to: owner, cause: id) }
+    if isAccepted { try answer(CreateTransfer.kind, answer: .ok, body: Done(), from: Self.host, to: owner, cause: id) }
     return id
   }
 
@@ -172,7 +173,7 @@ package struct RecordedWork {
 
   /// The owner's handler is called.
   package mutating func handler(generation: UInt32 = 1, id: UUID = delivery, matching: Int = 1) throws {
-    try record(HandlerCalled(session: Self.session, pid: 7, matching: matching), generation, id)
+    try record(HandlerCalled(session: Self.session, pid: 7, matching: matching), generation: generation, id: id)
   }
 
   /// The owner's delegate gets a file.
@@ -182,26 +183,28 @@ package struct RecordedWork {
     try record(
       DelegateCalled(
         session: Self.session, method: "didFinishDownloadingTo", taskIdentifier: task, bytes: bytes, sha256: sha256),
-      generation, id)
+      generation: generation, id: id)
   }
 
   /// The owner's delegate gets the end of a task.
   package mutating func end(_ task: Int = 1, generation: UInt32 = 1, id: UUID = delivery) throws {
     try record(
-      DelegateCalled(session: Self.session, method: "didCompleteWithError", taskIdentifier: task), generation, id)
+      DelegateCalled(session: Self.session, method: "didCompleteWithError", taskIdentifier: task),
+      generation: generation, id: id)
   }
 
   /// The owner's delegate gets the finish of all events.
   package mutating func finish(generation: UInt32 = 1, id: UUID = delivery) throws {
-    try record(DelegateCalled(session: Self.session, method: "urlSessionDidFinishEvents"), generation, id)
+    try record(
+      DelegateCalled(session: Self.session, method: "urlSessionDidFinishEvents"), generation: generation, id: id)
   }
 
   /// The author calls the completion handler.
   package mutating func complete(generation: UInt32 = 1, id: UUID = delivery) throws {
-    try record(CompletionCalled(session: Self.session, outstanding: 0), generation, id)
+    try record(CompletionCalled(session: Self.session, outstanding: 0), generation: generation, id: id)
   }
 
-  private mutating func record(_ notice: some Notice, _ generation: UInt32, _ id: UUID) throws {
+  private mutating func record(_ notice: some Notice, generation: UInt32, id: UUID) throws {
     try send(
       notice, from: Self.widget, cause: id, correlation: Self.correlation(Self.widget), generation: generation)
   }
@@ -209,7 +212,7 @@ package struct RecordedWork {
   /// The owner acknowledges the events.
   package mutating func acknowledge(by owner: Address = widget, generation: UInt32 = 1, id: UUID = delivery) throws {
     try answer(
-      SessionEvents.kind, .acknowledged, from: owner, to: Self.host, cause: id, generation: generation)
+      SessionEvents.kind, answer: .acknowledged, from: owner, to: Self.host, cause: id, generation: generation)
   }
 
   /// The host deletes the events.

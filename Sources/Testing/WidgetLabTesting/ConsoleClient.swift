@@ -62,13 +62,13 @@ package struct ConsoleClient: Sendable {
 
   /// Reads an address.
   package func get(_ path: String, _ headers: [String: String] = [:]) async throws -> Answer {
-    try await send("GET", path, headers)
+    try await send("GET", path, headers: headers)
   }
 
   /// Sends JSON as the page does. A header with an empty value is left out.
-  package func post(_ path: String, _ json: String, _ headers: [String: String] = [:]) async throws -> Answer {
+  package func post(_ path: String, _ json: String, headers: [String: String] = [:]) async throws -> Answer {
     let usual = ["Origin": "http://\(host)", "Content-Type": "application/json"]
-    return try await send("POST", path, usual.merging(headers) { $1 }, json)
+    return try await send("POST", path, headers: usual.merging(headers) { $1 }, body: json)
   }
 
   /// Performs an action.
@@ -79,7 +79,7 @@ package struct ConsoleClient: Sendable {
 
   /// Sends a request on a new connection.
   package func send(
-    _ method: String, _ path: String, _ headers: [String: String] = [:], _ body: String = ""
+    _ method: String, _ path: String, headers: [String: String] = [:], body: String = ""
   ) async throws -> Answer {
     var fields = ["Host": host, "Connection": "close"]
     if !cookie.isEmpty { fields["Cookie"] = cookie }

@@ -80,15 +80,15 @@ public struct LabProcess: Sendable, Hashable {
       let fields = stat[stat.index(after: end)...].split(separator: " ")
       if fields.count > 1, let parent = Int32(fields[1]) { children[parent, default: []].append(entry) }
     }
-    var found: [LabProcess] = []
+    var foundProcesses: [LabProcess] = []
     var open = [pid]
     while let next = open.popLast() {
       for child in children[next] ?? [] {
-        found.append(LabProcess(pid: child))
+        foundProcesses.append(LabProcess(pid: child))
         open.append(child)
       }
     }
-    return found
+    return foundProcesses
   }
 }
 

@@ -110,8 +110,8 @@ import X509
       try FileManager.default.removeItem(atPath: folder + "/server/authority-key.pem")
       try FileManager.default.removeItem(atPath: folder + "/provider/AuthKey_LABDEVKEY0.p8")
       let before = try Self.files(in: folder)
-      let given = try PushCredentials.make(in: folder, serverNames: ["push-server"])
-      #expect(given.keys == made.keys)
+      let givenCredentials = try PushCredentials.make(in: folder, serverNames: ["push-server"])
+      #expect(givenCredentials.keys == made.keys)
       #expect(try Self.files(in: folder) == before)
       let error = #expect(throws: PushCredentialsError.self) {
         try PushCredentials.make(in: folder, serverNames: ["another"])

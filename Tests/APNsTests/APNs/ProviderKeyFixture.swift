@@ -28,17 +28,17 @@ struct ProviderKeyFixture {
 
   let tokens: [String: DeviceToken] = {
     func token(
-      _ text: String, _ use: PushTokenUse = .widgets, _ state: DeviceToken.State = .active,
-      _ environment: PushEnvironment = .development
+      _ text: String, _ use: PushTokenUse = .widgets, state: DeviceToken.State = .active,
+      environment: PushEnvironment = .development
     ) -> (String, DeviceToken) {
       let subject = PushSubject(device: "iPhone", bundle: bundle, use: use)
       let since = now.addingTimeInterval(-60)
       return (text, DeviceToken(token: text, subject: subject, environment: environment, state: state, since: since))
     }
     return Dictionary(uniqueKeysWithValues: [
-      token(widgets), token(app, .app), token(control, .control(3)), token(old, .widgets, .unregistered),
-      token(expired, .widgets, .expired),
-      token(production, .widgets, .active, .production),
+      token(widgets), token(app, .app), token(control, .control(3)), token(old, .widgets, state: .unregistered),
+      token(expired, .widgets, state: .expired),
+      token(production, .widgets, state: .active, environment: .production),
     ])
   }()
 

@@ -77,13 +77,13 @@ import Testing
     ("two parts", { $0.split(separator: ".").prefix(2).joined(separator: ".") }),
     ("four parts", { $0 + ".AAAA" }),
     ("no signature", { $0.split(separator: ".").prefix(2).joined(separator: ".") + "." }),
-    ("other claims", { parts($0, 1, #"{"iss":"TEAM567890","iat":\#(moment + 1)}"#.base64URL) }),
+    ("other claims", { parts($0, index: 1, text: #"{"iss":"TEAM567890","iat":\#(moment + 1)}"#.base64URL) }),
     ("padding", { $0 + "==" }),
-    ("the alphabet of plain base64", { parts($0, 2, "+/+/" + $0.suffix(82)) }),
-    ("zeros for a signature", { parts($0, 2, Data(repeating: 0, count: 64).base64URL) }),
-    ("ones for a signature", { parts($0, 2, Data(repeating: 255, count: 64).base64URL) }),
-    ("garbage for a signature", { parts($0, 2, Data(0..<200).base64URL) }),
-    ("a signature of P-384", { parts($0, 2, p384($0)) }),
+    ("the alphabet of plain base64", { parts($0, index: 2, text: "+/+/" + $0.suffix(82)) }),
+    ("zeros for a signature", { parts($0, index: 2, text: Data(repeating: 0, count: 64).base64URL) }),
+    ("ones for a signature", { parts($0, index: 2, text: Data(repeating: 255, count: 64).base64URL) }),
+    ("garbage for a signature", { parts($0, index: 2, text: Data(0..<200).base64URL) }),
+    ("a signature of P-384", { parts($0, index: 2, text: p384($0)) }),
     ("huge", { $0 + String(repeating: "A", count: 8000) }),
     ("a space", { $0.replacing(".", with: ". ") }),
     ("garbage", { _ in "garbage" }),
@@ -92,7 +92,7 @@ import Testing
     ("letters outside ASCII", { _ in "é.é.é" }),
   ]
 
-  private static func parts(_ token: String, _ index: Int, _ text: String) -> String {
+  private static func parts(_ token: String, index: Int, text: String) -> String {
     var parts = token.split(separator: ".").map(String.init)
     parts[index] = text
     return parts.joined(separator: ".")

@@ -137,7 +137,7 @@ struct HTTP2Client {
   /// What the connection keeps is bounded and counted.
   private func brokenState() -> String? {
     if http.phase == .over {
-      return http.streams.isEmpty && http.waiting.isEmpty ? nil : "a closed connection has open streams"
+      return http.streams.isEmpty && http.waitingBodies.isEmpty ? nil : "a closed connection has open streams"
     }
     let open = http.streams.values.filter { $0.input == .open }
     guard http.unfinished == open.count, http.unfinishedSize == open.reduce(0, { $0 + $1.size }) else {
@@ -147,8 +147,8 @@ struct HTTP2Client {
     guard http.unfinishedSize <= limits.unfinished + limits.headerList + HTTP2Frame.payloadLimit else {
       return "the incomplete requests are too large"
     }
-    guard http.waiting.count <= limits.waitingBodies else { return "too many bodies wait" }
-    guard http.waiting.allSatisfy({ http.streams[$0.stream] != nil }) else { return "a body waits for no stream" }
+    guard http.waitingBodies.count <= limits.waitingBodies else { return "too many bodies wait" }
+    guard http.waitingBodies.allSatisfy({ http.streams[$0.stream] != nil }) else { return "a body waits for no stream" }
     guard http.receiveWindow >= 0, http.receiveWindow <= 65_535, http.sendWindow <= Int(Int32.max) else {
       return "a window is out of its range"
     }
@@ -160,24 +160,24 @@ struct HTTP2Client {
 private struct HTTP2Transcript {
   private enum Side { case headers, ended, reset }
   private var sides: [Int: Side] = [:]
-  private var sent: [Int: Int] = [:]
+  private var sentBytes: [Int: Int] = [:]
   private var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
   private var pings = 0
   private var acknowledgements = 0
 
   /// The law that the server's bytes break, or `nil`.
   static func broken(by output: ByteBuffer, for input: [UInt8]) -> String? {
-    var (rest, own, frames) = (output, HTTP2Transcript(), [Seen]())
+    var (rest, ownTranscript, frames) = (output, HTTP2Transcript(), [Seen]())
     while let frame = Seen(cutFrom: &rest) {
       frames.append(frame)
-      if let law = own.broken(by: frame) { return law }
+      if let law = ownTranscript.broken(by: frame) { return law }
     }
     guard rest.readableBytes == 0 else { return "the server sends an incomplete frame" }
     guard let first = frames.first, first.settings != nil else { return "the server does not begin with SETTINGS" }
     if let end = frames.lastIndex(where: { ($0.farewell?.code ?? 0) != 0 }), end != frames.count - 1 {
       return "the server sends frames after it has ended the connection"
     }
-    return own.broken(byGrantsOf: input)
+    return ownTranscript.broken(byGrantsOf: input)
   }
 
   private mutating func broken(by frame: Seen) -> String? {
@@ -185,7 +185,7 @@ private struct HTTP2Transcript {
     switch frame.kind {
     case 0:
       guard sides[frame.stream] == .headers else { return "DATA on stream \(frame.stream) without HEADERS" }
-      sent[frame.stream, default: 0] += frame.bytes.count
+      sentBytes[frame.stream, default: 0] += frame.bytes.count
       if frame.ends { sides[frame.stream] = .ended }
     case 1:
       guard sides[frame.stream] == nil, frame.stream % 2 == 1 else { return "second HEADERS on \(frame.stream)" }
@@ -224,8 +224,8 @@ private struct HTTP2Transcript {
       }
     }
     guard acknowledgements <= settings, pings <= requests else { return "an acknowledgement of nothing" }
-    guard sent.values.reduce(0, +) <= credit[0] ?? 0 else { return "DATA exceeds the connection's window" }
-    for (stream, bytes) in sent where bytes > window + (credit[stream] ?? 0) {
+    guard sentBytes.values.reduce(0, +) <= credit[0] ?? 0 else { return "DATA exceeds the connection's window" }
+    for (stream, bytes) in sentBytes where bytes > window + (credit[stream] ?? 0) {
       return "DATA exceeds the window of stream \(stream)"
     }
     return nil

@@ -26,13 +26,13 @@ struct TestAuthority {
   }
 
   func issue(_ name: String, validFor seconds: Double = 3600) throws -> (NIOSSLCertificate, NIOSSLPrivateKey) {
-    let own = P256.Signing.PrivateKey()
+    let ownKey = P256.Signing.PrivateKey()
     let leaf = try TestAuthority.sign(
-      name, key: own, issuer: TestAuthority.name(of: certificate), issuerKey: key, seconds: seconds,
+      name, key: ownKey, issuer: TestAuthority.name(of: certificate), issuerKey: key, seconds: seconds,
       extensions: Certificate.Extensions { SubjectAlternativeNames([.dnsName("localhost")]) })
     return (
       try NIOSSLCertificate(bytes: TestAuthority.der(leaf), format: .der),
-      try NIOSSLPrivateKey(bytes: Array(own.pemRepresentation.utf8), format: .pem)
+      try NIOSSLPrivateKey(bytes: Array(ownKey.pemRepresentation.utf8), format: .pem)
     )
   }
 

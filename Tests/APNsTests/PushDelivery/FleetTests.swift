@@ -44,7 +44,8 @@ import WidgetLabTesting
     let fleet = try await TestFleet(fixture.bus, incarnation: id)
     let again = try await fleet.line.request(JoinFleet(incarnation: id), to: .pushServer)
     #expect(
-      FleetTokens(secret: again.secret)?.token(1, "b", .app, serial: 0) == fleet.tokens.token(1, "b", .app, serial: 0))
+      FleetTokens(secret: again.secret)?.token(1, bundle: "b", use: .app, serial: 0)
+        == fleet.tokens.token(1, bundle: "b", use: .app, serial: 0))
     let error = await #expect(throws: BusError.self) {
       try await fleet.line.request(JoinFleet(incarnation: UUID()), to: .pushServer)
     }
@@ -80,9 +81,9 @@ import WidgetLabTesting
     let fixture = try PushDeliveryFixture(kind)
     let (service, _) = try await fixture.server()
     let fleet = try await TestFleet(fixture.bus, devices: 3_000)
-    try await fleet.accept(0..<50, service, fixture)
-    try await fleet.accept(0..<30, service, fixture)
-    try await fleet.accept(2_990..<3_000, service, fixture)
+    try await fleet.accept(0..<50, service: service, fixture: fixture)
+    try await fleet.accept(0..<30, service: service, fixture: fixture)
+    try await fleet.accept(2_990..<3_000, service: service, fixture: fixture)
     #expect(try await fleet.counts()["superseded"] == 30)
     try await fleet.reach(online: DeviceSet(10..<3_000), isFirst: true)
     let devices = await fleet.next(50)
@@ -101,7 +102,7 @@ import WidgetLabTesting
     let offline = Offline()
     let fleet = try await TestFleet(fixture.bus) { _ in offline.value ? .offline : nil }
     try await fleet.reach(online: DeviceSet(0..<10), isFirst: true)
-    try await fleet.accept(1..<2, service, fixture)
+    try await fleet.accept(1..<2, service: service, fixture: fixture)
     try await fleet.reaches(["delivered": 0, "kept": 1])
     while fleet.received.isEmpty {
       try Task.checkCancellation()
@@ -125,7 +126,7 @@ import WidgetLabTesting
     let (first, firstLine) = try await fixture.server()
     let id = UUID()
     let fleet = try await TestFleet(fixture.bus, incarnation: id)
-    try await fleet.accept(0..<5, first, fixture)
+    try await fleet.accept(0..<5, service: first, fixture: fixture)
     await first.leave()
     await firstLine.leave()
     let (second, _) = try await fixture.server()
@@ -144,10 +145,10 @@ import WidgetLabTesting
     let fixture = try PushDeliveryFixture(kind)
     let (first, firstLine) = try await fixture.server()
     let fleet = try await TestFleet(fixture.bus)
-    try await fleet.accept(0..<1, first, fixture, once: true)
+    try await fleet.accept(0..<1, service: first, fixture: fixture, once: true)
     #expect(try await fleet.counts()["notStored"] == 1)
     try await fleet.reach(online: DeviceSet(0..<10), isFirst: true)
-    try await fleet.accept(1..<2, first, fixture, once: true)
+    try await fleet.accept(1..<2, service: first, fixture: fixture, once: true)
     _ = await fleet.next(1)
     try await fleet.reaches(["accepted": 2, "delivered": 1, "open": 0])
     // As if the push server had been killed before it recorded the reply.

@@ -22,7 +22,7 @@ private struct Provider {
     for _ in 0..<count {
       last += 1
       let now = origin.addingTimeInterval(Double(last) / 1000)
-      let push = push(last, random.uuid(at: now), now)
+      let push = push(last, id: random.uuid(at: now), now: now)
       let verdict: PushArrival.Verdict =
         isRefused
         ? .refused(status: 400, reason: "BadTopic", explanation: "not a topic")
@@ -30,7 +30,7 @@ private struct Provider {
       let arrival = PushArrival(
         uniqueID: push.id, apnsID: "id-\(last)", subject: push.notification.subject, token: push.token,
         type: "widgets", verdict: verdict)
-      changes.add(last, arrival, PushStep(isRefused ? .refused : .accepted, at: now))
+      changes.add(last, arrival: arrival, verdict: PushStep(isRefused ? .refused : .accepted, at: now))
       guard !isRefused else { continue }
       changes.keep(push)
       changes.add(PushStep(.storedOffline, at: now, detail: "the device is not connected"), to: last)
@@ -38,7 +38,7 @@ private struct Provider {
     return changes
   }
 
-  func push(_ number: Int64, _ id: UUID, _ now: Date) -> StoredPush {
+  func push(_ number: Int64, id: UUID, now: Date) -> StoredPush {
     StoredPush(
       number: number,
       notification: PushedNotification(
@@ -83,15 +83,16 @@ private struct Provider {
     var changes = provider.send(2)
     let at = origin.addingTimeInterval(0.002)
     changes.add(PushStep(.superseded, at: at, detail: "by a later one"), to: 1)
-    changes.drop(try #require(first.kept[1]))
+    changes.drop(try #require(first.keptPushes[1]))
     changes.add(PushStep(.superseded, at: origin.addingTimeInterval(0.003), detail: "by a later one"), to: 2)
-    changes.drop(try #require(changes.kept[2]))
-    #expect(changes.dropped.map(\.number) == [1] && Array(changes.kept.keys) == [3])
+    changes.drop(try #require(changes.keptPushes[2]))
+    #expect(changes.dropped.map(\.number) == [1] && Array(changes.keptPushes.keys) == [3])
     try database.write(changes)
     #expect(try database.kept(of: "device-1").isEmpty && database.kept(of: "device-2").isEmpty)
     #expect(try database.left().lastNumber == 3)
     let kept = try #require(try database.kept(of: "device-3").first)
-    #expect(kept.id == changes.kept[3]?.id && kept.token == "00ff" && kept.notification.subject.device == "device-3")
+    #expect(
+      kept.id == changes.keptPushes[3]?.id && kept.token == "00ff" && kept.notification.subject.device == "device-3")
   }
 
   @Test(.rule("APNS-33"))
@@ -125,9 +126,9 @@ private struct Provider {
   @Test func `a step that a device reports twice is stored once`() async throws {
     let database = try PushDatabase(DatabaseQueue())
     var provider = Provider()
-    let sent = provider.send(1)
-    let id = try #require(sent.requests.first?.arrival.uniqueID)
-    try database.write(sent)
+    let sentPush = provider.send(1)
+    let id = try #require(sentPush.requests.first?.arrival.uniqueID)
+    try database.write(sentPush)
     var changes = PushChanges()
     for name in [PushStep.Name.reloading, .reloading, .reloaded] {
       changes.progress.append(PushProgress(uniqueID: id, step: PushStep(name, at: origin, detail: "placement 1")))

@@ -206,13 +206,13 @@ private let widgets = PushDeliveryFixture.widgets
     // The worker waits for a day after each transaction.
     (settings.busy, settings.gathering) = (0, 86_400)
     let (service, server) = try await fixture.server(settings)
-    let (waiting, accepted) = AsyncStream.makeStream(of: PushReceipt.self)
+    let (waitingReceipts, accepted) = AsyncStream.makeStream(of: PushReceipt.self)
     service.handle(fixture.arrival("unknown")) { accepted.yield($0) }
     await service.leave()
     #expect(service.tasks.count == 0)
-    #expect(await waiting.first { _ in true } == .kept)
+    #expect(await waitingReceipts.first { _ in true } == .kept)
     service.handle(fixture.arrival("unknown")) { accepted.yield($0) }
-    #expect(await waiting.first { _ in true } == .broken)
+    #expect(await waitingReceipts.first { _ in true } == .broken)
     #expect(try await service.page(ListPushes()).count == 1)
     await server.leave()
   }
@@ -226,13 +226,13 @@ private let widgets = PushDeliveryFixture.widgets
     (settings.busy, settings.gathering) = (0, 86_400)
     let (service, _) = try await fixture.server(settings)
     let (promises, promised) = AsyncStream.makeStream(of: PushReceipt.self)
-    let sent = 2 * queueLimit + 2
-    for _ in 1...sent { service.handle(fixture.arrival("unknown")) { promised.yield($0) } }
+    let sentCount = 2 * queueLimit + 2
+    for _ in 1...sentCount { service.handle(fixture.arrival("unknown")) { promised.yield($0) } }
     await service.leave()
     promised.finish()
     let receipts = await promises.reduce(into: []) { $0.append($1) }
     let kept = receipts.count { $0 == .kept }
-    #expect(receipts.count == sent && receipts.allSatisfy { $0 == .kept || $0 == .full })
+    #expect(receipts.count == sentCount && receipts.allSatisfy { $0 == .kept || $0 == .full })
     #expect((queueLimit...2 * queueLimit).contains(kept))
     #expect(try await service.page(ListPushes()).count == kept)
   }

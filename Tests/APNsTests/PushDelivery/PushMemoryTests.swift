@@ -106,13 +106,13 @@ private let widgets = PushDeliveryFixture.widgets
     let (line, _) = try await fixture.device()
     let tool = fixture.bus.connection(.operator("1"))
     _ = try await tool.start()
-    let former = try await fixture.token(line)
+    let formerToken = try await fixture.token(line)
     let change = ChangeToken(subject: widgets, change: .rotate)
     let changed = try await tool.request(change, to: .pushServer).tokens
     let ended = try #require(changed.first)
     fixture.clock.advance(by: endedTokenAge)
     await service.caughtUp()
-    #expect(try service.tokens[former] == ended && ended.state == .unregistered, "with the time of its end")
+    #expect(try service.tokens[formerToken] == ended && ended.state == .unregistered, "with the time of its end")
     // Old tokens are deleted once per hour, without traffic.
     fixture.clock.advance(by: 3_600)
     while try await count(fixture, "tokens") > 1 {
@@ -120,7 +120,7 @@ private let widgets = PushDeliveryFixture.widgets
       await Task.yield()
     }
     await service.caughtUp()
-    #expect(try service.tokens[former] == nil)
+    #expect(try service.tokens[formerToken] == nil)
     #expect(try await fixture.token(line) == changed.last?.token)
   }
 

@@ -59,11 +59,11 @@ extension [PushStateMachine.Action] {
     compactMap { if case .step(let push, let name, _) = $0 { "\(name.rawValue) \(push.number)" } else { nil } }
   }
 
-  fileprivate var sent: [UUID] {
+  fileprivate var sentIDs: [UUID] {
     compactMap { if case .send(let notification) = $0 { notification.uniqueID } else { nil } }
   }
 
-  fileprivate var kept: [UUID] { compactMap { if case .keep(let push) = $0 { push.id } else { nil } } }
+  fileprivate var keptIDs: [UUID] { compactMap { if case .keep(let push) = $0 { push.id } else { nil } } }
   fileprivate var dropped: [UUID] { compactMap { if case .drop(let push) = $0 { push.id } else { nil } } }
 }
 
@@ -73,7 +73,7 @@ extension [PushStateMachine.Action] {
     fixture.reach()
     let first = push(1)
     let actions = fixture.handle(.accepted(first))
-    #expect(actions.steps == ["sent 1"] && actions.sent == [first.id] && actions.kept == [first.id])
+    #expect(actions.steps == ["sent 1"] && actions.sentIDs == [first.id] && actions.keptIDs == [first.id])
     #expect(fixture.stateMachine.count == 1)
     let ended = fixture.handle(.acknowledged(first.id, of: widgets))
     #expect(ended.steps == ["delivered 1"] && ended.dropped == [first.id])
@@ -91,7 +91,7 @@ extension [PushStateMachine.Action] {
     #expect(second.steps == ["superseded 1", "storedOffline 2"] && second.dropped == [pushes[0].id])
     #expect(fixture.handle(.accepted(pushes[2])).steps == ["superseded 2", "storedOffline 3"])
     let back = fixture.reach()
-    #expect(back.steps == ["sent 3"] && back.sent == [pushes[2].id])
+    #expect(back.steps == ["sent 3"] && back.sentIDs == [pushes[2].id])
     guard case .send(let notification)? = back.last else { return #expect(Bool(false), "nothing is sent") }
     #expect(notification.isFromStorage)
   }
@@ -142,10 +142,10 @@ extension [PushStateMachine.Action] {
     let once = Date(timeIntervalSince1970: 0)
     let gone = push(1, expiration: once)
     let missed = fixture.handle(.accepted(gone))
-    #expect(missed.steps == ["notStored 1"] && missed.kept.isEmpty && fixture.stateMachine.count == 0)
+    #expect(missed.steps == ["notStored 1"] && missed.keptIDs.isEmpty && fixture.stateMachine.count == 0)
     fixture.reach()
     let tried = fixture.handle(.accepted(push(2, expiration: once)))
-    #expect(tried.steps == ["sent 2"] && tried.kept.isEmpty)
+    #expect(tried.steps == ["sent 2"] && tried.keptIDs.isEmpty)
   }
 
   @Test(.rule("APNS-25")) func `a stored notification is dropped at its expiration, after 30 days at the latest`() {
@@ -170,8 +170,8 @@ extension [PushStateMachine.Action] {
     var fixture = PushStateMachineFixture(inFlight: inFlight)
     fixture.reach()
     let pushes = (1...inFlight + 2).map { push(Int64($0)) }
-    let sent = pushes[..<inFlight].flatMap { fixture.handle(.accepted($0)) }.steps
-    #expect(sent == (1...inFlight).map { "sent \($0)" })
+    let sentSteps = pushes[..<inFlight].flatMap { fixture.handle(.accepted($0)) }.steps
+    #expect(sentSteps == (1...inFlight).map { "sent \($0)" })
     let (third, fourth) = (inFlight + 1, inFlight + 2)
     #expect(fixture.handle(.accepted(pushes[inFlight])).steps == ["storedOffline \(third)"])
     let newest = fixture.handle(.accepted(pushes[inFlight + 1])).steps
@@ -261,7 +261,7 @@ extension [PushStateMachine.Action] {
     for (number, subject) in [widgets, app, control(1)].enumerated() {
       _ = fixture.handle(.accepted(push(Int64(others + number), for: subject)))
     }
-    #expect(fixture.reach().sent.count == 3)
+    #expect(fixture.reach().sentIDs.count == 3)
     #expect(fixture.stateMachine.examined == 3)
   }
 
@@ -273,7 +273,7 @@ extension [PushStateMachine.Action] {
       _ = stateMachine.handle(.reach(device: device, isOnline: true, isAwake: true, generation: 1), now: origin)
     }
     let (first, refused) = (push(1), push(2, for: other(0)))
-    #expect(stateMachine.handle(.accepted(first), now: origin).sent == [first.id])
+    #expect(stateMachine.handle(.accepted(first), now: origin).sentIDs == [first.id])
     _ = stateMachine.handle(.accepted(refused), now: origin)
     _ = stateMachine.handle(.refused(refused.id, of: other(0), why: "a full disk"), now: origin)
     for number in 1...1000 {

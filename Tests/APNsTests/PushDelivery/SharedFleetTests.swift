@@ -20,23 +20,23 @@ private let second = Address.pushServer("2")
 struct `A fleet with several push servers` {
   /// What the fleet waits for before it answers.
   private final class Gate: Sendable {
-    private let waiting = Mutex<[CheckedContinuation<Void, Never>]?>([])
+    private let waitingContinuations = Mutex<[CheckedContinuation<Void, Never>]?>([])
 
     /// Returns when the gate is open.
     func pass() async {
       await withCheckedContinuation { continuation in
-        let isOpen = waiting.withLock { waiting in
-          waiting?.append(continuation)
-          return waiting == nil
+        let isOpen = waitingContinuations.withLock { waitingContinuations in
+          waitingContinuations?.append(continuation)
+          return waitingContinuations == nil
         }
         if isOpen { continuation.resume() }
       }
     }
 
     func open() {
-      let all = waiting.withLock { waiting in
-        defer { waiting = nil }
-        return waiting ?? []
+      let all = waitingContinuations.withLock { waitingContinuations in
+        defer { waitingContinuations = nil }
+        return waitingContinuations ?? []
       }
       for continuation in all { continuation.resume() }
     }
@@ -48,8 +48,8 @@ struct `A fleet with several push servers` {
     let (other, _) = try await fixture.server(at: second)
     let fleet = try await TestFleet(fixture.bus, devices: 100, at: first)
     try await fleet.reach(online: DeviceSet(0..<100), isFirst: true)
-    try await fleet.accept(0..<50, other, fixture)
-    try await fleet.accept(50..<100, owner, fixture)
+    try await fleet.accept(0..<50, service: other, fixture: fixture)
+    try await fleet.accept(50..<100, service: owner, fixture: fixture)
     #expect(await fleet.next(100).count == 100)
     for server in [first, second] {
       try await fleet.reaches(["accepted": 100, "delivered": 100, "kept": 0, "tokens": 100], at: server)
@@ -60,22 +60,22 @@ struct `A fleet with several push servers` {
 
   @Test func `a fleet that moves gets what was kept from its next owner, whose epoch is higher`() async throws {
     let fixture = try PushDeliveryFixture(.postgres)
-    let (former, _) = try await fixture.server(at: first)
+    let (formerServer, _) = try await fixture.server(at: first)
     let (next, _) = try await fixture.server(at: second)
     let fleet = try await TestFleet(fixture.bus, devices: 2_500, at: first)
     try await fleet.reach(isFirst: true)
-    try await fleet.accept(0..<20, former, fixture)
-    try await fleet.accept(2_480..<2_500, next, fixture)
+    try await fleet.accept(0..<20, service: formerServer, fixture: fixture)
+    try await fleet.accept(2_480..<2_500, service: next, fixture: fixture)
     try await fleet.reaches(["kept": 40], at: first)
     try await fleet.reach(online: DeviceSet(0..<2_500), isFirst: true, at: second)
     #expect(await fleet.next(40).count == 40)
     try await fleet.reaches(["accepted": 40, "delivered": 40, "kept": 0], at: second)
     #expect(fleet.received.allSatisfy { $0.epoch == 2 })
     // The former owner accepts, and does not deliver.
-    try await fleet.accept(7..<8, former, fixture)
+    try await fleet.accept(7..<8, service: formerServer, fixture: fixture)
     #expect(await fleet.next(1) == ["load:7"])
     #expect(fleet.received.allSatisfy { $0.epoch == 2 })
-    #expect(await former.replica.owned.isEmpty)
+    #expect(await formerServer.replica.owned.isEmpty)
     await fixture.end()
   }
 
@@ -83,7 +83,7 @@ struct `A fleet with several push servers` {
     async throws
   {
     let fixture = try PushDeliveryFixture(.postgres)
-    let (former, _) = try await fixture.server(at: first)
+    let (formerServer, _) = try await fixture.server(at: first)
     let (next, _) = try await fixture.server(at: second)
     let fleet = try await TestFleet(fixture.bus, at: first)
     try await fleet.reach(online: DeviceSet(0..<10), isFirst: true)
@@ -91,13 +91,13 @@ struct `A fleet with several push servers` {
     let error = await #expect(throws: BusError.self) { try await fleet.reach(offline: DeviceSet(1..<2)) }
     #expect(error?.code == .noSuchFleet)
     #expect(await next.replica.owned == ["load:": 2])
-    #expect(await former.replica.owned.isEmpty)
+    #expect(await formerServer.replica.owned.isEmpty)
     await fixture.end()
   }
 
   @Test func `a single attempt of a former owner is interrupted`() async throws {
     let fixture = try PushDeliveryFixture(.postgres)
-    let (former, _) = try await fixture.server(at: first)
+    let (formerServer, _) = try await fixture.server(at: first)
     let (next, _) = try await fixture.server(at: second)
     let gate = Gate()
     let fleet = try await TestFleet(fixture.bus, at: first) { _ in
@@ -105,13 +105,13 @@ struct `A fleet with several push servers` {
       return nil
     }
     try await fleet.reach(online: DeviceSet(0..<10), isFirst: true)
-    try await fleet.accept(1..<2, former, fixture, once: true)
+    try await fleet.accept(1..<2, service: formerServer, fixture: fixture, once: true)
     try await fleet.reaches(["open": 1], at: second)
     try await fleet.reach(online: DeviceSet(0..<10), isFirst: true, at: second)
     try await fleet.reaches(["accepted": 1, "interrupted": 1, "open": 0], at: second)
     gate.open()
-    await former.caughtUp()
-    try await fleet.accept(2..<3, next, fixture, once: true)
+    await formerServer.caughtUp()
+    try await fleet.accept(2..<3, service: next, fixture: fixture, once: true)
     try await fleet.reaches(["accepted": 2, "interrupted": 1, "delivered": 1, "open": 0], at: first)
     await fixture.end()
   }
@@ -125,7 +125,7 @@ struct `A fleet with several push servers` {
       return nil
     }
     try await fleet.reach(online: DeviceSet(0..<10), isFirst: true)
-    try await fleet.accept(1..<3, service, fixture, once: true)
+    try await fleet.accept(1..<3, service: service, fixture: fixture, once: true)
     try await fleet.reaches(["open": 2], at: first)
     // The next push to the device 1 fails, which forgets what the device has.
     _ = try await fixture.query(

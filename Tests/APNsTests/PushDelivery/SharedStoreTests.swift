@@ -73,7 +73,7 @@ struct `Push servers with a shared store` {
 
   @Test func `a device that moves gets what follows from its new owner, and the former owner is fenced`() async throws {
     let fixture = try PushDeliveryFixture(.postgres)
-    let (former, _) = try await fixture.server(at: first)
+    let (formerServer, _) = try await fixture.server(at: first)
     let (next, _) = try await fixture.server(at: second)
     let line = fixture.bus.connection(PushDeliveryFixture.host)
     let (stream, continuation) = AsyncStream.makeStream(of: (UUID, Address).self)
@@ -85,18 +85,18 @@ struct `Push servers with a shared store` {
     _ = try await line.start()
     try await line.deliver(DeviceReach(isOnline: true, isAwake: true), to: first)
     let token = try await fixture.token(line, at: first)
-    let id = try await fixture.accept(former, token)
+    let id = try await fixture.accept(formerServer, token)
     var deliveries = stream.makeAsyncIterator()
     let attempt = await deliveries.next()
     #expect(attempt?.0 == id && attempt?.1 == first)
     try await line.deliver(DeviceReach(isOnline: true, isAwake: true), to: second)
     // The former owner still believes that it is the owner; its next transaction finds that it is not.
-    let later = try await fixture.accept(former, token)
+    let later = try await fixture.accept(formerServer, token)
     let delivery = await deliveries.next()
     #expect(delivery?.0 == later && delivery?.1 == second)
     await fixture.reached(.delivered, later)
     #expect(try await fixture.query("SELECT epoch FROM route") == ["2"])
-    #expect(await former.replica.owned.isEmpty)
+    #expect(await formerServer.replica.owned.isEmpty)
     #expect(await next.replica.owned.count == 1)
     await fixture.end()
   }
@@ -108,8 +108,8 @@ struct `Push servers with a shared store` {
     let (line, _) = try await fixture.device(online: false, at: first)
     let token = try await fixture.token(line, at: first)
     #expect(try await two.find(token)?.state == .active)
-    let stored = try await fixture.accept(two, token)
-    await fixture.reached(.storedOffline, stored)
+    let storedPush = try await fixture.accept(two, token)
+    await fixture.reached(.storedOffline, storedPush)
     _ = try await line.request(ReleaseToken(bundle: PushDeliveryFixture.bundle, use: .widgets), to: first)
     guard case .tokenEnded(let ended?) = await receipt(two, fixture.arrival(token)) else {
       Issue.record("the push was accepted")
@@ -117,7 +117,7 @@ struct `Push servers with a shared store` {
     }
     #expect(ended.state == .unregistered)
     #expect(try await two.find(token)?.state == .unregistered)
-    #expect(try await fixture.steps(one, stored) == [.accepted, .storedOffline, .tokenUnregistered])
+    #expect(try await fixture.steps(one, storedPush) == [.accepted, .storedOffline, .tokenUnregistered])
     guard case .tokenEnded(nil) = await receipt(two, fixture.arrival("00")) else {
       Issue.record("a push to an unknown token was accepted")
       return
@@ -204,9 +204,9 @@ struct `A push server whose shared store is away` {
         #expect(await reports.next()?.contains("again") == true)
         let (host, delivered) = try await device
         let token = try await fixture.token(host, at: first)
-        let stored = try await fixture.accept(service, token)
+        let storedPush = try await fixture.accept(service, token)
         var arrivals = delivered.makeAsyncIterator()
-        #expect(await arrivals.next()?.uniqueID == stored)
+        #expect(await arrivals.next()?.uniqueID == storedPush)
 
         // It leaves later, in the middle of the work.
         await server.stopImmediately()

@@ -29,7 +29,7 @@ final class TestFleet: Sendable {
     self.server = server
     self.arrived = arrived
     let keep = Batches()
-    kept = keep
+    keptBatches = keep
     line.onRequest(DeliverToFleet.self) { request, _ in
       keep.add(request)
       var refused: [DeliverToFleet.Refusal] = []
@@ -53,8 +53,8 @@ final class TestFleet: Sendable {
     func add(_ batch: DeliverToFleet) { all.withLock { $0.append(batch) } }
     var value: [DeliverToFleet] { all.withLock { $0 } }
   }
-  private let kept: Batches
-  var received: [DeliverToFleet] { kept.value }
+  private let keptBatches: Batches
+  var received: [DeliverToFleet] { keptBatches.value }
 
   func change(_ action: ChangeFleetTokens.Action, _ serial: Int, devices: DeviceSet, at other: Address? = nil)
     async throws
@@ -73,7 +73,7 @@ final class TestFleet: Sendable {
   }
 
   func token(_ device: UInt32, serial: Int = 0) -> String {
-    tokens.token(device, PushDeliveryFixture.bundle, .app, serial: serial)
+    tokens.token(device, bundle: PushDeliveryFixture.bundle, use: .app, serial: serial)
   }
 
   static func subject(_ device: UInt32) -> PushSubject {
@@ -110,7 +110,7 @@ final class TestFleet: Sendable {
 
   /// Accepts a notification for each of these devices.
   func accept(
-    _ devices: Range<UInt32>, _ service: PushDeliveryService, _ fixture: PushDeliveryFixture, once: Bool = false
+    _ devices: Range<UInt32>, service: PushDeliveryService, fixture: PushDeliveryFixture, once: Bool = false
   ) async throws {
     for device in devices {
       _ = try await fixture.accept(

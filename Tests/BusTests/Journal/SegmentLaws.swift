@@ -11,13 +11,13 @@ enum SegmentLaws {
   static func broken(by bytes: [UInt8]) -> String? {
     // A slice that does not start at index 0, as during a walk through a segment.
     let slice = ([0xa5] + bytes)[1...]
-    let found = SegmentLayout.record(in: slice)
-    if case .record(let frame) = found {
+    let foundRecord = SegmentLayout.record(in: slice)
+    if case .record(let frame) = foundRecord {
       var again: [UInt8] = []
       SegmentLayout.appendRecord(frame, to: &again)
       guard slice.starts(with: again) else { return "a decoded record is encoded to other bytes" }
     }
-    if found == .incomplete, case .record = SegmentLayout.record(in: slice.dropLast()) {
+    if foundRecord == .incomplete, case .record = SegmentLayout.record(in: slice.dropLast()) {
       return "a complete record becomes incomplete with one more byte"
     }
     if let rest = SegmentLayout.resynchronized(slice) {

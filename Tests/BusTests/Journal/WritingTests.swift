@@ -110,7 +110,7 @@ import Testing
     let disk = writer.write
     writer.write = { file, bytes, offset throws(JournalError) in
       try file.write(Array(bytes.prefix(100)), at: offset)
-      throw JournalError(.notWritable, file.path, "No space left on device")
+      throw JournalError(.notWritable, path: file.path, message: "No space left on device")
     }
     let error = #expect(throws: JournalError.self) { try fixture.fill(writer, to: 9) }
     #expect(error?.code == .notWritable)

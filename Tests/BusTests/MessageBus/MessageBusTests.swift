@@ -233,7 +233,7 @@ private struct MalformedReload: Event {
     let refused = try BodyCoding.decode(BodyRefused.self, from: recorded.body)
     #expect(refused.error.code == .tooLarge)
     #expect(refused.kindName == ProcessState.kind.name && refused.source == host && refused.destination == .journal)
-    let sent = await bus.sent.filter {
+    let sent = await bus.sentEnvelopes.filter {
       [RegisterInstance.kind, ReloadTimelines.kind, ProcessState.kind].contains($0.header.kind)
     }
     #expect(sent.isEmpty)
@@ -259,8 +259,8 @@ private struct MalformedReload: Event {
     speaking.notify(RaiseSignal(signal: 9), to: host, context: .none)
     let recorded = try #require(await bus.first { $0.header.kind == BodyRefused.kind })
     #expect(recorded.header.source == host)
-    let sent = await bus.sent.first { $0.header.kind == RaiseSignal.kind }
-    #expect(recorded.header.cause == sent?.header.id)
+    let sentEnvelope = await bus.sentEnvelopes.first { $0.header.kind == RaiseSignal.kind }
+    #expect(recorded.header.cause == sentEnvelope?.header.id)
     let refused = try BodyCoding.decode(BodyRefused.self, from: recorded.body)
     #expect(refused.error.code == .malformed)
     #expect(refused.kindName == "peer.raise-signal" && refused.source == .operator("7") && refused.destination == host)
@@ -312,6 +312,6 @@ private struct MalformedReload: Event {
     _ = await bus.first { $0.header.kind == Undelivered.kind }
     await leaving.leave()
     await #expect(throws: BusError.self) { try await delivered.value }
-    #expect(await bus.sent.contains { $0.header.kind == Goodbye.kind })
+    #expect(await bus.sentEnvelopes.contains { $0.header.kind == Goodbye.kind })
   }
 }

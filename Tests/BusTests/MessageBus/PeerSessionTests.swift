@@ -240,14 +240,14 @@ private struct Fixture {
 
   @Test func `do not include a new request that finds no room, which fails at once as busy`() throws {
     var fixture = Fixture()
-    let kept = [fixture.request(), fixture.reply(), fixture.event()]
+    let keptMessages = [fixture.request(), fixture.reply(), fixture.event()]
     let (refused, actions) = fixture.ask(ListProcesses.kind, isEvent: false)
     guard case .finish(refused, .failure(let error))? = actions.first, actions.count == 1 else {
       Issue.record("the request did not fail: \(actions)")
       return
     }
     #expect(error.code == .busy && error.isDefinite)
-    #expect(try fixture.connect() == kept)
+    #expect(try fixture.connect() == keptMessages)
     // The limit concerns only messages that wait for the broker.
     for _ in 1...10 { #expect(fixture.ask(ListProcesses.kind, isEvent: false).1.count == 1) }
   }

@@ -46,8 +46,8 @@ struct CurveTests {
         question.first.withLock { $0 = $0 ?? request }
         return .refuse("")
       }
-      let router = try await SocketFixture(context, .router, on: loop, serverOptions)
-      let dealer = try await SocketFixture(context, .dealer, on: loop, clientOptions(client))
+      let router = try await SocketFixture(context, kind: .router, on: loop, options: serverOptions)
+      let dealer = try await SocketFixture(context, kind: .dealer, on: loop, options: clientOptions(client))
       try await dealer.connect(router.bind())
       _ = try await router.events.nextMatch { if case .handshakeFailed = $0 { true } else { false } }
     }
@@ -61,8 +61,8 @@ struct CurveTests {
   @Test func `messages with a known key go both ways, and each received one has the key's user id`() async throws {
     try await withLoop { context, loop in
       try await loop.authenticate(context) { _ in .admit(userID: "extension") }
-      let router = try await SocketFixture(context, .router, on: loop, serverOptions)
-      let dealer = try await SocketFixture(context, .dealer, on: loop, clientOptions(client))
+      let router = try await SocketFixture(context, kind: .router, on: loop, options: serverOptions)
+      let dealer = try await SocketFixture(context, kind: .dealer, on: loop, options: clientOptions(client))
       try await dealer.connect(router.bind())
       for text in ["one", "two", "three"] {
         try await dealer.send(text)
@@ -79,8 +79,8 @@ struct CurveTests {
   @Test func `a successful handshake reports the descriptor of the messages that follow`() async throws {
     try await withLoop { context, loop in
       try await loop.authenticate(context) { _ in .admit(userID: "extension") }
-      let router = try await SocketFixture(context, .router, on: loop, serverOptions)
-      let dealer = try await SocketFixture(context, .dealer, on: loop, clientOptions(client))
+      let router = try await SocketFixture(context, kind: .router, on: loop, options: serverOptions)
+      let dealer = try await SocketFixture(context, kind: .dealer, on: loop, options: clientOptions(client))
       try await dealer.connect(router.bind())
       let success = try await router.events.nextMatch { if case .handshakeSucceeded = $0 { true } else { false } }
       try await dealer.send("hello")
@@ -96,10 +96,10 @@ struct CurveTests {
       try await loop.authenticate(context) { request in
         request.publicKey.flatMap { users[$0] }.map { .admit(userID: $0) } ?? .refuse("unknown")
       }
-      let router = try await SocketFixture(context, .router, on: loop, serverOptions)
+      let router = try await SocketFixture(context, kind: .router, on: loop, options: serverOptions)
       let endpoint = try await router.bind()
       for keys in [client, other] {
-        let dealer = try await SocketFixture(context, .dealer, on: loop, clientOptions(keys))
+        let dealer = try await SocketFixture(context, kind: .dealer, on: loop, options: clientOptions(keys))
         try await dealer.connect(endpoint)
         try await dealer.sendAll(["hello", "again"])
         for await message in router.messages.prefix(2) { #expect(message.userID == users[keys.publicKey]) }
@@ -113,8 +113,8 @@ struct CurveTests {
       try await loop.authenticate(context) { _ in
         isKnown.load(ordering: .acquiring) ? .admit(userID: "late") : .tryAgain("not yet")
       }
-      let router = try await SocketFixture(context, .router, on: loop, serverOptions)
-      let dealer = try await SocketFixture(context, .dealer, on: loop, clientOptions(client))
+      let router = try await SocketFixture(context, kind: .router, on: loop, options: serverOptions)
+      let dealer = try await SocketFixture(context, kind: .dealer, on: loop, options: clientOptions(client))
       try await dealer.connect(router.bind())
       try await dealer.send("hello")
       let refusal = try await router.events.nextMatch { if case .handshakeFailed = $0 { true } else { false } }
@@ -132,8 +132,8 @@ struct CurveTests {
   @Test func `the refusal of a key is reported by the server and the client`() async throws {
     try await withLoop { context, loop in
       try await loop.authenticate(context) { _ in .refuse("revoked") }
-      let router = try await SocketFixture(context, .router, on: loop, serverOptions)
-      let dealer = try await SocketFixture(context, .dealer, on: loop, clientOptions(client))
+      let router = try await SocketFixture(context, kind: .router, on: loop, options: serverOptions)
+      let dealer = try await SocketFixture(context, kind: .dealer, on: loop, options: clientOptions(client))
       try await dealer.connect(router.bind())
       for events in [router.events, dealer.events] {
         let refusal = try await events.nextMatch { if case .handshakeFailed = $0 { true } else { false } }
@@ -149,8 +149,8 @@ struct CurveTests {
   @Test func `a client without CURVE is refused by a CURVE server`() async throws {
     try await withLoop { context, loop in
       try await loop.authenticate(context) { _ in .admit(userID: "client") }
-      let router = try await SocketFixture(context, .router, on: loop, serverOptions)
-      let dealer = try await SocketFixture(context, .dealer, on: loop)
+      let router = try await SocketFixture(context, kind: .router, on: loop, options: serverOptions)
+      let dealer = try await SocketFixture(context, kind: .dealer, on: loop)
       try await dealer.connect(router.bind())
       let refusal = try await router.events.nextMatch { if case .handshakeFailed = $0 { true } else { false } }
       guard case .handshakeFailed(_, isAuthentication: false, _) = refusal else {
@@ -164,9 +164,9 @@ struct CurveTests {
     let stranger = try CurveKeyPair.generate()
     try await withLoop { context, loop in
       try await loop.authenticate(context) { _ in .admit(userID: "client") }
-      let router = try await SocketFixture(context, .router, on: loop, serverOptions)
+      let router = try await SocketFixture(context, kind: .router, on: loop, options: serverOptions)
       let options = Socket.Options(curve: .client(client, serverPublicKey: stranger.publicKey))
-      let dealer = try await SocketFixture(context, .dealer, on: loop, options)
+      let dealer = try await SocketFixture(context, kind: .dealer, on: loop, options: options)
       try await dealer.connect(router.bind())
       _ = try await router.events.nextMatch { if case .handshakeFailed = $0 { true } else { false } }
     }
@@ -174,8 +174,8 @@ struct CurveTests {
 
   @Test func `a CURVE server without an authenticator refuses every client`() async throws {
     try await withLoop { context, loop in
-      let router = try await SocketFixture(context, .router, on: loop, serverOptions)
-      let dealer = try await SocketFixture(context, .dealer, on: loop, clientOptions(client))
+      let router = try await SocketFixture(context, kind: .router, on: loop, options: serverOptions)
+      let dealer = try await SocketFixture(context, kind: .dealer, on: loop, options: clientOptions(client))
       try await dealer.connect(router.bind())
       let end = try await router.events.nextMatch {
         switch $0 {
@@ -194,12 +194,12 @@ struct CurveTests {
     try await withLoop { context, loop in
       let withoutDomain = Socket.Options(curve: .server(server))
       let error = await #expect(throws: ZMQError.self) {
-        _ = try await SocketFixture(context, .router, on: loop, withoutDomain)
+        _ = try await SocketFixture(context, kind: .router, on: loop, options: withoutDomain)
       }
       #expect(error?.code == EINVAL)
       let malformed = CurveKeyPair(publicKey: client.publicKey, secretKey: "not a key")
       await #expect(throws: ZMQError(code: EINVAL, call: "zmq_setsockopt(ZMQ_CURVE_SECRETKEY)")) {
-        _ = try await SocketFixture(context, .dealer, on: loop, clientOptions(malformed))
+        _ = try await SocketFixture(context, kind: .dealer, on: loop, options: clientOptions(malformed))
       }
     }
   }

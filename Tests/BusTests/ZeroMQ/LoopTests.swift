@@ -166,7 +166,7 @@ struct LoopTests {
   @Test func `the loop may be stopped twice and from its own task, which runs to its end`() async throws {
     let loop = Loop(name: "test-loop")
     let context = try Context()
-    let station = try await SocketFixture(context, .router, on: loop)
+    let station = try await SocketFixture(context, kind: .router, on: loop)
     _ = try await station.bind()
     await loop.task {
       await loop.stop()

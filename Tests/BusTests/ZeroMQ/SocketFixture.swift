@@ -21,7 +21,7 @@ actor SocketFixture {
   private let eventSink: AsyncStream<SocketEvent>.Continuation
   private var socket: Socket?
 
-  init(_ context: Context, _ kind: Socket.Kind, on loop: Loop, _ options: Socket.Options = .init()) async throws {
+  init(_ context: Context, kind: Socket.Kind, on loop: Loop, options: Socket.Options = .init()) async throws {
     (self.context, self.loop, self.kind, self.options) = (context, loop, kind, options)
     (messages, messageSink) = AsyncStream.makeStream()
     (events, eventSink) = AsyncStream.makeStream()
@@ -29,7 +29,7 @@ actor SocketFixture {
   }
 
   private func open() throws {
-    let socket = try Socket(context, kind, on: loop, options)
+    let socket = try Socket(context, kind: kind, on: loop, options: options)
     let (messageSink, eventSink) = (messageSink, eventSink)
     socket.onMessages { batch in for message in batch { messageSink.yield(message) } }
     socket.onEvent { eventSink.yield($0) }

@@ -9,7 +9,7 @@ import Testing
 struct SocketTests {
   @Test func `a wildcard port is resolved to the bound port`() async throws {
     try await withLoop { context, loop in
-      let endpoint = try await SocketFixture(context, .router, on: loop).bind("tcp://127.0.0.1:*")
+      let endpoint = try await SocketFixture(context, kind: .router, on: loop).bind("tcp://127.0.0.1:*")
       let port = try #require(endpoint.split(separator: ":").last.flatMap { UInt16($0) })
       #expect(port > 0)
     }
@@ -17,8 +17,8 @@ struct SocketTests {
 
   @Test func `an endpoint in use and a malformed endpoint are errors`() async throws {
     try await withLoop { context, loop in
-      let endpoint = try await SocketFixture(context, .router, on: loop).bind()
-      let other = try await SocketFixture(context, .router, on: loop)
+      let endpoint = try await SocketFixture(context, kind: .router, on: loop).bind()
+      let other = try await SocketFixture(context, kind: .router, on: loop)
       await #expect(throws: ZMQError(code: EADDRINUSE, call: "zmq_bind(\(endpoint))")) {
         try await other.bind(endpoint)
       }
@@ -30,8 +30,8 @@ struct SocketTests {
 
   @Test func `a message goes from a DEALER to a ROUTER and back`() async throws {
     try await withLoop { context, loop in
-      let router = try await SocketFixture(context, .router, on: loop, .init(mandatory: true))
-      let dealer = try await SocketFixture(context, .dealer, on: loop)
+      let router = try await SocketFixture(context, kind: .router, on: loop, options: .init(mandatory: true))
+      let dealer = try await SocketFixture(context, kind: .dealer, on: loop)
       try await dealer.connect(router.bind())
       try await dealer.send("question")
       let question = try await router.messages.next()
@@ -48,9 +48,9 @@ struct SocketTests {
 
   @Test func `a ROUTER changes received frames and sends them on without a copy`() async throws {
     try await withLoop { context, loop in
-      let router = try await SocketFixture(context, .router, on: loop, .init(mandatory: true))
-      let sender = try await SocketFixture(context, .dealer, on: loop)
-      let receiver = try await SocketFixture(context, .dealer, on: loop)
+      let router = try await SocketFixture(context, kind: .router, on: loop, options: .init(mandatory: true))
+      let sender = try await SocketFixture(context, kind: .dealer, on: loop)
+      let receiver = try await SocketFixture(context, kind: .dealer, on: loop)
       let endpoint = try await router.bind()
       try await receiver.connect(endpoint)
       try await receiver.send("hello")
@@ -71,8 +71,8 @@ struct SocketTests {
 
   @Test func `ten thousand messages arrive in order`() async throws {
     try await withLoop { context, loop in
-      let router = try await SocketFixture(context, .router, on: loop, .init(receiveHighWaterMark: 100))
-      let dealer = try await SocketFixture(context, .dealer, on: loop, .init(sendHighWaterMark: 100))
+      let router = try await SocketFixture(context, kind: .router, on: loop, options: .init(receiveHighWaterMark: 100))
+      let dealer = try await SocketFixture(context, kind: .dealer, on: loop, options: .init(sendHighWaterMark: 100))
       try await dealer.connect(router.bind())
       let texts = (0..<10_000).map(String.init)
       async let sending: Void = dealer.sendAll(texts)
@@ -88,8 +88,8 @@ struct SocketTests {
 
   @Test func `a socket without a connection would block, and reports when it becomes writable`() async throws {
     try await withLoop { context, loop in
-      let router = try await SocketFixture(context, .router, on: loop)
-      let dealer = try await SocketFixture(context, .dealer, on: loop, .init(immediate: true))
+      let router = try await SocketFixture(context, kind: .router, on: loop)
+      let dealer = try await SocketFixture(context, kind: .dealer, on: loop, options: .init(immediate: true))
       #expect(try await dealer.send("early") == .wouldBlock)
       try await dealer.connect(router.bind())
       try await dealer.writable()
@@ -100,8 +100,8 @@ struct SocketTests {
 
   @Test func `a message to a disconnected or unknown peer is unroutable`() async throws {
     try await withLoop { context, loop in
-      let router = try await SocketFixture(context, .router, on: loop, .init(mandatory: true))
-      let dealer = try await SocketFixture(context, .dealer, on: loop)
+      let router = try await SocketFixture(context, kind: .router, on: loop, options: .init(mandatory: true))
+      let dealer = try await SocketFixture(context, kind: .dealer, on: loop)
       try await dealer.connect(router.bind())
       try await dealer.send("hello")
       let hello = try await router.messages.next()
@@ -121,10 +121,11 @@ struct SocketTests {
 
   @Test func `a disconnection is reported with the descriptor of the peer's messages`() async throws {
     try await withLoop { context, loop in
-      let router = try await SocketFixture(context, .router, on: loop)
+      let router = try await SocketFixture(context, kind: .router, on: loop)
       let endpoint = try await router.bind()
       let (one, other) = (
-        try await SocketFixture(context, .dealer, on: loop), try await SocketFixture(context, .dealer, on: loop)
+        try await SocketFixture(context, kind: .dealer, on: loop),
+        try await SocketFixture(context, kind: .dealer, on: loop)
       )
       for dealer in [one, other] { try await dealer.connect(endpoint) }
       try await one.send("one")
@@ -148,7 +149,7 @@ struct SocketTests {
       let endpoint: String = try await withCheckedThrowingContinuation { continuation in
         loop.post {
           do throws(ZMQError) {
-            let router = try Socket(context, .router, on: loop, .init())
+            let router = try Socket(context, kind: .router, on: loop, options: .init())
             var holders: [Int32: PeerID] = [:]
             router.onEvent { if case .disconnected(let descriptor) = $0 { holders[descriptor] = nil } }
             router.onMessages { batch in
@@ -163,7 +164,7 @@ struct SocketTests {
         }
       }
       for _ in 0..<50 {
-        let dealer = try await SocketFixture(context, .dealer, on: loop)
+        let dealer = try await SocketFixture(context, kind: .dealer, on: loop)
         try await dealer.connect(endpoint)
         try await dealer.send("hello")
         #expect(try await received.next() == nil)
@@ -176,8 +177,8 @@ struct SocketTests {
     async throws
   {
     try await withLoop { context, loop in
-      let publisher = try await SocketFixture(context, .xpub, on: loop)
-      let subscriber = try await SocketFixture(context, .sub, on: loop)
+      let publisher = try await SocketFixture(context, kind: .xpub, on: loop)
+      let subscriber = try await SocketFixture(context, kind: .sub, on: loop)
       try await subscriber.connect(publisher.bind())
       try await subscriber.subscribe("transfer.")
       #expect(try await publisher.messages.next().text == "\u{1}transfer.")
@@ -190,8 +191,8 @@ struct SocketTests {
 
   @Test func `a peer that sends an oversize message is disconnected and may reconnect as a new peer`() async throws {
     try await withLoop { context, loop in
-      let router = try await SocketFixture(context, .router, on: loop, .init(maxMessageSize: 1_000))
-      let dealer = try await SocketFixture(context, .dealer, on: loop)
+      let router = try await SocketFixture(context, kind: .router, on: loop, options: .init(maxMessageSize: 1_000))
+      let dealer = try await SocketFixture(context, kind: .dealer, on: loop)
       try await dealer.connect(router.bind())
       try await dealer.send("small")
       let small = try await router.messages.next()
@@ -207,7 +208,7 @@ struct SocketTests {
 
   @Test func `only the first frame of a multipart message is received, and the message is flagged`() async throws {
     try await withLoop { context, loop in
-      let router = try await SocketFixture(context, .router, on: loop)
+      let router = try await SocketFixture(context, kind: .router, on: loop)
       let endpoint = try await router.bind()
       let raw = try RawSocket(context, type: Socket.Kind.dealer.type)
       defer { raw.close(linger: .zero) }
@@ -226,7 +227,7 @@ struct SocketTests {
 
   @Test func `a peer with its own routing id is not served, and an event reports it`() async throws {
     try await withLoop { context, loop in
-      let router = try await SocketFixture(context, .router, on: loop)
+      let router = try await SocketFixture(context, kind: .router, on: loop)
       let raw = try RawSocket(context, type: Socket.Kind.dealer.type)
       defer { raw.close(linger: .zero) }
       // Option 5 is ZMQ_ROUTING_ID.
@@ -241,9 +242,9 @@ struct SocketTests {
   @Test func `a context that runs out of sockets reports an error, and the open sockets keep working`() async throws {
     let context = try Context(maximumSockets: 8)
     let loop = Loop(name: "test-loop")
-    let router = try await SocketFixture(context, .router, on: loop)
-    let dealer = try await SocketFixture(context, .dealer, on: loop)
-    let error = await #expect(throws: ZMQError.self) { _ = try await SocketFixture(context, .dealer, on: loop) }
+    let router = try await SocketFixture(context, kind: .router, on: loop)
+    let dealer = try await SocketFixture(context, kind: .dealer, on: loop)
+    let error = await #expect(throws: ZMQError.self) { _ = try await SocketFixture(context, kind: .dealer, on: loop) }
     #expect(error?.code == EMFILE)
     try await dealer.connect(router.bind())
     try await dealer.send("still here")
@@ -254,7 +255,7 @@ struct SocketTests {
 
   @Test func `a send on a closed socket fails`() async throws {
     try await withLoop { context, loop in
-      let dealer = try await SocketFixture(context, .dealer, on: loop)
+      let dealer = try await SocketFixture(context, kind: .dealer, on: loop)
       try await dealer.close()
       try await dealer.close()
       await #expect(throws: ZMQError(code: ENOTSOCK, call: "zmq_send")) { try await dealer.send("late") }
@@ -263,23 +264,23 @@ struct SocketTests {
 
   @Test func `a context that is terminated closes its open sockets, and the loop keeps running`() async throws {
     let (context, loop) = (try Context(), Loop(name: "test-loop"))
-    let router = try await SocketFixture(context, .router, on: loop)
+    let router = try await SocketFixture(context, kind: .router, on: loop)
     _ = try await router.bind()
     await context.terminate()
     await #expect(throws: ZMQError(code: ENOTSOCK, call: "zmq_connect(tcp://127.0.0.1:1)")) {
       try await router.connect("tcp://127.0.0.1:1")
     }
-    let error = await #expect(throws: ZMQError.self) { _ = try await SocketFixture(context, .dealer, on: loop) }
+    let error = await #expect(throws: ZMQError.self) { _ = try await SocketFixture(context, kind: .dealer, on: loop) }
     #expect(error?.description == "zmq_socket: Context was terminated (156384765)")
     await loop.stop()
   }
 
   @Test func `a stopped loop sends the pending messages that its sockets' linger allows`() async throws {
     try await withLoop { context, loop in
-      let router = try await SocketFixture(context, .router, on: loop)
+      let router = try await SocketFixture(context, kind: .router, on: loop)
       let endpoint = try await router.bind()
       let leaving = Loop(name: "leaving-loop")
-      let dealer = try await SocketFixture(context, .dealer, on: leaving, .init(linger: .seconds(10)))
+      let dealer = try await SocketFixture(context, kind: .dealer, on: leaving, options: .init(linger: .seconds(10)))
       try await dealer.connect(endpoint)
       try await dealer.send("last words")
       await leaving.stop()

@@ -31,7 +31,7 @@ import Testing
   }
 
   private static func push(
-    _ event: String, _ use: PushTokenUse = .liveActivity(1), _ fields: String = #""content-state":{"m":4}"#,
+    _ event: String, use: PushTokenUse = .liveActivity(1), fields: String = #""content-state":{"m":4}"#,
     timestamp: Int = 1, priority: Int = 10, id: UUID = UUID()
   ) -> PushedNotification {
     PushedNotification(
@@ -124,7 +124,8 @@ import Testing
     #expect(machine.receive(push, now: Self.start).step == .handled)
     #expect(machine.state == state)
     let start = Self.push(
-      "start", .liveActivityStarts("Ride"), #""attributes-type":"Ride","attributes":{},"content-state":{}"#)
+      "start", use: .liveActivityStarts("Ride"), fields: #""attributes-type":"Ride","attributes":{},"content-state":{}"#
+    )
     for _ in 1...2 { #expect(machine.receive(start, now: Self.start).started == Self.app) }
     #expect(machine.state.activities.count == 2)
   }
@@ -132,7 +133,7 @@ import Testing
   @Test func `a start that is repeated after it was forgotten changes no other activity`() throws {
     var machine = Self.machine()
     let content = #""attributes-type":"Ride","attributes":{},"content-state":{}"#
-    let start = Self.push("start", .liveActivityStarts("Ride"), content)
+    let start = Self.push("start", use: .liveActivityStarts("Ride"), fields: content)
     #expect(machine.receive(start, now: Self.start).step == .handled)
     machine.state.starts = []
     try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start)
@@ -149,11 +150,15 @@ import Testing
     let starts = PushTokenUse.liveActivityStarts("Ride")
     let cases: [(PushedNotification, String)] = [
       (Self.push("start"), "only the events update and end"), (Self.push("pause"), "only the events update and end"),
-      (Self.push("update", .liveActivity(1), #""x":1"#), "content-state is missing"),
-      (Self.push("update", .liveActivity(9)), "has ended"), (Self.push("update", starts), "only the event start"),
-      (Self.push("start", starts), "attributes-type is missing"),
-      (Self.push("start", starts, #""attributes-type":"Other""#), "attributes-type is Other"),
-      (Self.push("start", starts, #""attributes-type":"Ride","attributes":{}"#), "content-state is missing"),
+      (Self.push("update", use: .liveActivity(1), fields: #""x":1"#), "content-state is missing"),
+      (Self.push("update", use: .liveActivity(9)), "has ended"),
+      (Self.push("update", use: starts), "only the event start"),
+      (Self.push("start", use: starts), "attributes-type is missing"),
+      (Self.push("start", use: starts, fields: #""attributes-type":"Other""#), "attributes-type is Other"),
+      (
+        Self.push("start", use: starts, fields: #""attributes-type":"Ride","attributes":{}"#),
+        "content-state is missing"
+      ),
     ]
     for (push, reason) in cases {
       let result = machine.receive(push, now: Self.start)
@@ -166,13 +171,13 @@ import Testing
   {
     var machine = Self.machine()
     try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start)
-    machine.allow(Self.app, false, now: Self.start)
+    machine.allow(Self.app, isAllowed: false, now: Self.start)
     #expect(machine.state.activities.isEmpty && machine.startable.isEmpty)
     #expect(!machine.activities(of: Self.app).areEnabled)
     #expect(
       Self.code { try machine.request(Self.request("b"), app: Self.app, because: .app, now: Self.start) }
         == .activitiesDenied)
-    machine.allow(Self.app, true, now: Self.start)
+    machine.allow(Self.app, isAllowed: true, now: Self.start)
     try machine.request(Self.request("b"), app: Self.app, because: .app, now: Self.start)
     let plain = ActivityStateMachine(
       apps: [InstalledApp(address: .app("iphone", Self.app), extensions: [], supportsActivities: false)])

@@ -64,13 +64,13 @@ private let widget = Address.widgetExtension("iphone", "com.example.App.Widget")
     let size = SettingChange(name: .textSize, revision: 1)
     let contrast = SettingChange(name: .contrast, revision: 2)
     let saved = stateMachine.handle(.announced(size))
-    guard case .save(let stored)? = saved.first else {
+    guard case .save(let storedSettings)? = saved.first else {
       Issue.record("nothing is saved")
       return
     }
-    #expect(stored.pending == [contrast])
+    #expect(storedSettings.pending == [contrast])
     #expect(stateMachine.handle(.announced(size)).isEmpty)
-    var next = DeviceSettingsStateMachine(DeviceSettings(), stored: stored)
+    var next = DeviceSettingsStateMachine(DeviceSettings(), stored: storedSettings)
     #expect(next.settings.textSize == .xLarge && next.settings.increasesContrast)
     #expect(next.handle(.began(running: [:])) == [.asks(.settingChanged(contrast, next.settings))])
   }
@@ -79,15 +79,15 @@ private let widget = Address.widgetExtension("iphone", "com.example.App.Widget")
     _ = try change(.set(.textSize, "small"))
     _ = try change(.set(.textSize, "large"))
     #expect(stateMachine.handle(.announced(SettingChange(name: .textSize, revision: 1))).isEmpty)
-    #expect(stateMachine.stored.pending == [SettingChange(name: .textSize, revision: 2)])
+    #expect(stateMachine.storedSettings.pending == [SettingChange(name: .textSize, revision: 2)])
   }
 
   @Test(.rule("SETTING-06"))
   mutating func `a running process receives each change, a suspended one the last state when it is resumed`() throws {
     // Launched with the settings of the configuration.
     #expect(stateMachine.handle(.runs(app, generation: 1)).isEmpty)
-    let sent = try change(.set(.timeZone, "Asia/Kolkata"))
-    #expect(sent.contains(.send(stateMachine.settings, to: app)))
+    let sentActions = try change(.set(.timeZone, "Asia/Kolkata"))
+    #expect(sentActions.contains(.send(stateMachine.settings, to: app)))
     _ = stateMachine.handle(.suspended(app, generation: 1))
     #expect(try !change(.set(.timeZone, "Europe/Paris")).contains { if case .send = $0 { true } else { false } })
     _ = try change(.set(.timeZone, "Europe/Rome"))

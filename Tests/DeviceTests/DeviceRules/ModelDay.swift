@@ -40,7 +40,7 @@ struct ModelDay {
     device.activities = ActivityStateMachine(apps: apps)
     device.facts = Self.facts
     begin()
-    for hour in 0..<24 { add(Double(hour) * 3600, hourly(hour, isReversed)) }
+    for hour in 0..<24 { add(Double(hour) * 3600, hourly(hour, isReversed: isReversed)) }
   }
 
   private static var facts: DeviceFacts {
@@ -69,7 +69,7 @@ struct ModelDay {
     }
   }
 
-  private mutating func hourly(_ hour: Int, _ isReversed: Bool) -> [DeviceEvent] {
+  private mutating func hourly(_ hour: Int, isReversed: Bool) -> [DeviceEvent] {
     let widget = Self.widgets[hour % 2]
     var events: [DeviceEvent] = [
       .timelines(.reload(from: widget, kind: nil, isInside: false, .none))
@@ -163,14 +163,15 @@ struct ModelDay {
   private mutating func answer(_ action: DeviceAction) {
     switch action {
     case .launching(let action): answer(action)
-    case .timelines(.ask(let asked)): later(0.2, .timelines(reply(asked)))
+    case .timelines(.ask(let providerRequest)): later(0.2, .timelines(reply(providerRequest)))
     case .loading(.load(let key)):
       later(2, .delivery(.ending(key)), .loading(.ended(key)), .delivery(.ended([key])))
     case .delivery(.deliver(let id, let attempt)):
       later(0.05, .delivery(.sent(id, generation: attempt.generation)), .delivery(.acknowledged(id)))
     case .tokens(.tokensChanged):
-      for (key, kept) in device.tokens.state.tokens.sorted(by: { $0.key < $1.key }) where kept.phase != .held {
-        later(0.1, .tokens(kept.phase == .asking ? .issued(key, "token of \(key.use)") : .released(key)))
+      for (key, keptToken) in device.tokens.state.tokens.sorted(by: { $0.key < $1.key }) where keptToken.phase != .held
+      {
+        later(0.1, .tokens(keptToken.phase == .asking ? .issued(key, "token of \(key.use)") : .released(key)))
       }
     case .tokens(.notify(let address, let notice)): later(0.1, .tokens(.notified(address, notice)))
     case .notifications(.ask(_, let notification)):
@@ -207,8 +208,8 @@ struct ModelDay {
     }
   }
 
-  private func reply(_ asked: TimelineStateMachine.ProviderRequest) -> TimelineStateMachine.Event {
-    guard asked.purpose == .timeline else { return .answered(asked) }
+  private func reply(_ providerRequest: TimelineStateMachine.ProviderRequest) -> TimelineStateMachine.Event {
+    guard providerRequest.purpose == .timeline else { return .answered(providerRequest) }
     let entries = (0..<3).map { index in
       UpcomingEntry(
         date: now + Double(index) * 900, text: ["cup \(index)"],
@@ -216,9 +217,9 @@ struct ModelDay {
         transition: EntryTransition(.text("cup \(index)"), Data([UInt8(index)])))
     }
     let facts = TimelineFacts(
-      reloadCause: asked.reloadCause, entries: entries.count, first: entries[0].date, last: entries[2].date,
+      reloadCause: providerRequest.reloadCause, entries: entries.count, first: entries[0].date, last: entries[2].date,
       policy: .after(now + 5400), bytes: 300, digest: "digest", note: nil)
-    return .gave(asked, facts, entries)
+    return .gave(providerRequest, facts, entries)
   }
 }
 

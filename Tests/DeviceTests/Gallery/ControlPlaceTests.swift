@@ -10,7 +10,7 @@ import Testing
 
 /// Where controls are placed, and what a tap on one does.
 @Suite struct `Controls of the gallery` {
-  private let control = GallerySamples.widget("Lamp", nil) { $0.isControl = true }
+  private let control = GallerySamples.widget("Lamp", families: nil) { $0.isControl = true }
 
   @Test(.rule("CONTROL-01")) func `a control is listed and placed in Control Center only, and a widget elsewhere`()
     throws
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(.rule("GALLERY-03")) func `a widget without families does not have that of controls`() {
-    #expect(!GallerySamples.phone().families(of: GallerySamples.widget("Weather", nil)).contains(.control))
+    #expect(!GallerySamples.phone().families(of: GallerySamples.widget("Weather", families: nil)).contains(.control))
   }
 
   private func touch(_ intent: ArchivedArguments, isLocked: Bool, isDisabled: Bool = false) throws -> Touch {

@@ -24,8 +24,8 @@ enum GallerySamples {
   }
 
   static func widget(
-    _ kind: String = "Weather", _ families: [WidgetFamilyName]? = [.systemSmall],
-    _ set: (inout WidgetDeclaration) -> Void = { _ in }
+    _ kind: String = "Weather", families: [WidgetFamilyName]? = [.systemSmall],
+    set: (inout WidgetDeclaration) -> Void = { _ in }
   ) -> WidgetDeclaration {
     var widget = WidgetDeclaration(kind: kind)
     widget.displayName = "The \(kind)"
@@ -82,17 +82,17 @@ extension GalleryService {
     clock: any ControllableClock, timelines: TimelineStateMachine = TimelineStateMachine(extensions: []),
     launchOutcome: @escaping @Sendable (Address, Duration) async -> BusError? = { _, _ in nil }
   ) async throws -> GalleryService {
-    let stored = try Stored(
+    let storedState = try Stored(
       DeviceTransactions(immediate: database), device: device, apps: [GallerySamples.app],
       placesEachKind: placesEachKind)
     let state = DeviceStateMachine {
       $0.timelines = timelines
-      $0.gallery = stored.gallery
-      $0.screen = stored.screen
+      $0.gallery = storedState.gallery
+      $0.screen = storedState.screen
     }
     let lone = await LoneDevice(state, clock: clock)
     let service = GalleryService(
-      stored, core: lone.core, bus: InMemoryBus().connection(.host("phone")), launchOutcome: launchOutcome)
+      storedState, core: lone.core, bus: InMemoryBus().connection(.host("phone")), launchOutcome: launchOutcome)
     lone.core.connect(service)
     return service
   }

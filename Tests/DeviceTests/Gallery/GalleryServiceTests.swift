@@ -116,14 +116,14 @@ private let widget = Address.widgetExtension("phone", GallerySamples.bundle)
   func `an extension whose launch fails remains unknown, and a service that leaves waits for none`(leaves: Bool)
     async throws
   {
-    let (asked, continuation) = AsyncStream.makeStream(of: Duration.self)
+    let (questions, continuation) = AsyncStream.makeStream(of: Duration.self)
     let service = try await service { _, limit in
       continuation.yield(limit)
       if leaves { try? await Task.sleep(for: .seconds(60)) }  // ended by the service
       return BusError(.failed, "it cannot be launched")
     }
     let learned = Task { await service.learn([widget]) }
-    #expect(await asked.first { _ in true } == .seconds(10))
+    #expect(await questions.first { _ in true } == .seconds(10))
     if leaves { await service.leave() }
     #expect(await learned.value == [widget])
     await service.leave()

@@ -21,12 +21,13 @@ import Testing
 
   @Test(.rule("GALLERY-03"))
   func `a setting determines whether a widget without declared families supports accessory families`() {
-    let all = GallerySamples.gallery([GallerySamples.widget("All", nil)])
+    let all = GallerySamples.gallery([GallerySamples.widget("All", families: nil)])
     #expect(all.list(ListGallery(location: .lockScreen)).section(.lockScreen, .accessoryInline) == .main)
     #expect(all.list(ListGallery(location: .homeScreen)).section(.homeScreen, .systemLarge) == .main)
     var options = WidgetDevice.Options()
     options.defaultFamiliesIncludeAccessory = false
-    let system = GallerySamples.gallery(GallerySamples.phone(18, options), [GallerySamples.widget("All", nil)])
+    let system = GallerySamples.gallery(
+      GallerySamples.phone(18, options), [GallerySamples.widget("All", families: nil)])
     #expect(system.list(ListGallery(location: .lockScreen)).section(.lockScreen, .accessoryInline) == nil)
     #expect(system.list(ListGallery(location: .homeScreen)).section(.homeScreen, .systemLarge) == .main)
   }
@@ -59,7 +60,7 @@ import Testing
   func `the gallery offers a family only in the places and system versions that support it`(
     device: WidgetDevice, family: WidgetFamilyName, location: WidgetLocationName, isOffered: Bool
   ) {
-    let reply = GallerySamples.gallery(device, [GallerySamples.widget("W", [family])]).list(
+    let reply = GallerySamples.gallery(device, [GallerySamples.widget("W", families: [family])]).list(
       ListGallery(location: location))
     #expect(reply.section(location, family) == (isOffered ? .main : .leftOut))
     #expect((reply.reason(location, family) == nil) == isOffered)
@@ -67,7 +68,7 @@ import Testing
 
   @Test(.rule("GALLERY-04"))
   func `all disfavoredLocations calls count, and their pairs are listed under Other from iOS 17 on`() {
-    let widget = GallerySamples.widget("W", [.systemSmall, .systemMedium]) {
+    let widget = GallerySamples.widget("W", families: [.systemSmall, .systemMedium]) {
       $0.disfavored = [
         .init(locations: [.homeScreen], families: [.systemSmall]),
         .init(locations: [.standBy], families: [.systemSmall]),
@@ -84,7 +85,9 @@ import Testing
 
   @Test(.rule("GALLERY-05"))
   func `widgets without a removable background are left out of StandBy and of the iPad Lock Screen`() {
-    let widget = GallerySamples.widget("W", [.systemSmall, .accessoryCircular]) { $0.isBackgroundRemovable = false }
+    let widget = GallerySamples.widget("W", families: [.systemSmall, .accessoryCircular]) {
+      $0.isBackgroundRemovable = false
+    }
     let pad = GallerySamples.gallery(GallerySamples.pad(), [widget]).list(ListGallery(location: .lockScreen))
     #expect(pad.section(.lockScreen, .systemSmall) == .leftOut)
     #expect(pad.reason(.lockScreen, .systemSmall)?.contains("not removable") == true)
@@ -125,7 +128,7 @@ import Testing
 
   @Test(.rule("GALLERY-09"))
   func `each new kind gets one placement, and a removed placement stays removed`() throws {
-    let widgets = [GallerySamples.widget(), GallerySamples.widget("Lock", [.accessoryInline])]
+    let widgets = [GallerySamples.widget(), GallerySamples.widget("Lock", families: [.accessoryInline])]
     var gallery = GallerySamples.gallery(widgets, isLaunched: false, places: true)
     #expect(gallery.state.placements.map(\.kind) == ["Weather", "Lock"])
     #expect(gallery.state.placements.map(\.location) == [.homeScreen, .lockScreen])
@@ -139,7 +142,9 @@ import Testing
   }
 
   @Test func `a placement uses the first family that its place offers, and another family is refused`() throws {
-    var gallery = GallerySamples.gallery([GallerySamples.widget("W", [.accessoryInline, .systemMedium, .systemSmall])])
+    var gallery = GallerySamples.gallery([
+      GallerySamples.widget("W", families: [.accessoryInline, .systemMedium, .systemSmall])
+    ])
     #expect(
       try gallery.add(AddPlacement(widgetKind: "W", family: nil, location: .homeScreen)).placement.family
         == .systemMedium)

@@ -23,7 +23,8 @@ import Timekeeping
   ) throws -> GalleryStateMachine {
     var options = WidgetDevice.Options()
     options.smartRotatePause = pause
-    var gallery = GallerySamples.gallery(GallerySamples.phone(18, options), [GallerySamples.widget("W", families)])
+    var gallery = GallerySamples.gallery(
+      GallerySamples.phone(18, options), [GallerySamples.widget("W", families: families)])
     for number in 1...count { try add(&gallery, on: number == 1 ? nil : 1) }
     return gallery
   }
@@ -53,11 +54,11 @@ import Timekeeping
   @Test(.rule("GALLERY-24"))
   func `a stack refuses a widget without its family, and the Lock Screen has no stacks`() throws {
     var gallery = try stack(of: 1)
-    _ = gallery.learned("com.example.App.Other", [GallerySamples.widget("Large", [.systemLarge])])
+    _ = gallery.learned("com.example.App.Other", [GallerySamples.widget("Large", families: [.systemLarge])])
     #expect(throws: BusError.self) {
       try gallery.add(AddPlacement(widgetKind: "Large", family: nil, location: .homeScreen, stack: 1))
     }
-    _ = gallery.learned("com.example.App.Round", [GallerySamples.widget("Round", [.accessoryCircular])])
+    _ = gallery.learned("com.example.App.Round", [GallerySamples.widget("Round", families: [.accessoryCircular])])
     let round = try gallery.add(AddPlacement(widgetKind: "Round", family: nil, location: .lockScreen)).placement.id
     let refused = #expect(throws: BusError.self) {
       try gallery.add(AddPlacement(widgetKind: "Round", family: nil, location: .lockScreen, stack: round))

@@ -70,9 +70,9 @@ import Testing
     }
     let place = placement(.systemSmall, at: .homeScreen)
     let entry = ArchivedEntry(date: date, view: backed("light"), darkView: backed("dark"))
-    let found = gallery().entry(entry, of: place, locale: "en_US")
-    #expect(found.light.date == date && found.light.size != nil && found.light.content == .entry)
-    #expect(found.light.view.lines == ["light"] && found.dark?.view.lines == ["dark"])
+    let foundEntry = gallery().entry(entry, of: place, locale: "en_US")
+    #expect(foundEntry.light.date == date && foundEntry.light.size != nil && foundEntry.light.content == .entry)
+    #expect(foundEntry.light.view.lines == ["light"] && foundEntry.dark?.view.lines == ["dark"])
     #expect(gallery().entry(ArchivedEntry(date: date, view: backed("a")), of: place, locale: "en_US").dark == nil)
     // As on a screen, a view without a background is a sign.
     let bare = gallery().entry(ArchivedEntry(date: date, view: .text("a")), of: place, locale: "en_US")

@@ -11,20 +11,20 @@ import Testing
 
 @Suite struct `Widget environments of a device` {
   private func environment(
-    _ device: WidgetDevice, _ family: WidgetFamilyName, _ location: WidgetLocationName, isRemovable: Bool = true
+    _ device: WidgetDevice, family: WidgetFamilyName, location: WidgetLocationName, isRemovable: Bool = true
   ) -> WidgetEnvironment {
     let placement = Placement(id: 1, bundle: "b", kind: "k", family: family, location: location)
     return device.environment(of: placement, isBackgroundRemovable: isRemovable)
   }
 
   @Test(.rule("GALLERY-18")) func `each family has the size that belongs to the screen of the device`() {
-    let small = environment(GallerySamples.phone(), .systemSmall, .homeScreen)
+    let small = environment(GallerySamples.phone(), family: .systemSmall, location: .homeScreen)
     #expect([small.width, small.height, small.displayScale] == [158, 158, 3])
-    let medium = environment(GallerySamples.phone(), .systemMedium, .homeScreen)
+    let medium = environment(GallerySamples.phone(), family: .systemMedium, location: .homeScreen)
     #expect([medium.width, medium.height] == [338, 158])
-    let inline = environment(GallerySamples.phone(), .accessoryInline, .lockScreen)
+    let inline = environment(GallerySamples.phone(), family: .accessoryInline, location: .lockScreen)
     #expect([inline.width, inline.height] == [234, 26])
-    let large = environment(GallerySamples.pad(), .systemExtraLarge, .homeScreen)
+    let large = environment(GallerySamples.pad(), family: .systemExtraLarge, location: .homeScreen)
     #expect([large.width, large.height] == [715.5, 342])
   }
 
@@ -37,19 +37,24 @@ import Testing
 
   @Test(.rule("GALLERY-07"))
   func `a removable background is removed in places without backgrounds from iOS 17 on`() {
-    #expect(environment(GallerySamples.phone(), .systemSmall, .homeScreen).showsBackground)
-    #expect(environment(GallerySamples.phone(), .systemSmall, .standBy).showsBackground == false)
-    #expect(environment(GallerySamples.phone(), .accessoryCircular, .lockScreen).showsBackground == false)
-    #expect(environment(GallerySamples.phone(16), .accessoryCircular, .lockScreen).showsBackground)
-    #expect(environment(GallerySamples.phone(26), .systemSmall, .carPlay, isRemovable: false).showsBackground)
+    #expect(environment(GallerySamples.phone(), family: .systemSmall, location: .homeScreen).showsBackground)
+    #expect(environment(GallerySamples.phone(), family: .systemSmall, location: .standBy).showsBackground == false)
+    #expect(
+      environment(GallerySamples.phone(), family: .accessoryCircular, location: .lockScreen).showsBackground == false)
+    #expect(environment(GallerySamples.phone(16), family: .accessoryCircular, location: .lockScreen).showsBackground)
+    #expect(
+      environment(GallerySamples.phone(26), family: .systemSmall, location: .carPlay, isRemovable: false)
+        .showsBackground)
   }
 
   @Test(.rule("GALLERY-20")) func `the place of a widget determines its rendering mode`() {
-    #expect(environment(GallerySamples.phone(), .accessoryInline, .lockScreen).renderingMode == .vibrant)
-    #expect(environment(GallerySamples.pad(), .systemSmall, .lockScreen).renderingMode == .vibrant)
-    #expect(environment(GallerySamples.phone(), .systemSmall, .homeScreen).renderingMode == .fullColor)
-    #expect(environment(GallerySamples.phone(), .systemSmall, .standBy).renderingMode == .fullColor)
-    #expect(environment(GallerySamples.phone(26), .systemSmall, .carPlay).renderingMode == .fullColor)
+    #expect(
+      environment(GallerySamples.phone(), family: .accessoryInline, location: .lockScreen).renderingMode == .vibrant)
+    #expect(environment(GallerySamples.pad(), family: .systemSmall, location: .lockScreen).renderingMode == .vibrant)
+    #expect(
+      environment(GallerySamples.phone(), family: .systemSmall, location: .homeScreen).renderingMode == .fullColor)
+    #expect(environment(GallerySamples.phone(), family: .systemSmall, location: .standBy).renderingMode == .fullColor)
+    #expect(environment(GallerySamples.phone(26), family: .systemSmall, location: .carPlay).renderingMode == .fullColor)
   }
 
   @Test(.rule("GALLERY-21", "GALLERY-22"))
@@ -57,11 +62,15 @@ import Testing
     var options = WidgetDevice.Options()
     options.homeScreen = .accented
     options.standBy = .vibrant
-    let tinted = environment(GallerySamples.phone(18, options), .systemSmall, .homeScreen)
+    let tinted = environment(GallerySamples.phone(18, options), family: .systemSmall, location: .homeScreen)
     #expect(tinted.renderingMode == .accented)
     #expect(!tinted.showsBackground)
-    #expect(environment(GallerySamples.phone(17, options), .systemSmall, .homeScreen).renderingMode == .fullColor)
-    #expect(environment(GallerySamples.phone(18, options), .systemSmall, .standBy).renderingMode == .vibrant)
+    #expect(
+      environment(GallerySamples.phone(17, options), family: .systemSmall, location: .homeScreen).renderingMode
+        == .fullColor)
+    #expect(
+      environment(GallerySamples.phone(18, options), family: .systemSmall, location: .standBy).renderingMode == .vibrant
+    )
   }
 
   @Test(.rule("GALLERY-23")) func `StandBy is tinted red in low light`() {
@@ -75,21 +84,26 @@ import Testing
   }
 
   @Test(.rule("GALLERY-16")) func `widgets have the configured content margin from iOS 17 on`() {
-    #expect(environment(GallerySamples.phone(), .systemSmall, .homeScreen).contentMargins == .init(16))
-    #expect(environment(GallerySamples.phone(16), .systemSmall, .homeScreen).contentMargins == .init(0))
-    #expect(environment(GallerySamples.phone(), .systemSmall, .standBy).contentMargins == .init(11))
-    #expect(environment(GallerySamples.phone(), .accessoryInline, .lockScreen).contentMargins == .init(0))
+    #expect(
+      environment(GallerySamples.phone(), family: .systemSmall, location: .homeScreen).contentMargins == .init(16))
+    #expect(
+      environment(GallerySamples.phone(16), family: .systemSmall, location: .homeScreen).contentMargins == .init(0))
+    #expect(environment(GallerySamples.phone(), family: .systemSmall, location: .standBy).contentMargins == .init(11))
+    #expect(
+      environment(GallerySamples.phone(), family: .accessoryInline, location: .lockScreen).contentMargins == .init(0))
     var options = WidgetDevice.Options()
     options.contentMargin = 20
-    #expect(environment(GallerySamples.phone(18, options), .systemSmall, .homeScreen).contentMargins == .init(20))
+    #expect(
+      environment(GallerySamples.phone(18, options), family: .systemSmall, location: .homeScreen).contentMargins
+        == .init(20))
   }
 }
 
 @Suite struct `Widget tiles` {
   private func tile(
-    _ widget: WidgetDeclaration, _ family: WidgetFamilyName = .systemSmall,
+    _ widget: WidgetDeclaration, family: WidgetFamilyName = .systemSmall,
     at location: WidgetLocationName = .homeScreen, on device: WidgetDevice = GallerySamples.phone(),
-    _ screen: DeviceScreen = DeviceScreen(), isProtected: Bool = false, isBacked: Bool = true,
+    screen: DeviceScreen = DeviceScreen(), isProtected: Bool = false, isBacked: Bool = true,
     shown: ShownWidget = ShownWidget(
       entry: ArchivedEntry(date: .distantPast, view: .text("light"), darkView: .text("dark")),
       placeholder: ArchivedEntry(date: .distantPast, view: .text("a"), darkView: .text("ab")))
@@ -113,7 +127,7 @@ import Testing
     let kept = GallerySamples.widget { $0.isBackgroundRemovable = false }
     #expect(tile(kept, isBacked: false).view.lines == ["light"])
     let fresh = DeviceScreen(isLocked: true, wasUnlocked: false)
-    #expect(tile(GallerySamples.widget(), .systemSmall, fresh, isBacked: false).view.lines == [sign])
+    #expect(tile(GallerySamples.widget(), family: .systemSmall, screen: fresh, isBacked: false).view.lines == [sign])
   }
 
   @Test(.rule("GALLERY-47"))
@@ -131,7 +145,10 @@ import Testing
 
   @Test func `a tile shows its entry in the color scheme of the device`() {
     #expect(tile(GallerySamples.widget()).view.lines == ["light"])
-    #expect(tile(GallerySamples.widget(), .systemSmall, DeviceScreen(colorScheme: .dark)).view.lines == ["dark"])
+    #expect(
+      tile(GallerySamples.widget(), family: .systemSmall, screen: DeviceScreen(colorScheme: .dark)).view.lines == [
+        "dark"
+      ])
     #expect(tile(GallerySamples.widget()).content == .entry)
     #expect(tile(GallerySamples.widget(), shown: ShownWidget()).content == .skeleton)
   }
@@ -144,27 +161,28 @@ import Testing
       privateForm: ArchivedEntry.Form(view: .text("hidden")),
       invalidatedForm: ArchivedEntry.Form(view: .text("touched"), darkView: .text("touched dark")))
     var shown = ShownWidget(entry: entry)
-    let before = tile(GallerySamples.widget(), .systemSmall, screen, shown: shown)
+    let before = tile(GallerySamples.widget(), family: .systemSmall, screen: screen, shown: shown)
     shown.touched = 1
-    let after = tile(GallerySamples.widget(), .systemSmall, screen, shown: shown)
+    let after = tile(GallerySamples.widget(), family: .systemSmall, screen: screen, shown: shown)
     #expect([before, after].flatMap(\.view.lines) == lines)
     // While private content is hidden, its own form is shown.
     var locked = screen
     locked.isLocked = true
-    #expect(tile(GallerySamples.widget(), .systemSmall, locked, shown: shown).view.lines == ["hidden"])
+    #expect(tile(GallerySamples.widget(), family: .systemSmall, screen: locked, shown: shown).view.lines == ["hidden"])
   }
 
   @Test(.rule("GALLERY-06"))
   func `a background that is not removable is kept, faded or desaturated, depending on the place`() {
-    let kept = GallerySamples.widget { $0.isBackgroundRemovable = false }
+    let keptWidget = GallerySamples.widget { $0.isBackgroundRemovable = false }
     #expect(tile(GallerySamples.widget()).background == .shown)
     #expect(tile(GallerySamples.widget(), at: .standBy).background == .removed)
-    #expect(tile(kept, at: .carPlay, on: GallerySamples.phone(26)).background == .kept)
-    #expect(tile(kept, .accessoryCircular, at: .lockScreen).background == .desaturated)
+    #expect(tile(keptWidget, at: .carPlay, on: GallerySamples.phone(26)).background == .kept)
+    #expect(tile(keptWidget, family: .accessoryCircular, at: .lockScreen).background == .desaturated)
     var options = WidgetDevice.Options()
     options.homeScreen = .accented
-    #expect(tile(kept, on: GallerySamples.phone(18, options)).background == .faded)
-    #expect(tile(kept, .accessoryCircular, at: .lockScreen, on: GallerySamples.phone(16)).background == .shown)
+    #expect(tile(keptWidget, on: GallerySamples.phone(18, options)).background == .faded)
+    #expect(
+      tile(keptWidget, family: .accessoryCircular, at: .lockScreen, on: GallerySamples.phone(16)).background == .shown)
   }
 
   @Test(.rule("GALLERY-16")) func `a tile has content margins from iOS 17 on, unless the author disables them`() {
@@ -178,16 +196,19 @@ import Testing
   @Test(.rule("TIMELINE-05", "GALLERY-26", "GALLERY-27"))
   func `a tile shows its placeholder before the first unlock, and if protected on every locked device`() {
     let fresh = DeviceScreen(isLocked: true, wasUnlocked: false)
-    #expect(tile(GallerySamples.widget(), .systemSmall, fresh).content == .placeholder)
+    #expect(tile(GallerySamples.widget(), family: .systemSmall, screen: fresh).content == .placeholder)
     let locked = DeviceScreen(isLocked: true)
-    #expect(tile(GallerySamples.widget(), .systemSmall, locked).content == .entry)
-    #expect(tile(GallerySamples.widget(), .systemSmall, locked, isProtected: true).content == .placeholder)
-    #expect(tile(GallerySamples.widget(), .systemSmall, isProtected: true).content == .entry)
-    #expect(tile(GallerySamples.widget(), .systemSmall, locked, isProtected: true).view.lines == ["▒"])
+    #expect(tile(GallerySamples.widget(), family: .systemSmall, screen: locked).content == .entry)
+    #expect(
+      tile(GallerySamples.widget(), family: .systemSmall, screen: locked, isProtected: true).content == .placeholder)
+    #expect(tile(GallerySamples.widget(), family: .systemSmall, isProtected: true).content == .entry)
+    #expect(tile(GallerySamples.widget(), family: .systemSmall, screen: locked, isProtected: true).view.lines == ["▒"])
     let dark = DeviceScreen(isLocked: true, colorScheme: .dark)
-    #expect(tile(GallerySamples.widget(), .systemSmall, dark, isProtected: true).view.lines == ["▒▒"])
+    #expect(tile(GallerySamples.widget(), family: .systemSmall, screen: dark, isProtected: true).view.lines == ["▒▒"])
     let failed = ShownWidget(entry: ArchivedEntry(date: .distantPast, view: .text("light")))
-    #expect(tile(GallerySamples.widget(), .systemSmall, locked, isProtected: true, shown: failed).content == .skeleton)
+    #expect(
+      tile(GallerySamples.widget(), family: .systemSmall, screen: locked, isProtected: true, shown: failed).content
+        == .skeleton)
   }
 
   @Test func `a tile on a locked device redacts privacy-sensitive content`() {
@@ -196,15 +217,18 @@ import Testing
       entry: ArchivedEntry(date: .distantPast, view: .group([secret, .text("open")])),
       placeholder: ArchivedEntry(date: .distantPast, view: .text("sample")))
     let locked = DeviceScreen(isLocked: true)
-    #expect(tile(GallerySamples.widget(), .systemSmall, locked, shown: shown).view.lines == ["▒▒▒▒▒▒", "open"])
-    #expect(tile(GallerySamples.widget(), .systemSmall, shown: shown).view.lines == ["secret", "open"])
+    #expect(
+      tile(GallerySamples.widget(), family: .systemSmall, screen: locked, shown: shown).view.lines == [
+        "▒▒▒▒▒▒", "open",
+      ])
+    #expect(tile(GallerySamples.widget(), family: .systemSmall, shown: shown).view.lines == ["secret", "open"])
     var options = WidgetDevice.Options()
     options.hidesSensitiveContent = false
     #expect(
-      tile(GallerySamples.widget(), on: GallerySamples.phone(18, options), locked, shown: shown).view.lines == [
+      tile(GallerySamples.widget(), on: GallerySamples.phone(18, options), screen: locked, shown: shown).view.lines == [
         "secret", "open",
       ])
-    let protected = tile(GallerySamples.widget(), .systemSmall, locked, isProtected: true, shown: shown)
+    let protected = tile(GallerySamples.widget(), family: .systemSmall, screen: locked, isProtected: true, shown: shown)
     #expect(protected.view.lines == ["▒▒▒▒▒▒"])
   }
 
@@ -218,7 +242,7 @@ import Testing
     options.hidesSensitiveContent = isHidden
     let device = GallerySamples.phone(18, options)
     func lines(_ screen: DeviceScreen) -> [String] {
-      tile(GallerySamples.widget(), on: device, screen, shown: shown).view.lines
+      tile(GallerySamples.widget(), on: device, screen: screen, shown: shown).view.lines
     }
     #expect(lines(DeviceScreen(isLocked: true)) == [isHidden ? "hidden" : "light"])
     #expect(lines(DeviceScreen(isLocked: true, colorScheme: .dark)) == [isHidden ? "dark hidden" : "dark"])

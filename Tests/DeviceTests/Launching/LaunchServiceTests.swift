@@ -43,9 +43,9 @@ private struct LaunchServiceFixture {
         address: widget, executable: "widget-extension", environment: ["A": "b"], container: "/nowhere", groups: [:],
         reason: reason)
     }
-    let stored = try LaunchService.Stored([program], DeviceTransactions(immediate: database), suspendAfter: 1)
-    let device = await LoneDevice(DeviceStateMachine { $0.launching = stored.stateMachine }, clock: clock)
-    let launcher = LaunchService(stored, core: device.core, bus: connection, clock: clock)
+    let storedState = try LaunchService.Stored([program], DeviceTransactions(immediate: database), suspendAfter: 1)
+    let device = await LoneDevice(DeviceStateMachine { $0.launching = storedState.stateMachine }, clock: clock)
+    let launcher = LaunchService(storedState, core: device.core, bus: connection, clock: clock)
     await device.core.connect(launcher)
     connection.onEvent(AgentStarted.self) { event, from in
       try await launcher.record(.agentReported(from.source, incarnation: event.incarnation, children: event.children))
@@ -306,7 +306,7 @@ extension LaunchService {
     let (received, continuation) = AsyncStream.makeStream(of: (output: DeviceRequest, tasks: Int).self)
     // The request to spawn is a task of the service.
     await launcher.core.observe { step in
-      for output in step.asked { continuation.yield((output, launcher.tasks.count)) }
+      for output in step.requests { continuation.yield((output, launcher.tasks.count)) }
     }
     await fixture.agent.end(widget, .signalled(signal: SIGKILL))
     var iterator = received.makeAsyncIterator()
@@ -326,6 +326,6 @@ extension LaunchService {
     }
     await fixture.agent.end(widget, .signalled(signal: SIGKILL))
     #expect(await LoneDevice.of(host.launcher.core).failures.first { _ in true } != nil)
-    #expect(await fixture.bus.sent.allSatisfy { $0.header.kind != ProcessExited.kind.answered(.acknowledged) })
+    #expect(await fixture.bus.sentEnvelopes.allSatisfy { $0.header.kind != ProcessExited.kind.answered(.acknowledged) })
   }
 }

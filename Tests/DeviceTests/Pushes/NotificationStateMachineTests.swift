@@ -32,7 +32,7 @@ private struct NotificationFixture {
   mutating func handle(_ event: NotificationStateMachine.Event) -> [String] { stateMachine.handle(event).map(\.words) }
 
   @discardableResult
-  mutating func report(_ push: Int, _ placement: Int, _ outcome: ReloadOutcome) -> [String] {
+  mutating func report(_ push: Int, placement: Int, outcome: ReloadOutcome) -> [String] {
     handle(.reported(PlacementReloadReport(push: .push(push), placement: placement, outcome: outcome)))
   }
 
@@ -40,7 +40,7 @@ private struct NotificationFixture {
   static func begun(_ push: Int = 1) -> NotificationFixture {
     var fixture = NotificationFixture()
     fixture.handle(.received(notification(push)))
-    fixture.report(push, 1, .pending)
+    fixture.report(push, placement: 1, outcome: .pending)
     return fixture
   }
 }
@@ -50,11 +50,12 @@ private struct NotificationFixture {
     var fixture = NotificationFixture()
     #expect(fixture.handle(.received(notification(1))) == ["reload 1"])
     #expect(fixture.stateMachine.outstanding(.push(1)) == [1, 2])
-    #expect(fixture.report(1, 1, .pending) == ["1 reloading: placement 1 (Cups), placement 2 (Cups)"])
-    #expect(fixture.report(1, 1, .pending) == [])
-    #expect(fixture.report(1, 1, .stored) == ["1 reloaded: placement 1 (Cups)"])
-    #expect(fixture.report(1, 1, .stored) == [])
-    #expect(fixture.report(1, 2, .stored) == ["1 reloaded: placement 2 (Cups)"])
+    #expect(
+      fixture.report(1, placement: 1, outcome: .pending) == ["1 reloading: placement 1 (Cups), placement 2 (Cups)"])
+    #expect(fixture.report(1, placement: 1, outcome: .pending) == [])
+    #expect(fixture.report(1, placement: 1, outcome: .stored) == ["1 reloaded: placement 1 (Cups)"])
+    #expect(fixture.report(1, placement: 1, outcome: .stored) == [])
+    #expect(fixture.report(1, placement: 2, outcome: .stored) == ["1 reloaded: placement 2 (Cups)"])
     #expect(fixture.stateMachine.open.isEmpty)
   }
 
@@ -72,7 +73,7 @@ private struct NotificationFixture {
     ])
   func `a widget push without content-changed reloads nothing and reports the reason`(payload: String) {
     var fixture = NotificationFixture()
-    let words = fixture.handle(.received(notification(1, .widgets, payload)))
+    let words = fixture.handle(.received(notification(1, type: .widgets, payload: payload)))
     #expect(words == ["1 noContentChanged: its payload has no \"content-changed\": true in aps: it reloads nothing"])
     #expect(fixture.stateMachine.open.isEmpty)
   }
@@ -85,7 +86,7 @@ private struct NotificationFixture {
     ])
   func `a widget push with content-changed reloads, also in the format of Apple's sample`(payload: String) {
     var fixture = NotificationFixture()
-    #expect(fixture.handle(.received(notification(1, .widgets, payload))) == ["reload 1"])
+    #expect(fixture.handle(.received(notification(1, type: .widgets, payload: payload))) == ["reload 1"])
   }
 
   @Test func `a widget push without a matching placement reports that there is no widget`() {
@@ -102,14 +103,14 @@ private struct NotificationFixture {
     let words = fixture.handle(.received(notification(2)))
     #expect(words.first?.hasPrefix("1 supersededOnDevice: by 00000000") == true)
     #expect(words.last == "reload 2")
-    #expect(fixture.report(1, 1, .pending) == [])
+    #expect(fixture.report(1, placement: 1, outcome: .pending) == [])
   }
 
   @Test func `a widget push whose reloads have begun continues beside a newer one and reports superseded placements`() {
     var fixture = NotificationFixture.begun()
     #expect(fixture.handle(.received(notification(2))) == ["reload 2"])
-    #expect(fixture.report(1, 1, .superseded) == ["1 supersededOnDevice: at placement 1 (Cups)"])
-    #expect(fixture.report(1, 2, .stored) == ["1 reloaded: placement 2 (Cups)"])
+    #expect(fixture.report(1, placement: 1, outcome: .superseded) == ["1 supersededOnDevice: at placement 1 (Cups)"])
+    #expect(fixture.report(1, placement: 2, outcome: .stored) == ["1 reloaded: placement 2 (Cups)"])
     #expect(fixture.stateMachine.open.map(\.id.short) == ["2"])
   }
 
@@ -117,26 +118,30 @@ private struct NotificationFixture {
     var fixture = NotificationFixture.begun()
     let until = Date(timeIntervalSince1970: 1_000_000_300)
     #expect(
-      fixture.report(1, 1, .delayed(rule: "minimum-spacing", until: until)) == [
+      fixture.report(1, placement: 1, outcome: .delayed(rule: "minimum-spacing", until: until)) == [
         "1 budget: placement 1 (Cups) waits until 2001-09-09T01:51:40Z: minimum-spacing"
       ])
     #expect(
-      fixture.report(1, 2, .refused(rule: "no-reloads")) == ["1 budget: placement 2 (Cups) is refused: no-reloads"])
-    #expect(fixture.report(1, 1, .stored) == ["1 reloaded: placement 1 (Cups)"])
+      fixture.report(1, placement: 2, outcome: .refused(rule: "no-reloads")) == [
+        "1 budget: placement 2 (Cups) is refused: no-reloads"
+      ])
+    #expect(fixture.report(1, placement: 1, outcome: .stored) == ["1 reloaded: placement 1 (Cups)"])
     #expect(fixture.stateMachine.open.isEmpty)
   }
 
   @Test func `a widget push waits for the retry of a failed reload unless that is given up`() {
     var fixture = NotificationFixture.begun()
-    #expect(fixture.report(1, 1, .failed("it died")) == ["1 reloadFailed: placement 1 (Cups): it died"])
+    #expect(
+      fixture.report(1, placement: 1, outcome: .failed("it died")) == ["1 reloadFailed: placement 1 (Cups): it died"])
     #expect(fixture.stateMachine.outstanding(.push(1)) == [1, 2])
-    #expect(fixture.report(1, 1, .gaveUp("no kind")) == ["1 reloadFailed: placement 1 (Cups): no kind"])
+    #expect(
+      fixture.report(1, placement: 1, outcome: .gaveUp("no kind")) == ["1 reloadFailed: placement 1 (Cups): no kind"])
     #expect(fixture.stateMachine.outstanding(.push(1)) == [2])
   }
 
   @Test func `a widget push ends when its widgets are removed`() {
     var fixture = NotificationFixture.begun()
-    fixture.report(1, 1, .stored)
+    fixture.report(1, placement: 1, outcome: .stored)
     fixture.place([1])
     #expect(fixture.handle(.placed) == ["1 noWidget: removed before the reload"])
   }
@@ -145,13 +150,13 @@ private struct NotificationFixture {
 @Suite struct `Control push notifications` {
   private func push(_ number: Int, to control: Int, _ payload: String = #"{"aps":{"content-changed":true}}"#)
     -> NotificationStateMachine.Event
-  { .received(notification(number, .controls, payload, use: .control(control))) }
+  { .received(notification(number, type: .controls, payload: payload, use: .control(control))) }
 
   @Test(.rule("CONTROL-11")) func `a control push reloads its control only`() {
     var fixture = NotificationFixture()
     #expect(fixture.stateMachine.handle(push(1, to: 9)) == [.asks(.reload(.push(1), placements: [9]))])
-    #expect(fixture.report(1, 9, .pending) == ["1 reloading: placement 9 (Door)"])
-    #expect(fixture.report(1, 9, .stored) == ["1 reloaded: placement 9 (Door)"])
+    #expect(fixture.report(1, placement: 9, outcome: .pending) == ["1 reloading: placement 9 (Door)"])
+    #expect(fixture.report(1, placement: 9, outcome: .stored) == ["1 reloaded: placement 9 (Door)"])
     #expect(fixture.stateMachine.open.isEmpty)
   }
 
@@ -219,21 +224,21 @@ private let background = #"{"aps":{"content-available":1}}"#
   @Test(.rule("PUSH-20"))
   func `an alert push goes to a foreground app, and wakes the app only with content-available`() {
     var fixture = NotificationFixture()
-    #expect(fixture.handle(.received(notification(1, .alert, alert))) == ["offer 1"])
+    #expect(fixture.handle(.received(notification(1, type: .alert, payload: alert))) == ["offer 1"])
     let both = #"{"aps":{"alert":"Coffee","content-available":1}}"#
-    #expect(fixture.handle(.received(notification(2, .alert, both))) == ["offer 2, waking"])
+    #expect(fixture.handle(.received(notification(2, type: .alert, payload: both))) == ["offer 2, waking"])
   }
 
   @Test func `an alert push that is only shown is handled as shown`() {
     var fixture = NotificationFixture()
-    fixture.handle(.received(notification(1, .alert, alert)))
+    fixture.handle(.received(notification(1, type: .alert, payload: alert)))
     #expect(fixture.handle(.closed(.push(1), .handled, "shown")).first == "1 handled: shown")
     #expect(fixture.stateMachine.open.isEmpty)
   }
 
   @Test func `a background push wakes the app and is handled with the result of its completion handler`() {
     var fixture = NotificationFixture()
-    #expect(fixture.handle(.received(notification(1, .background, background))) == ["offer 1, waking"])
+    #expect(fixture.handle(.received(notification(1, type: .background, payload: background))) == ["offer 1, waking"])
     #expect(fixture.handle(.awake(app)) == [])
     fixture.handle(.expect(.push(1)))
     #expect(fixture.handle(.awake(app)) == ["ask \(app.short) 1"])
@@ -243,19 +248,19 @@ private let background = #"{"aps":{"content-available":1}}"#
 
   @Test(.rule("PUSH-21")) func `a background push without content-available is discarded`() {
     var fixture = NotificationFixture()
-    let words = fixture.handle(.received(notification(1, .background, alert)))
+    let words = fixture.handle(.received(notification(1, type: .background, payload: alert)))
     #expect(words.first?.hasPrefix("1 discarded: a background push wakes the app only with") == true)
   }
 
   @Test func `a push of an unsupported type is discarded with the name of its type`() {
     var fixture = NotificationFixture()
-    let words = fixture.handle(.received(notification(1, .voip, alert)))
+    let words = fixture.handle(.received(notification(1, type: .voip, payload: alert)))
     #expect(words.first == "1 discarded: nothing on this device receives pushes of type voip")
   }
 
   @Test(.rule("PUSH-22")) func `an app that does not call the completion handler of a push is terminated`() {
     var fixture = NotificationFixture()
-    fixture.handle(.received(notification(1, .background, background)))
+    fixture.handle(.received(notification(1, type: .background, payload: background)))
     fixture.handle(.expect(.push(1)))
     fixture.handle(.awake(app))
     #expect(
@@ -267,7 +272,7 @@ private let background = #"{"aps":{"content-available":1}}"#
 
   @Test(.rule("PUSH-23")) func `a push is delivered again after the app exits, and discarded after the second exit`() {
     var fixture = NotificationFixture()
-    fixture.handle(.received(notification(1, .background, background)))
+    fixture.handle(.received(notification(1, type: .background, payload: background)))
     fixture.handle(.expect(.push(1)))
     fixture.handle(.awake(app))
     #expect(fixture.handle(.instanceEnded(app)) == ["offer 1, waking"])
@@ -280,13 +285,13 @@ private let background = #"{"aps":{"content-available":1}}"#
 
   @Test func `a push to a force-quit app is discarded`() {
     var fixture = NotificationFixture()
-    fixture.handle(.received(notification(1, .background, background)))
+    fixture.handle(.received(notification(1, type: .background, payload: background)))
     #expect(fixture.handle(.closed(.push(1), .discarded, "force-quit")).first == "1 discarded: force-quit")
   }
 
   @Test func `a push to the app is delivered again after a host restart`() {
     var first = NotificationFixture()
-    first.handle(.received(notification(1, .background, background)))
+    first.handle(.received(notification(1, type: .background, payload: background)))
     var second = NotificationFixture(open: first.stateMachine.open)
     #expect(second.handle(.began([])) == [])
     #expect(second.handle(.resumed(.push(1))) == ["offer 1, waking"])

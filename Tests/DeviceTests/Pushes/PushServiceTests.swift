@@ -22,7 +22,7 @@ private let widget = PushSamples.widget
 private struct PushServiceFixture {
   let bus = InMemoryBus()
   let database: DatabaseQueue
-  private let kept = Kept()
+  private let keptConnections = Kept()
 
   init() throws { database = try DatabaseQueue() }
 
@@ -30,17 +30,17 @@ private struct PushServiceFixture {
   func host(
     _ widgets: [String: PushWidgets] = widgets([1]), activities: Set<TokenKey> = [], isOnline: Bool = true
   ) async throws -> PushService {
-    let connection = kept.connection(.host(device), bus)
-    let stored = try PushService.Stored(
+    let connection = keptConnections.connection(.host(device), bus)
+    let storedState = try PushService.Stored(
       DeviceTransactions(immediate: database), device: device, products: products(), hasWidgetPushes: true)
     let state = DeviceStateMachine {
       $0.launching = LaunchStateMachine(agents: [app: .agent(device, 1), widget: .agent(device, 1)], suspendAfter: 1)
       $0.apps = AppLifecycleStateMachine(apps: [InstalledApp(address: app, extensions: [widget])])
-      $0.tokens = stored.tokens
-      $0.notifications = stored.notifications
+      $0.tokens = storedState.tokens
+      $0.notifications = storedState.notifications
     }
     let lone = await LoneDevice(state, clock: ManualClock())
-    let service = PushService(stored, core: lone.core, bus: connection, deadline: .seconds(3600))
+    let service = PushService(storedState, core: lone.core, bus: connection, deadline: .seconds(3600))
     await lone.core.connect(service)
     connection.onEvent(DeliverPush.self) { event, _ in try await service.received(event.notification) }
     connection.onEvent(TokenReplaced.self) { event, _ in
@@ -55,7 +55,7 @@ private struct PushServiceFixture {
 
   /// Starts a push server that issues these tokens in order.
   func pushServer(_ tokens: String...) async throws -> Connection {
-    let connection = kept.connection(.pushServer, bus)
+    let connection = keptConnections.connection(.pushServer, bus)
     let left = Left(tokens)
     connection.onRequest(IssueToken.self) { _, _ in IssueToken.Reply(token: await left.next()) }
     connection.onRequest(ReleaseToken.self) { _, _ in Done() }
@@ -66,7 +66,7 @@ private struct PushServiceFixture {
 
   /// Starts an extension or an app that accepts all messages.
   func author(_ address: Address = widget) async throws -> Connection {
-    let connection = kept.connection(address, bus)
+    let connection = keptConnections.connection(address, bus)
     connection.onRequest(TellPushHandlers.self) { _, _ in TellPushHandlers.Reply(handlers: ["Handler"]) }
     connection.onRequest(TellControlPushHandlers.self) { _, _ in TellPushHandlers.Reply(handlers: ["Doors"]) }
     connection.onEvent(AppTokenChanged.self) { _, _ in }
@@ -87,7 +87,7 @@ private struct PushServiceFixture {
 
   /// Returns all messages of a type that were sent so far.
   func sent<C: Message>(_ type: C.Type) async -> [C] {
-    await bus.sent.filter { $0.header.kind == C.kind }
+    await bus.sentEnvelopes.filter { $0.header.kind == C.kind }
       .compactMap { try? BodyCoding.decode(C.self, from: $0.body) }
   }
 }
@@ -191,8 +191,8 @@ private func processAction(of service: PushService) async -> ProcessAction? {
   {
     let fixture = try PushServiceFixture()
     let service = try await fixture.host()
-    try await service.received(notification(1, .widgets, "{}"))
-    try await service.received(notification(2, .background, "{}"))
+    try await service.received(notification(1, type: .widgets, payload: "{}"))
+    try await service.received(notification(2, type: .background, payload: "{}"))
     _ = await fixture.received(PushProgress.self, 2)
     _ = try await fixture.pushServer("aa")
     // Acknowledged progress is deleted.
@@ -248,10 +248,10 @@ private func processAction(of service: PushService) async -> ProcessAction? {
     }
     let open = await service.notifications.open
     #expect(open.count == 1)
-    let taken = try await fixture.database.read {
+    let takenIDs = try await fixture.database.read {
       try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM takenPushes") ?? 0
     }
-    #expect(taken == 100)
+    #expect(takenIDs == 100)
     _ = await fixture.received(PushProgress.self, 99)
     let sent = await fixture.sent(PushProgress.self)
     #expect(Set(sent.map(\.uniqueID)).count == 99 && sent.allSatisfy { $0.step.name == .supersededOnDevice })
@@ -270,15 +270,15 @@ private func processAction(of service: PushService) async -> ProcessAction? {
   @Test func `the tokens of widgets and Live Activities are kept when the host starts again`() async throws {
     let fixture = try PushServiceFixture()
     let activities: Set = [TokenKey(coffee, .liveActivity(1)), TokenKey(coffee, .liveActivityStarts("Ride"))]
-    let former = try await fixture.host(activities: activities)
+    let formerHost = try await fixture.host(activities: activities)
     _ = try await fixture.pushServer("aa", "bb", "cc")
     _ = await fixture.received(IssueToken.self, 3)
-    while await former.tokens.state.tokens.values.contains(where: { $0.phase != .held }) {
+    while await formerHost.tokens.state.tokens.values.contains(where: { $0.phase != .held }) {
       try Task.checkCancellation()
       await Task.yield()
     }
     let service = try await fixture.host(activities: activities)
-    #expect(await service.tokens.state == former.tokens.state)
+    #expect(await service.tokens.state == formerHost.tokens.state)
     await service.core.handle(.tokens(.activities([])))
     #expect(await fixture.received(ReleaseToken.self) != nil)
   }
@@ -313,7 +313,7 @@ private func processAction(of service: PushService) async -> ProcessAction? {
     let server = try await fixture.pushServer("cc")
     let service = try await fixture.host([:])
     _ = try await fixture.author(app)
-    let push = notification(1, .background, #"{"aps":{"content-available":1}}"#)
+    let push = notification(1, type: .background, payload: #"{"aps":{"content-available":1}}"#)
     try await server.deliver(DeliverPush(notification: push), to: .host(device))
     #expect(await firstRequest(of: service) { _ in true } == .offer(.push(1), to: app, wakes: true))
     await service.awake(app)

@@ -52,7 +52,7 @@ func controls(_ ids: [Int]) -> [String: PushWidgets] {
 }
 
 func notification(
-  _ number: Int, _ type: PushType = .widgets, _ payload: String = #"{"aps":{"content-changed":true}}"#,
+  _ number: Int, type: PushType = .widgets, payload: String = #"{"aps":{"content-changed":true}}"#,
   use: PushTokenUse? = nil, acceptedAt: Date = Date(timeIntervalSince1970: 1_000_000_000), expiration: Date? = nil
 ) -> PushedNotification {
   PushedNotification(

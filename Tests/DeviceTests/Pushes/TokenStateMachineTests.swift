@@ -160,9 +160,9 @@ private struct TokenFixture {
     var first = TokenFixture()
     first.handle(.widgets(widgets([1])))
     first.handle(.issued(widgetsKey, "aa"))
-    let kept = try BodyCoding.decode(
+    let keptState = try BodyCoding.decode(
       TokenStateMachine.State.self, from: Array(BodyCoding.data(first.stateMachine.state)))
-    var second = TokenFixture(products(), kept)
+    var second = TokenFixture(products(), keptState)
     #expect(second.handle(.widgets(widgets([1]))) == ["want \(widget.short)"])
     second.notify()
     var third = TokenFixture(products(), second.stateMachine.state)
@@ -243,10 +243,10 @@ private struct TokenFixture {
     first.handle(.widgets(controls([1])))
     first.handle(.issued(controlKey(1), "aa"))
     first.handle(.awake(widget))
-    let kept = try BodyCoding.decode(
+    let keptState = try BodyCoding.decode(
       TokenStateMachine.State.self, from: Array(BodyCoding.data(first.stateMachine.state)))
-    #expect(kept == first.stateMachine.state)
-    var second = TokenFixture(products(), kept)
+    #expect(keptState == first.stateMachine.state)
+    var second = TokenFixture(products(), keptState)
     #expect(second.handle(.widgets(controls([1]))) == ["want \(widget.short)"])
     #expect(second.notify().first == #"tell \#(widget.short) ["1 aa"]"#)
     var third = TokenFixture(products(), second.stateMachine.state)

@@ -15,7 +15,7 @@ private let origin = TimelineSamples.origin
   private func kept(
     _ entries: [ArchivedEntry], _ limits: ArchiveLimits = ArchiveLimits()
   ) throws(TimelineFault) -> StoredTimeline {
-    try StoredTimeline(entries, RequestTimeline.Reply(entries: entries, policy: .never), limits)
+    try StoredTimeline(entries, reply: RequestTimeline.Reply(entries: entries, policy: .never), limits: limits)
   }
   private func entry(_ seconds: Double, _ text: String) -> ArchivedEntry {
     ArchivedEntry(date: origin + seconds, view: .text(text))

@@ -23,7 +23,7 @@ private let origin = TimelineSamples.origin
   @Test(.rule("BUDGET-05"), arguments: ReloadCause.allCases)
   func `reloads for causes that Apple exempts are free`(cause: ReloadCause) {
     var account = BudgetAccount(BudgetPolicy(), now: origin)
-    let verdict = account.decide(cause, BudgetPolicy(), BudgetSituation(), now: origin)
+    let verdict = account.decide(cause, policy: BudgetPolicy(), situation: BudgetSituation(), now: origin)
     let costs: Set<ReloadCause> = [.policy, .app, .extension, .push]
     #expect(verdict.verdict == (costs.contains(cause) ? .granted : .free))
   }
@@ -116,7 +116,9 @@ private let origin = TimelineSamples.origin
       $0.minimumSpacing = 0
     }
     var account = BudgetAccount(policy, now: origin)
-    let verdicts = (0..<8).map { _ in account.decide(.app, policy, BudgetSituation(), now: origin).verdict }
+    let verdicts = (0..<8).map { _ in
+      account.decide(.app, policy: policy, situation: BudgetSituation(), now: origin).verdict
+    }
     #expect(verdicts == Array(repeating: .granted, count: 7) + [.delayed])
     #expect(account.balance == -2)
   }
@@ -131,7 +133,7 @@ private let origin = TimelineSamples.origin
     var account = BudgetAccount(policy, now: midnight)
     return (1...1440).count { minute in
       let now = midnight + Double(minute) * 60
-      return account.decide(.extension, policy, BudgetSituation(), now: now).verdict == .granted
+      return account.decide(.extension, policy: policy, situation: BudgetSituation(), now: now).verdict == .granted
     }
   }
 
@@ -141,17 +143,17 @@ private let origin = TimelineSamples.origin
     // 02:00
     let night = Date(timeIntervalSince1970: 1_000_087_200)
     var account = BudgetAccount(policy, now: night)
-    let verdict = account.decide(.policy, policy, BudgetSituation(), now: night)
+    let verdict = account.decide(.policy, policy: policy, situation: BudgetSituation(), now: night)
     #expect(verdict.verdict == .delayed && verdict.rule == "budget")
     let until = try #require(verdict.until)
     #expect((4 * 3600...5 * 3600).contains(until.timeIntervalSince(night)))
-    #expect(account.decide(.policy, policy, BudgetSituation(), now: until).verdict == .granted)
+    #expect(account.decide(.policy, policy: policy, situation: BudgetSituation(), now: until).verdict == .granted)
     let ahead = self.policy {
       $0.initial = 0
       $0.utcOffset = 10
     }
     var elsewhere = BudgetAccount(ahead, now: night)
-    let there = try #require(elsewhere.decide(.policy, ahead, BudgetSituation(), now: night).until)
+    let there = try #require(elsewhere.decide(.policy, policy: ahead, situation: BudgetSituation(), now: night).until)
     #expect(there.timeIntervalSince(night) < 3600)
   }
 
@@ -166,7 +168,7 @@ private let origin = TimelineSamples.origin
     }
     let night = Date(timeIntervalSince1970: 1_000_087_200)
     var account = BudgetAccount(policy, now: night)
-    let until = try #require(account.decide(.policy, policy, BudgetSituation(), now: night).until)
+    let until = try #require(account.decide(.policy, policy: policy, situation: BudgetSituation(), now: night).until)
     let waited = until.timeIntervalSince(night) / 3600
     #expect(Int(waited) >= hours && Int(waited) <= hours + 4, "\(waited)")
   }
@@ -189,13 +191,14 @@ private let origin = TimelineSamples.origin
       $0.learningDays = 0
     }
     var account = BudgetAccount(seen, now: origin)
-    let usual = try #require(account.decide(.policy, seen, BudgetSituation(), now: origin).until)
-    account.see(false, seen, now: origin - 86_400)
-    let unseen = try #require(account.decide(.policy, seen, BudgetSituation(), now: origin).until)
+    let usual = try #require(account.decide(.policy, policy: seen, situation: BudgetSituation(), now: origin).until)
+    account.see(isSeen: false, policy: seen, now: origin - 86_400)
+    let unseen = try #require(account.decide(.policy, policy: seen, situation: BudgetSituation(), now: origin).until)
     #expect(abs(unseen.timeIntervalSince(origin) / usual.timeIntervalSince(origin) - 4) < 0.1)
     let learning = policy { $0.initial = 0 }
     var young = BudgetAccount(learning, now: origin)
-    #expect(try #require(young.decide(.policy, learning, BudgetSituation(), now: origin).until) < usual)
+    #expect(
+      try #require(young.decide(.policy, policy: learning, situation: BudgetSituation(), now: origin).until) < usual)
   }
 
   @Test(.rule("BUDGET-03")) func `a reload is refused when the policy never grants any`() {
@@ -214,10 +217,11 @@ private let origin = TimelineSamples.origin
     }
     var account = BudgetAccount(policy, now: origin)
     for hour in 0..<2 {
-      let verdict = account.decide(.app, policy, BudgetSituation(), now: origin + Double(hour) * 3600)
+      let verdict = account.decide(
+        .app, policy: policy, situation: BudgetSituation(), now: origin + Double(hour) * 3600)
       #expect(verdict.verdict == .granted)
     }
-    let third = account.decide(.app, policy, BudgetSituation(), now: origin + 7200)
+    let third = account.decide(.app, policy: policy, situation: BudgetSituation(), now: origin + 7200)
     #expect(third == BudgetVerdict(.delayed, "window", until: origin + 86_400))
   }
 

@@ -59,11 +59,11 @@ private let origin = TimelineSamples.origin
       calls.withLock { $0.append(call) }
       return RequestTimeline.Reply(entries: try again(call), policy: .never, closures: 7)
     }
-    async let found = service.entries(of: "Coffee", .systemSmall, .timeline, in: nil)
+    async let foundEntries = service.entries(of: "Coffee", .systemSmall, .timeline, in: nil)
     var processes = service.device.processes.makeAsyncIterator()
     _ = await processes.next()
     await service.awake(widget)
-    let texts = try await found.entries.map(\.view.lines)
+    let texts = try await foundEntries.entries.map(\.view.lines)
     await process.leave()
     return (texts, calls.withLock { $0 })
   }
@@ -71,8 +71,8 @@ private let origin = TimelineSamples.origin
   @Test(.rule("LAYOUT-13")) func `the closures whose size differs are called again, of the entries that have some`()
     async throws
   {
-    let given = [entry([10, 20]), entry([30, 20], 60)]
-    let (texts, calls) = try await stored(given, layout([30, 20])) { call in
+    let givenEntries = [entry([10, 20]), entry([30, 20], 60)]
+    let (texts, calls) = try await stored(givenEntries, layout([30, 20])) { call in
       #expect(call.number == 7)
       return call.entries.map { _ in entry([30, 20]) }
     }

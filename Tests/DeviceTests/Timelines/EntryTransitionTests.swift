@@ -17,8 +17,8 @@ private let origin = TimelineSamples.origin
     EntryTransition(view, try BodyCoding.data(view))
   }
 
-  private func animation(_ former: ViewArchive, _ next: ViewArchive) throws -> EntryAnimation? {
-    try transition(next).animation(from: transition(former))
+  private func animation(_ formerView: ViewArchive, _ next: ViewArchive) throws -> EntryAnimation? {
+    try transition(next).animation(from: transition(formerView))
   }
 
   private func text(_ text: String, _ modifiers: ViewArchive.Modifier...) -> ViewArchive {
@@ -48,14 +48,14 @@ private let origin = TimelineSamples.origin
 
   @Test(.rule("TIMELINE-09"))
   func `the author's animation applies when its value changes, or always when it has no value`() throws {
-    let own = EntryAnimation(curve: "easeInOut", seconds: 0.7)
-    #expect(try animation(text("1", animated(value: "1")), text("2", animated(value: "2"))) == own)
+    let ownAnimation = EntryAnimation(curve: "easeInOut", seconds: 0.7)
+    #expect(try animation(text("1", animated(value: "1")), text("2", animated(value: "2"))) == ownAnimation)
     #expect(try animation(text("1", animated(value: "1")), text("2", animated(value: "1"))) == spring)
-    #expect(try animation(text("1", animated()), text("2", animated())) == own)
+    #expect(try animation(text("1", animated()), text("2", animated())) == ownAnimation)
     // Long values that differ at their ends are different.
     let long = String(repeating: "x", count: 1000)
     #expect(
-      try animation(text("1", animated(value: long + "1")), text("2", animated(value: long + "2"))) == own)
+      try animation(text("1", animated(value: long + "1")), text("2", animated(value: long + "2"))) == ownAnimation)
   }
 
   @Test(.rule("TIMELINE-09")) func `an animation between entries lasts at most two seconds`() throws {
@@ -121,7 +121,7 @@ private let origin = TimelineSamples.origin
     }
     fixture.reload()
     fixture.handle(.awake(widget))
-    let asked = try #require(fixture.stateMachine.outstanding[widget])
+    let providerRequest = try #require(fixture.stateMachine.outstanding[widget])
     let facts = TimelineFacts(
       reloadCause: .operator, entries: 4, first: origin, last: origin + 1800, policy: .never, bytes: 1, digest: "",
       note: nil)
@@ -134,7 +134,7 @@ private let origin = TimelineSamples.origin
       }
       return others
     }
-    #expect(handle(.gave(asked, facts, entries)) == 0)
+    #expect(handle(.gave(providerRequest, facts, entries)) == 0)
     for event in [nil, .luminance(isReduced: true), .seen([], isStandBy: false)] as [TimelineStateMachine.Event?] {
       if let event { _ = handle(event) }
       fixture.now += 600

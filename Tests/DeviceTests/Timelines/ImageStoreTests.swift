@@ -23,11 +23,11 @@ private let origin = TimelineSamples.origin
   }
 
   private func timeline(
-    _ entries: [ArchivedEntry], _ images: [Data], _ limits: ArchiveLimits = ArchiveLimits()
+    _ entries: [ArchivedEntry], images: [Data], limits: ArchiveLimits = ArchiveLimits()
   ) throws -> StoredTimeline {
     let images = Dictionary(uniqueKeysWithValues: images.map { (Self.digest($0), $0) })
     return try StoredTimeline(
-      entries, images: images, RequestTimeline.Reply(entries: entries, policy: .never), limits)
+      entries, images: images, reply: RequestTimeline.Reply(entries: entries, policy: .never), limits: limits)
   }
 
   private func save(_ timeline: StoredTimeline, _ id: Int, in store: TimelineStore, now: Date = origin) throws {
@@ -44,15 +44,16 @@ private let origin = TimelineSamples.origin
     let store = try TimelineStore(DeviceTransactions(immediate: database))
     let (first, second) = (Data("first".utf8), Data("second".utf8))
     try save(
-      timeline([Self.entry(0, first), Self.entry(60, first, second), Self.entry(120, first)], [first, second]), 1,
+      timeline(
+        [Self.entry(0, first), Self.entry(60, first, second), Self.entry(120, first)], images: [first, second]), 1,
       in: store)
-    try save(timeline([Self.entry(0, first)], [first]), 2, in: store)
+    try save(timeline([Self.entry(0, first)], images: [first]), 2, in: store)
     #expect(try count("images", database) == 2 && count("entryImages", database) == 5)
     let piece = try #require(try store.image(Self.digest(first), from: 2, limit: 2))
     #expect(piece.piece == Data("rs".utf8) && piece.count == 5)
-    try save(timeline([Self.entry(0, second)], [second]), 1, in: store)
+    try save(timeline([Self.entry(0, second)], images: [second]), 1, in: store)
     #expect(try count("images", database) == 2 && count("entryImages", database) == 2)
-    try save(timeline([Self.entry(0, second)], [second]), 2, in: store)
+    try save(timeline([Self.entry(0, second)], images: [second]), 2, in: store)
     #expect(try count("images", database) == 1)
     #expect(try store.image(Self.digest(first), from: 0, limit: 2) == nil)
     #expect(try store.image(Self.digest(second), from: 0, limit: 10)?.piece == second)
@@ -64,11 +65,11 @@ private let origin = TimelineSamples.origin
     let database = try DatabaseQueue()
     let store = try TimelineStore(DeviceTransactions(immediate: database))
     let (first, second) = (Data("first".utf8), Data("second".utf8))
-    try save(timeline([Self.entry(0, first)], [first]), 1, in: store)
-    try save(timeline([Self.entry(600, second)], [second]), 1, in: store)
+    try save(timeline([Self.entry(0, first)], images: [first]), 1, in: store)
+    try save(timeline([Self.entry(600, second)], images: [second]), 1, in: store)
     #expect(try count("images", database) == 2)
     #expect(try store.shown(1, origin)?.entry?.view.imageDigests == [Self.digest(first)])
-    try save(timeline([Self.entry(0, second)], [second]), 1, in: store)
+    try save(timeline([Self.entry(0, second)], images: [second]), 1, in: store)
     #expect(try count("images", database) == 1)
   }
 
@@ -79,7 +80,7 @@ private let origin = TimelineSamples.origin
     let reply = RequestTimeline.Reply(entries: entries, policy: .never)
     func failure(_ images: [String: Data], _ limits: ArchiveLimits = ArchiveLimits()) -> TimelineFault? {
       do throws(TimelineFault) {
-        _ = try StoredTimeline(entries, images: images, reply, limits)
+        _ = try StoredTimeline(entries, images: images, reply: reply, limits: limits)
         return nil
       } catch {
         return error
@@ -94,9 +95,9 @@ private let origin = TimelineSamples.origin
     let header: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]
     let huge = Data(header + [0, 0, 6, 0, 0, 0, 7, 0xF7])
     #expect(failure([Self.digest(huge): huge])?.reason.hasPrefix("imageArea: ") == true)
-    let kept = try timeline([Self.entry(0)], [data])
+    let kept = try timeline([Self.entry(0)], images: [data])
     #expect(kept.images.isEmpty && kept.entries[0].images.isEmpty)
-    let missing = try timeline([Self.entry(0, data)], [])
+    let missing = try timeline([Self.entry(0, data)], images: [])
     #expect(missing.entries[0].images.isEmpty, "its bytes were not sent")
   }
 }

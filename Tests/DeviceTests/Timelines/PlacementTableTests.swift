@@ -66,8 +66,8 @@ private let origin = TimelineSamples.origin
   @Test func `the visible placements are known`() {
     var table = Self.table(Self.state(1), Self.state(2))
     let policy = BudgetPolicy()
-    table[1]?.account.see(true, policy, now: origin)
-    table[2]?.account.see(false, policy, now: origin)
+    table[1]?.account.see(isSeen: true, policy: policy, now: origin)
+    table[2]?.account.see(isSeen: false, policy: policy, now: origin)
     #expect(table.seen == [1])
     table[1] = nil
     #expect(table.seen.isEmpty)

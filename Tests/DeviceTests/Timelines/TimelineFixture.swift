@@ -53,10 +53,10 @@ struct TimelineFixture {
 
   @discardableResult
   mutating func place(_ id: Int, kind: String = "Coffee", configuration: [String: ArchivedValue] = [:]) -> [String] {
-    handle(.placed(placement(id, kind, configuration), .none))
+    handle(.placed(placement(id, kind: kind, configuration: configuration), .none))
   }
 
-  func placement(_ id: Int, _ kind: String = "Coffee", _ configuration: [String: ArchivedValue] = [:]) -> Placement {
+  func placement(_ id: Int, kind: String = "Coffee", configuration: [String: ArchivedValue] = [:]) -> Placement {
     Placement(
       id: id, bundle: widget.bundleIdentifier ?? "", kind: kind, family: .systemSmall, location: .homeScreen,
       configuration: configuration)
@@ -80,16 +80,17 @@ struct TimelineFixture {
   /// Replies with a timeline whose entries have the given offsets in seconds from the current date.
   @discardableResult
   mutating func give(_ policy: ReloadPolicy = .never, _ dates: [Double] = [0]) -> [String] {
-    guard let asked = stateMachine.outstanding[widget] else { return ["nothing is asked"] }
+    guard let providerRequest = stateMachine.outstanding[widget] else { return ["nothing is asked"] }
     // The same view: no entry is animated.
     let transition = EntryTransition(.text(""), Data())
     let entries = dates.map {
       UpcomingEntry(date: now + $0, text: ["\($0)"], relevance: nil, transition: transition)
     }
     let facts = TimelineFacts(
-      reloadCause: asked.reloadCause, entries: dates.count, first: entries[0].date, last: entries[dates.count - 1].date,
+      reloadCause: providerRequest.reloadCause, entries: dates.count, first: entries[0].date,
+      last: entries[dates.count - 1].date,
       policy: policy, bytes: 1, digest: "", note: nil)
-    return handle(.gave(asked, facts, entries))
+    return handle(.gave(providerRequest, facts, entries))
   }
 
   @discardableResult
@@ -127,8 +128,9 @@ extension TimelineStateMachine.Action {
     case .asks(.relevanceChanged): "relevance"
     case .asks(.reported(let report)): "push \(report.push.short) at \(report.placement): \(report.outcome.words)"
     case .asks(let request): "\(request)"
-    case .ask(let asked): "ask \(asked.placement.id) \(asked.placement.kind) \(asked.purpose)"
-    case .stopAsking(let asked): "stop \(asked.address.tail)"
+    case .ask(let providerRequest):
+      "ask \(providerRequest.placement.id) \(providerRequest.placement.kind) \(providerRequest.purpose)"
+    case .stopAsking(let providerRequest): "stop \(providerRequest.address.tail)"
     case .decided(let decided, _):
       "\(decided.entry.verdict) \(decided.entry.reload) of \(decided.entry.placement): \(decided.entry.because), "
         + decided.entry.rule

@@ -36,7 +36,7 @@ struct TimelineServiceFixture {
     let connection = bus.connection(.host("iphone"))
     let container = container
     let service = try await TimelineService.alone(
-      [widget], database, connection, clock, machine: machine, settings: settings, policy: policy,
+      [widget], database: database, bus: connection, clock: clock, machine: machine, settings: settings, policy: policy,
       environment: { WidgetEnvironment(family: $0.family, width: 155, height: 155) },
       container: { _ in container }, closureSizes: closureSizes)
     connection.onEvent(ReloadTimelines.self) { event, from in try await service.reload(event, from) }
@@ -101,17 +101,17 @@ struct TimelineServiceFixture {
 extension TimelineService {
   /// A service on a device without other concerns.
   static func alone(
-    _ extensions: [Address], _ database: any DatabaseWriter, _ bus: any BusConnection, _ clock: any ControllableClock,
+    _ extensions: [Address], database: any DatabaseWriter, bus: any BusConnection, clock: any ControllableClock,
     machine: any ControllableClock, settings: TimelineSettings = TimelineSettings(),
     policy: BudgetPolicy = BudgetPolicy(), environment: @escaping @Sendable (Placement) -> WidgetEnvironment,
     container: @escaping @Sendable (Address) -> String? = { _ in nil },
     closureSizes: @escaping @Sendable (ArchivedEntry, WidgetEnvironment) async -> [ClosureSizes] = { _, _ in [] }
   ) async throws -> TimelineService {
-    let stored = try Stored(
+    let storedState = try Stored(
       DeviceTransactions(immediate: database), extensions: extensions, settings: settings, policy: policy)
-    let device = await LoneDevice(DeviceStateMachine { $0.timelines = stored.stateMachine }, clock: clock)
+    let device = await LoneDevice(DeviceStateMachine { $0.timelines = storedState.stateMachine }, clock: clock)
     let service = TimelineService(
-      stored, core: device.core, bus: bus, clock: clock, machine: machine, environment: environment,
+      storedState, core: device.core, bus: bus, clock: clock, machine: machine, environment: environment,
       container: container, closureSizes: closureSizes)
     device.core.connect(service)
     return service
@@ -138,7 +138,7 @@ extension TimelineService {
 
   func ended(_ address: Address) { core.handle(.timelines(.instanceEnded(address))) }
 
-  func appIsInFront(_ app: Address, _ isInFront: Bool) { core.handle(.timelines(.inFront(app: app, isInFront))) }
+  func appIsInFront(_ app: Address, isInFront: Bool) { core.handle(.timelines(.inFront(app: app, isInFront))) }
 
   func set(timeZone: TimeZone) { core.handle(.timelines(.timeZone(timeZone))) }
 }

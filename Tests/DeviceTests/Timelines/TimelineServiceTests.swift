@@ -30,9 +30,12 @@ private let origin = TimelineSamples.origin
     #expect(await actions.next() == awake)
     let process = try await fixture.startExtension("95 mg")
     await service.awake(widget)
-    let stored = try #require(await fixture.received(TimelineStored.self))
-    #expect(stored.text == ["Coffee: 95 mg"] && stored.placement == 1 && stored.because == .added)
-    #expect(stored.entries == 1 && stored.bytes > 0 && stored.digest.count == 16 && stored.note == nil)
+    let storedTimeline = try #require(await fixture.received(TimelineStored.self))
+    #expect(
+      storedTimeline.text == ["Coffee: 95 mg"] && storedTimeline.placement == 1 && storedTimeline.because == .added)
+    #expect(
+      storedTimeline.entries == 1 && storedTimeline.bytes > 0 && storedTimeline.digest.count == 16
+        && storedTimeline.note == nil)
     #expect(await fixture.received(EntryShown.self)?.text == ["Coffee: 95 mg"])
     #expect(await actions.next() == release)
     #expect(await service.status().map(\.widgetKind) == ["Coffee"])
@@ -44,7 +47,7 @@ private let origin = TimelineSamples.origin
   @Test(.rule("TIMELINE-03")) func `a placement shows its placeholder until its timeline arrives`() async throws {
     let fixture = try TimelineServiceFixture()
     let service = try await fixture.host()
-    let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
+    let (questions, continuation) = AsyncStream.makeStream(of: Void.self)
     let silence = AsyncStream.makeStream(of: Void.self)
     let process = try await fixture.startExtension { _ in
       continuation.yield()
@@ -52,7 +55,7 @@ private let origin = TimelineSamples.origin
       return oneEntry("95 mg")
     }
     await service.awake(widget)
-    _ = await asked.first { _ in true }
+    _ = await questions.first { _ in true }
     #expect(try await service.shown(1)?.isPlaceholder == true)
     silence.continuation.finish()
     _ = await fixture.received(EntryShown.self)
@@ -65,7 +68,7 @@ private let origin = TimelineSamples.origin
     let fixture = try TimelineServiceFixture()
     let service = try await fixture.host()
     let gate = AsyncStream.makeStream(of: Void.self)
-    let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
+    let (questions, continuation) = AsyncStream.makeStream(of: Void.self)
     let count = Mutex(0)
     let process = fixture.bus.connection(widget)
     process.onRequest(RequestTimeline.self) { request, _ in
@@ -86,7 +89,7 @@ private let origin = TimelineSamples.origin
     #expect(try await service.placeholder(1)?.view == .text("placeholder 1"))
     try await service.systemChanged("text-size")
     await service.awake(widget)
-    _ = await asked.first { _ in true }
+    _ = await questions.first { _ in true }
     #expect(try await service.shown(1)?.entry?.view == .text("95 mg"))
     #expect(try await service.placeholder(1)?.view == .text("placeholder 1"))
     gate.continuation.finish()
@@ -202,14 +205,14 @@ private let origin = TimelineSamples.origin
     let service = try await fixture.host()
     var actions = service.device.processes.makeAsyncIterator()
     let silence = AsyncStream.makeStream(of: Void.self)
-    let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
+    let (questions, continuation) = AsyncStream.makeStream(of: Void.self)
     let hanging = try await fixture.startExtension { _ in
       continuation.yield()
       for await _ in silence.stream {}
       return oneEntry("late")
     }
     await service.awake(widget)
-    _ = await asked.first { _ in true }
+    _ = await questions.first { _ in true }
     await fixture.machine.whenSleeping(within: Double(limit))
     fixture.machine.advance(by: Double(limit))
     #expect(await fixture.received(ReloadFailed.self)?.reason.hasPrefix("no timeline within \(limit) s") == true)
@@ -224,7 +227,7 @@ private let origin = TimelineSamples.origin
     fixture.settings.deadline = Double(limit)
     let service = try await fixture.host()
     let silence = AsyncStream.makeStream(of: Void.self)
-    let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
+    let (questions, continuation) = AsyncStream.makeStream(of: Void.self)
     let hanging = try await fixture.startExtension { request in
       guard request.purpose == .snapshot else { return oneEntry("in time") }
       continuation.yield()
@@ -236,7 +239,7 @@ private let origin = TimelineSamples.origin
     await service.whenReloaded(1)
     let snapshot = Task.immediate { try await service.snapshot(TakeSnapshot(widgetKind: "Coffee")) }
     await service.awake(widget)
-    _ = await asked.first { _ in true }
+    _ = await questions.first { _ in true }
     await fixture.machine.whenSleeping(within: Double(limit))
     fixture.machine.advance(by: Double(limit))
     let error = await #expect(throws: BusError.self) { try await snapshot.value }
@@ -262,16 +265,16 @@ private let origin = TimelineSamples.origin
     _ = try await process.start()
     let connection = fixture.bus.connection(.host("iphone"))
     let service = try await TimelineService.alone(
-      [widget], fixture.database, connection, clock, machine: AdjustableClock(.running(ahead: 0)),
+      [widget], database: fixture.database, bus: connection, clock: clock, machine: AdjustableClock(.running(ahead: 0)),
       policy: fixture.policy, environment: { WidgetEnvironment(family: $0.family, width: 1, height: 1) })
     _ = try await connection.start()
     await service.core.observe { step in
-      for case .process(.want(let address, _, _)) in step.asked { service.awake(address) }
+      for case .process(.want(let address, _, _)) in step.requests { service.awake(address) }
     }
     try await fixture.learn(service)
     _ = await fixture.received(EntryShown.self)
     try await clock.advance(by: 6 * 3600)
-    let shown = await fixture.bus.sent.filter { $0.header.kind == EntryShown.kind }
+    let shown = await fixture.bus.sentEnvelopes.filter { $0.header.kind == EntryShown.kind }
       .compactMap { try? BodyCoding.decode(EntryShown.self, from: $0.body).text.first }
     #expect(shown == (0...24).map { "\(Double($0) * 900)" })
     await process.leave()
@@ -280,7 +283,7 @@ private let origin = TimelineSamples.origin
   @Test func `an ended timeline service has no running task, and the next instance repeats its request`() async throws {
     let fixture = try TimelineServiceFixture()
     let service = try await fixture.host()
-    let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
+    let (questions, continuation) = AsyncStream.makeStream(of: Void.self)
     let silence = AsyncStream.makeStream(of: Void.self)
     let hanging = try await fixture.startExtension { _ in
       continuation.yield()
@@ -288,7 +291,7 @@ private let origin = TimelineSamples.origin
       return oneEntry("late")
     }
     await service.awake(widget)
-    _ = await asked.first { _ in true }
+    _ = await questions.first { _ in true }
     let snapshot = Task.immediate {
       try await service.snapshot(TakeSnapshot(widgetKind: "Coffee", family: .systemSmall))
     }

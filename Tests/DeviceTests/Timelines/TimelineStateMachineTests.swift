@@ -169,7 +169,7 @@ private let origin = TimelineSamples.origin
 
   @Test(.rule("TIMELINE-02")) func `each placement has its own configuration, and an edit causes a reload`() {
     var fixture = TimelineFixture.placed()
-    let edited = fixture.placement(1, "Coffee", ["size": "large"])
+    let edited = fixture.placement(1, kind: "Coffee", configuration: ["size": "large"])
     #expect(fixture.handle(.edited(edited, .none)) == ["free 2 of 1: edited, edited", "want widget"])
     #expect(fixture.handle(.edited(edited, .none)) == [])
     fixture.handle(.awake(widget))
@@ -186,8 +186,8 @@ private let origin = TimelineSamples.origin
         "free 6 of 3: operator, operator",
       ])
     #expect(fixture.reload().filter { $0.hasPrefix("want") } == ["want widget"], "a later event wants it again")
-    let asked = fixture.giveAll().filter { $0.hasPrefix("ask") }
-    #expect(asked == (1...3).map { "ask \($0) Coffee timeline" })
+    let questions = fixture.giveAll().filter { $0.hasPrefix("ask") }
+    #expect(questions == (1...3).map { "ask \($0) Coffee timeline" })
   }
 
   @Test func `nothing is stored of a placement that is removed during its request`() {
@@ -288,9 +288,9 @@ private let origin = TimelineSamples.origin
     fixture.giveAll()
     fixture.reload()
     fixture.handle(.awake(widget))
-    let asked = try #require(fixture.stateMachine.outstanding[widget])
+    let providerRequest = try #require(fixture.stateMachine.outstanding[widget])
     #expect(
-      fixture.handle(.overran(asked, limit: 30)) == [
+      fixture.handle(.overran(providerRequest, limit: 30)) == [
         "stop widget",
         "failed Coffee: no timeline within 30 s: the extension is suspended, and the last timeline stays",
         "halt widget", "want widget",

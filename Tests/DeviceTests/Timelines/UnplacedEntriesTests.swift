@@ -29,13 +29,13 @@ private let origin = TimelineSamples.origin
       let entries = [2, 1].map { ArchivedEntry(date: origin + $0, view: .text("\(text) \($0)")) }
       return RequestTimeline.Reply(entries: entries, policy: .atEnd)
     }
-    async let found = service.entries(of: "Coffee", .systemLarge, purpose) { placement in
+    async let foundEntries = service.entries(of: "Coffee", .systemLarge, purpose) { placement in
       WidgetEnvironment(family: placement.family, width: 1, height: 1, renderingMode: .accented)
     }
     var processes = service.device.processes.makeAsyncIterator()
     _ = await processes.next()
     await service.awake(widget)
-    let entries = try await found.entries
+    let entries = try await foundEntries.entries
     let text = "\(purpose) systemLarge accented \(purpose == .snapshot)"
     #expect(entries.map(\.view.lines) == [["\(text) 1.0"], ["\(text) 2.0"]])
     #expect(await service.status().isEmpty)
@@ -47,12 +47,12 @@ private let origin = TimelineSamples.origin
     let service = try await fixture.host(kinds: [])
     try await service.setKinds(widget, [WidgetDeclaration(kind: "Coffee")])
     let process = try await fixture.startExtension { _ in throw BusError(.failed, "the provider failed") }
-    async let found = service.entries(of: "Coffee", .systemSmall, .timeline, in: nil)
+    async let foundEntries = service.entries(of: "Coffee", .systemSmall, .timeline, in: nil)
     var processes = service.device.processes.makeAsyncIterator()
     _ = await processes.next()
     await service.awake(widget)
     do {
-      _ = try await found
+      _ = try await foundEntries
       Issue.record("a failed provider has no entries")
     } catch {
       #expect("\(error)".contains("the provider failed"))

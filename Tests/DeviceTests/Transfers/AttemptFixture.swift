@@ -13,8 +13,8 @@ final class AttemptFixture: Sendable {
   let network = TransferNetwork()
   private let reported = Mutex<[AttemptEvent]>([])
   private let expansionLimit: Int
-  private let known = Mutex(TransferAttempt.Known())
-  private let asked = Mutex<[Challenge]>([])
+  private let knownFacts = Mutex(TransferAttempt.Known())
+  private let askedChallenges = Mutex<[Challenge]>([])
   private let content = Mutex<[UInt8]?>(nil)
   /// Returns the reply of the owner to a challenge.
   private let reply: @Sendable (Challenge) -> AnswerChallenge.Reply
@@ -40,9 +40,9 @@ final class AttemptFixture: Sendable {
   /// The path of the partial file.
   let path: String
   var events: [AttemptEvent] { reported.withLock { $0 } }
-  var challenges: [Challenge] { asked.withLock { $0 } }
+  var challenges: [Challenge] { askedChallenges.withLock { $0 } }
   /// The stored response head.
-  var head: TransferResponse? { known.withLock { $0.response } }
+  var head: TransferResponse? { knownFacts.withLock { $0.response } }
   /// The body of the last complete attempt if it was short, otherwise the partial file.
   var bytes: [UInt8] { content.withLock { $0 } ?? part }
   var part: [UInt8] { FileManager.default.contents(atPath: path).map { Array($0) } ?? [] }
@@ -52,7 +52,7 @@ final class AttemptFixture: Sendable {
     try Data(part.utf8).write(to: URL(fileURLWithPath: path))
     let response = TransferResponse(
       url: "http://127.0.0.1/file", status: 200, headers: [], expectedLength: Int64(length))
-    known.withLock { $0 = TransferAttempt.Known(response: response, validator: tag) }
+    knownFacts.withLock { $0 = TransferAttempt.Known(response: response, validator: tag) }
   }
 
   /// Performs one attempt with the state that earlier attempts have stored.
@@ -70,13 +70,13 @@ final class AttemptFixture: Sendable {
       resumableFrom: resumableFrom, redirectLimit: redirectLimit, expansionLimit: expansionLimit, space: space,
       report: { [self] event in reported.withLock { $0.append(event) } },
       setHead: { [self] response, validator in
-        known.withLock { $0 = TransferAttempt.Known(response: response, validator: validator) }
+        knownFacts.withLock { $0 = TransferAttempt.Known(response: response, validator: validator) }
       },
       respond: { [self] challenge in
-        asked.withLock { $0.append(challenge) }
+        askedChallenges.withLock { $0.append(challenge) }
         return reply(challenge)
       })
-    let result = try await attempt.perform(knowing: known.withLock { $0 })
+    let result = try await attempt.perform(knowing: knownFacts.withLock { $0 })
     content.withLock { $0 = result.content }
     return result
   }

@@ -32,8 +32,8 @@ private let widget = TransferSamples.widget
     try await appOwner.open()
     await service.awake(widget, generation: 1, woken: true)
     let envelope = try #require(await fixture.bus.first { $0.header.kind == SessionTaken.kind })
-    let taken = try BodyCoding.decode(SessionTaken.self, from: envelope.body)
-    #expect(taken.session == "figures" && taken.generation == 1 && taken.holder == app)
+    let takenSession = try BodyCoding.decode(SessionTaken.self, from: envelope.body)
+    #expect(takenSession.session == "figures" && takenSession.generation == 1 && takenSession.holder == app)
     #expect(envelope.header.destination == widget)
     await #expect { try await owner.open() } throws: { ($0 as? BusError)?.code == .sessionInUse }
     await service.suspended(app, generation: 1)
@@ -48,7 +48,7 @@ private let widget = TransferSamples.widget
     try await appOwner.open()
     _ = try await appOwner.connection.request(CloseSession(identifier: "figures"), to: .host("iphone"))
     await service.awake(widget, generation: 1, woken: true)
-    #expect(await fixture.bus.sent.allSatisfy { $0.header.kind != SessionTaken.kind })
+    #expect(await fixture.bus.sentEnvelopes.allSatisfy { $0.header.kind != SessionTaken.kind })
     await #expect { try await appOwner.open() } throws: { ($0 as? BusError)?.code == .sessionInUse }
     await fixture.end(service)
   }

@@ -105,7 +105,7 @@ struct ExchangeClient {
         guard let head = outcome.head, outcome.hasEnded else { return nil }
         cookies += head.headers["Set-Cookie"].compactMap { Cookie($0, from: url, now: .distantPast) }
         guard let goesOn = try follow(head, &exchange) else {
-          return try brokenBy(head, outcome.body, exchange, part)
+          return try brokenBy(head, body: outcome.body, exchange: exchange, part: part)
         }
         guard goesOn else { return nil }
       }
@@ -160,18 +160,20 @@ struct ExchangeClient {
 
   /// Checks a complete response as `TransferAttempt` handles it.
   private func brokenBy(
-    _ head: HTTPResponseHead, _ body: [UInt8], _ exchange: HTTPExchange, _ part: StoredPart
+    _ head: HTTPResponseHead, body: [UInt8], exchange: HTTPExchange, part: StoredPart
   ) throws(TransferFault) -> String? {
-    let stored = exchange.head(Int(head.status.code), head.headers)
-    guard (200...999).contains(stored.status) else { return "the status \(stored.status) is a response" }
-    guard stored.expectedLength >= -1 else { return "a length is negative" }
+    let storedPart = exchange.head(Int(head.status.code), head.headers)
+    guard (200...999).contains(storedPart.status) else { return "the status \(storedPart.status) is a response" }
+    guard storedPart.expectedLength >= -1 else { return "a length is negative" }
     let codings = ContentCodings(head.headers)
-    let isWhole = codings.layers > 0 || exchange.hasNoBody(stored.status) || stored.expectedLength < 0
-    if exchange.hasNoBody(stored.status), !body.isEmpty { return "a response without a body has one" }
-    if case .append = ResponseVerdict(status: stored.status, headers: head.headers, part: part), stored.status != 206 {
-      return "the status \(stored.status) continues a file"
+    let isWhole = codings.layers > 0 || exchange.hasNoBody(storedPart.status) || storedPart.expectedLength < 0
+    if exchange.hasNoBody(storedPart.status), !body.isEmpty { return "a response without a body has one" }
+    if case .append = ResponseVerdict(status: storedPart.status, headers: head.headers, part: part),
+      storedPart.status != 206
+    {
+      return "the status \(storedPart.status) continues a file"
     }
-    if !isWhole, Int64(body.count) != stored.expectedLength { return "a complete body has another length" }
+    if !isWhole, Int64(body.count) != storedPart.expectedLength { return "a complete body has another length" }
     return try brokenByDecoding(body, codings)
   }
 

@@ -107,11 +107,11 @@ private final class Handler: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard case .head(let head) = unwrapInboundIn(data), let server = server() else { return }
-    respond(context, head, server, server.took(head))
+    respond(context, head: head, server: server, behaviour: server.took(head))
   }
 
   private func respond(
-    _ context: ChannelHandlerContext, _ head: HTTPRequestHead, _ server: FileServer, _ behaviour: FileServer.Behaviour
+    _ context: ChannelHandlerContext, head: HTTPRequestHead, server: FileServer, behaviour: FileServer.Behaviour
   ) {
     var headers = HTTPHeaders()
     var status = HTTPResponseStatus(statusCode: behaviour.status)
@@ -135,7 +135,7 @@ private final class Handler: ChannelInboundHandler {
     headers.add(name: "Content-Length", value: "\(body.count)")
     context.write(
       wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)
-    send(context, body, server, behaviour)
+    send(context, body: body, server: server, behaviour: behaviour)
   }
 
   /// The first byte of the requested range, or `nil` when the range is ignored.
@@ -147,8 +147,8 @@ private final class Handler: ChannelInboundHandler {
   }
 
   private func send(
-    _ context: ChannelHandlerContext, _ body: ArraySlice<UInt8>, _ server: FileServer,
-    _ behaviour: FileServer.Behaviour
+    _ context: ChannelHandlerContext, body: ArraySlice<UInt8>, server: FileServer,
+    behaviour: FileServer.Behaviour
   ) {
     let count = min(body.count, behaviour.cutAfter ?? behaviour.pauseAfter ?? body.count)
     server.sent(count)

@@ -118,8 +118,8 @@ import Testing
   ) async throws {
     try await withServer({ _ in [response("")] }) { fixture, server in
       let body = method == "TRACE" ? Data("x".utf8) : nil
-      let own = TransferRequest(url: server.url, method: method, headers: [[name, value]], body: body)
-      let fault = await fixture.fault(own)
+      let ownRequest = TransferRequest(url: server.url, method: method, headers: [[name, value]], body: body)
+      let fault = await fixture.fault(ownRequest)
       #expect(fault?.code == -1)
       #expect(fault?.next == .never)
       #expect(server.seen.isEmpty)

@@ -30,9 +30,9 @@ import Testing
   @Test(.rule("TRANSFER-32"))
   func `time in which an attempt waits on the device or a challenge does not count as idle`() {
     var limit = IdleLimit(10, now: start)
-    limit.goOutside(true, start + .seconds(5))
+    limit.goOutside(true, now: start + .seconds(5))
     #expect(limit.nextLook(start + .seconds(50)) == start + .seconds(60))
-    limit.goOutside(false, start + .seconds(60))
+    limit.goOutside(false, now: start + .seconds(60))
     #expect(limit.nextLook(start + .seconds(60)) == start + .seconds(70))
     #expect(limit.nextLook(start + .seconds(70)) == nil)
   }

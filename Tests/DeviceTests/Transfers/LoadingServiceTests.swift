@@ -247,7 +247,7 @@ private let off = NetworkState(path: .off)
       // A task that ends before the acknowledgement is in a later delivery.
       await fixture.received(SessionAcknowledged.kind)
     }
-    #expect(await fixture.bus.sent.contains { $0.header.kind == LimiterChanged.kind } == false)
+    #expect(await fixture.bus.sentEnvelopes.contains { $0.header.kind == LimiterChanged.kind } == false)
     await fixture.end(service)
   }
 
@@ -270,7 +270,7 @@ private let off = NetworkState(path: .off)
       fixture.server.release()
     }
     await fixture.recorded(.finished)
-    let counts = await fixture.bus.sent.filter { $0.header.kind == TransferCounted.kind }
+    let counts = await fixture.bus.sentEnvelopes.filter { $0.header.kind == TransferCounted.kind }
     #expect(counts.count == (perSecond > 0 ? 1 : 0))
     await fixture.end(service)
   }

@@ -54,7 +54,7 @@ extension QuietTests {
     ///
     /// - Returns: the task identifiers in the order of delivery, and in the order in which the tasks ended.
     private func carry(
-      _ count: Int, _ fixture: TransferFixture, _ owner: ModelOwner, _ service: TransferService
+      _ count: Int, fixture: TransferFixture, owner: ModelOwner, service: TransferService
     ) async throws -> (received: [Int], ended: [Int]) {
       for task in 1...count { try await owner.create(task, fixture.server.url) }
       var ended: [Int] = []
@@ -82,7 +82,7 @@ extension QuietTests {
         let owner = try await ModelOwner(fixture.bus)
         try await owner.open(SessionConfiguration(httpMaximumConnectionsPerHost: 6))
         statements.begin()
-        _ = try await carry(count, fixture, owner, service)
+        _ = try await carry(count, fixture: fixture, owner: owner, service: service)
         let counts = statements.end()
         perTask.append(counts.mapValues { Double($0) / Double(count) })
         try await fixture.database.read { db in

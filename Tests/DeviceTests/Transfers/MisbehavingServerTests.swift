@@ -62,14 +62,14 @@ import Testing
       #expect(fault?.code == -1005)
       #expect(fault?.next == .later)
       // Bytes in the buffers of the broken connection may be lost.
-      let kept = fixture.bytes.count
-      #expect(kept > 0)
+      let keptBytes = fixture.bytes.count
+      #expect(keptBytes > 0)
       let result = try await fixture.attempt(TransferRequest(url: server.url))
       #expect(result.response.status == 200)
       #expect(result.sha256 == digest(Array(whole.utf8)))
       #expect(fixture.bytes == Array(whole.utf8))
-      #expect(server.seen.last?.header("Range") == "bytes=\(kept)-")
-      #expect(fixture.events.contains(.resumed(at: Int64(kept))))
+      #expect(server.seen.last?.header("Range") == "bytes=\(keptBytes)-")
+      #expect(fixture.events.contains(.resumed(at: Int64(keptBytes))))
     }
   }
 

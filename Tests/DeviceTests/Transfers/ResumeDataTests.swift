@@ -54,22 +54,22 @@ import Testing
     let folder = FileManager.default.temporaryDirectory.path + "/parts-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let kept = PartFiles(folder: folder + "/kept")
+    let keptFiles = PartFiles(folder: folder + "/kept")
     let then = Date(timeIntervalSince1970: 1_000_000)
     func keep() throws -> ResumeData {
       try Data([1, 2, 3, 4, 5]).write(to: URL(fileURLWithPath: folder + "/1.part"))
       let resume = try #require(made())
-      try kept.keep(folder + "/1.part", as: resume.part, at: then)
+      try keptFiles.keep(folder + "/1.part", as: resume.part, at: then)
       return resume
     }
     let first = try keep()
     #expect(WholeFile.size(folder + "/1.part") == 0)
-    #expect(kept.adopt(first, to: folder + "/tasks/2.part"))
-    #expect(kept.adopt(first, to: folder + "/tasks/2.part"))
-    #expect(!kept.adopt(first, to: folder + "/tasks/3.part"))
+    #expect(keptFiles.adopt(first, to: folder + "/tasks/2.part"))
+    #expect(keptFiles.adopt(first, to: folder + "/tasks/2.part"))
+    #expect(!keptFiles.adopt(first, to: folder + "/tasks/3.part"))
     let second = try keep()
-    kept.remove(before: then)
-    kept.remove(before: then.addingTimeInterval(1))
-    #expect(!kept.adopt(second, to: folder + "/tasks/4.part"))
+    keptFiles.remove(before: then)
+    keptFiles.remove(before: then.addingTimeInterval(1))
+    #expect(!keptFiles.adopt(second, to: folder + "/tasks/4.part"))
   }
 }

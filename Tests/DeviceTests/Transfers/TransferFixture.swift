@@ -51,15 +51,15 @@ final class TransferFixture: Sendable {
     var settings = TransferSettings()
     change(&settings)
     let connection = bus.connection(.host("iphone"))
-    let stored = try TransferService.Stored(
+    let storedState = try TransferService.Stored(
       DeviceTransactions(immediate: database), settings: settings, families: AppFamilies(apps: ["com.example"]))
     let state = DeviceStateMachine {
-      $0.loading = stored.loading
-      $0.delivery = stored.delivery
+      $0.loading = storedState.loading
+      $0.delivery = storedState.delivery
     }
     let device = await LoneDevice(state, clock: clock ?? self.clock)
     let service = try TransferService(
-      stored, core: device.core, folder: folder + "/transfers", bus: connection, clock: clock ?? self.clock,
+      storedState, core: device.core, folder: folder + "/transfers", bus: connection, clock: clock ?? self.clock,
       isAwake: { [weak self] _ in self?.awake.withLock { $0 } ?? false },
       container: { [folder] owner in "\(folder)/containers/\(owner.bundleIdentifier ?? "")" },
       space: { [weak self] in self?.space.withLock { $0 } })
@@ -140,7 +140,7 @@ extension TransferService {
 
   private func ask(_ request: DeviceRequest) { context.core.handle(.asked(request)) }
 
-  func setFront(_ app: Address, _ isInFront: Bool) { context.core.handle(.loading(.front(app, isInFront))) }
+  func setFront(_ app: Address, isInFront: Bool) { context.core.handle(.loading(.front(app, isInFront))) }
 
   func setNetwork(_ state: NetworkState) { ask(.networkChanged(state)) }
 }

@@ -154,13 +154,13 @@ private let widget = TransferSamples.widget
   @Test func `the paths of copies outlive a change of their delivery`() throws {
     let (store, session) = try store(tasks: [])
     var stateMachine = DeliveryStateMachine(settings: TransferSettings())
-    var kept = StoredDeliveries(stateMachine)
+    var keptDeliveries = StoredDeliveries(stateMachine)
     let delivery = UUID()
     stateMachine.deliveries[delivery] = DeliveryStateMachine.Delivery(id: delivery, session: session, tasks: [1])
-    try store.save(&stateMachine, &kept)
+    try store.save(&stateMachine, &keptDeliveries)
     store.setCopies(["/a", "/b"], of: delivery)
     stateMachine.deliveries[delivery]?.exits = 1
-    try store.save(&stateMachine, &kept)
+    try store.save(&stateMachine, &keptDeliveries)
     try store.writePostponed()
     #expect(try store.copies() == [delivery: ["/a", "/b"]])
   }
@@ -235,12 +235,12 @@ private let widget = TransferSamples.widget
   /// Delivers a task and removes its delivery, as after an acknowledgement.
   private func acknowledge(_ task: Int, of session: SessionKey, in store: TransferStore) throws {
     var stateMachine = DeliveryStateMachine(settings: TransferSettings())
-    var kept = StoredDeliveries(stateMachine)
+    var keptDeliveries = StoredDeliveries(stateMachine)
     let delivery = UUID()
     stateMachine.deliveries[delivery] = DeliveryStateMachine.Delivery(id: delivery, session: session, tasks: [task])
-    try store.save(&stateMachine, &kept)
+    try store.save(&stateMachine, &keptDeliveries)
     stateMachine.deliveries[delivery] = nil
-    try store.save(&stateMachine, &kept)
+    try store.save(&stateMachine, &keptDeliveries)
     try store.writePostponed()
   }
 
@@ -273,18 +273,18 @@ private let widget = TransferSamples.widget
   @Test func `a delivery that takes over the tasks of another keeps them in the database`() throws {
     let (store, session) = try store(tasks: [1, 2])
     var stateMachine = DeliveryStateMachine(settings: TransferSettings())
-    var kept = StoredDeliveries(stateMachine)
+    var keptDeliveries = StoredDeliveries(stateMachine)
     let (older, younger) = (UUID(), UUID())
     stateMachine.deliveries[older] = DeliveryStateMachine.Delivery(id: older, session: session, tasks: [1])
     stateMachine.deliveries[younger] = DeliveryStateMachine.Delivery(id: younger, session: session, tasks: [2])
-    try store.save(&stateMachine, &kept)
+    try store.save(&stateMachine, &keptDeliveries)
     stateMachine.deliveries[older]?.tasks = [1, 2]
     stateMachine.deliveries[younger] = nil
-    try store.save(&stateMachine, &kept)
+    try store.save(&stateMachine, &keptDeliveries)
     try store.writePostponed()
     #expect(try store.tasks(of: session).map(\.key.identifier) == [1, 2])
     stateMachine.deliveries[older] = nil
-    try store.save(&stateMachine, &kept)
+    try store.save(&stateMachine, &keptDeliveries)
     try store.writePostponed()
     #expect(try store.tasks(of: session).isEmpty)
   }

@@ -32,18 +32,18 @@ import WidgetLabTesting
     try await place.eventually("the journal has begun") { try place.envelopes().count > 100 }
     let middle = UInt64(try place.envelopes().count)
     let tails = [
-      try await FollowedTail.start(place.executables, place.instance, .json, from: 1),
-      try await FollowedTail.start(place.executables, place.instance, .json, from: middle),
-      try await FollowedTail.start(place.executables, place.instance, .pretty, from: 1),
+      try await FollowedTail.start(place.executables, folder: place.instance, form: .json, from: 1),
+      try await FollowedTail.start(place.executables, folder: place.instance, form: .json, from: middle),
+      try await FollowedTail.start(place.executables, folder: place.instance, form: .pretty, from: 1),
     ]
-    let outcome = await Task { try await expect(tails, await ending.value, place, seed) }.result
+    let outcome = await Task { try await expect(tails, status: await ending.value, place: place, seed: seed) }.result
     for tail in tails { await tail.stop() }
     kill(campaign.pid, SIGKILL)
     try outcome.get()
   }
 
   @inline(never)
-  private func expect(_ tails: [FollowedTail], _ status: Int32, _ place: CampaignPlace, _ seed: UInt64) async throws {
+  private func expect(_ tails: [FollowedTail], status: Int32, place: CampaignPlace, seed: UInt64) async throws {
     let output = try place.output()
     try #require(status == 0, "\(output)")
     let report = try place.report()

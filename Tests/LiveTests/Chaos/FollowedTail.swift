@@ -32,7 +32,7 @@ struct FollowedTail: Sendable {
   ///
   /// - Parameter first: the first sequence number; 1 for no `--since`.
   static func start(
-    _ executables: String, _ folder: String, _ form: Form, from first: UInt64
+    _ executables: String, folder: String, form: Form, from first: UInt64
   ) async throws -> FollowedTail {
     let name = "\(form.rawValue) tail from #\(first)"
     let output = "\(folder)/tail-\(form.rawValue)-\(first).out"

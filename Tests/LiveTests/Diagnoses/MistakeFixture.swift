@@ -36,7 +36,7 @@ struct MistakeFixture: Sendable {
       defer { server.stop() }
       let url = server.url("/").absoluteString
       let forms = ["wrong", "right"]
-      let apps = hasApps ? forms.map { product($0, mistake, url, isApp: true) } : []
+      let apps = hasApps ? forms.map { product($0, mistake: mistake, url: url, isApp: true) } : []
       let configuration = """
         device:
           name: \(LiveFixture.device)
@@ -44,7 +44,7 @@ struct MistakeFixture: Sendable {
         \(forms.map { "  - group.com.example.\($0.capitalized)" }.joined(separator: "\n"))
         \(apps.isEmpty ? "" : "apps:\n" + apps.joined(separator: "\n"))
         extensions:
-        \(forms.map { product($0, mistake, url, isApp: false) }.joined(separator: "\n"))
+        \(forms.map { product($0, mistake: mistake, url: url, isApp: false) }.joined(separator: "\n"))
         settings:
         \((["suspendAfter: 0.5", "callDeadline: 60", "developerMode: true"] + settings).map { "  \($0)" }.joined(separator: "\n"))
         """
@@ -58,7 +58,7 @@ struct MistakeFixture: Sendable {
     }
   }
 
-  private static func product(_ form: String, _ mistake: String, _ url: String, isApp: Bool) -> String {
+  private static func product(_ form: String, mistake: String, url: String, isApp: Bool) -> String {
     let bundle = "com.example.\(form.capitalized)"
     return """
         - bundle: \(bundle)\(isApp ? "" : ".Widget")
@@ -124,14 +124,14 @@ extension LabCluster {
   /// - Returns: the diagnosis.
   @discardableResult
   func expect(_ code: String, of wrong: TrapAuthor, notOf right: TrapAuthor) async throws -> NamedMistake {
-    var found: [NamedMistake] = []
+    var foundMistakes: [NamedMistake] = []
     try await eventually("\(wrong.owner.short) has the diagnosis \(code)") {
-      found = try await diagnoses()
-      return found.contains { $0.code == code && $0.process == wrong.owner.short }
+      foundMistakes = try await diagnoses()
+      return foundMistakes.contains { $0.code == code && $0.process == wrong.owner.short }
     }
-    let codes = found.filter { $0.process == right.owner.short }.map(\.code)
+    let codes = foundMistakes.filter { $0.process == right.owner.short }.map(\.code)
     #expect(!codes.contains(code), "\(right.owner.short) must not have the diagnosis")
-    let earned = try #require(found.first { $0.code == code && $0.process == wrong.owner.short })
+    let earned = try #require(foundMistakes.first { $0.code == code && $0.process == wrong.owner.short })
     // The evidence has the journal's sequence numbers.
     let journal = try await journal.all()
     for evidence in earned.evidence {

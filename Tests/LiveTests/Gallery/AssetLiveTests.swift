@@ -46,9 +46,11 @@ import WidgetLabTesting
       #expect(light.text.contains("fill=\"#010203\"") && light.text.contains("fill=\"#f0e6dc\""))
       #expect(light.errors.contains("the image \"Broken\" is not drawn: a.png: the file is damaged: it is cut off"))
       #expect(light.errors.contains("the image \"Nowhere\" is not drawn: no asset catalog of the bundle has it"))
-      let found = try await fixture.cluster.attempt(["diagnose", "asset-not-usable"])
-      #expect(found.status == 1 && found.output.contains("cannot show the image \"Broken\": a.png"), "\(found.output)")
-      #expect(found.output.contains("cannot show the image \"Nowhere\"") && !found.output.contains("Cup"))
+      let foundResult = try await fixture.cluster.attempt(["diagnose", "asset-not-usable"])
+      #expect(
+        foundResult.status == 1 && foundResult.output.contains("cannot show the image \"Broken\": a.png"),
+        "\(foundResult.output)")
+      #expect(foundResult.output.contains("cannot show the image \"Nowhere\"") && !foundResult.output.contains("Cup"))
       let dark = try await draw(["look", "dark"])
       #expect(!dark.text.contains(Self.href(AssetFixture.light)))
       #expect(dark.text.components(separatedBy: Self.href(AssetFixture.dark)).count == 4)

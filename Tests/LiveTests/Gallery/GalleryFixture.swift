@@ -134,13 +134,13 @@ struct GalleryFixture: Sendable {
 
   /// Waits until the widget shows an entry.
   func entry(of number: Int, at location: String? = nil) async throws -> Seen {
-    var found: Seen?
+    var foundScreen: Seen?
     try await cluster.eventually("widget \(number) shows an entry") {
-      found = try await screen(location).first { $0.number == number && $0.content == "entry" }
-      return found != nil
+      foundScreen = try await screen(location).first { $0.number == number && $0.content == "entry" }
+      return foundScreen != nil
     }
-    guard let found else { throw LabError("widget \(number) is missing") }
-    return found
+    guard let foundScreen else { throw LabError("widget \(number) is missing") }
+    return foundScreen
   }
 
   private func read<Value: Decodable>(_ type: Value.Type, _ words: [String]) async throws -> Value {

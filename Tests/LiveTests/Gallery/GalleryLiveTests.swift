@@ -123,9 +123,9 @@ import WidgetLabTesting
     async throws
   {
     try await GalleryFixture.run("background") { fixture in
-      let kept = try await fixture.item("Kept", at: "standBy").first { $0.families.contains(.systemSmall) }
-      #expect(kept?.section == .leftOut)
-      #expect(kept?.reason?.contains("not removable") == true)
+      let keptItem = try await fixture.item("Kept", at: "standBy").first { $0.families.contains(.systemSmall) }
+      #expect(keptItem?.section == .leftOut)
+      #expect(keptItem?.reason?.contains("not removable") == true)
       try await fixture.add("Removable", "--location", "standBy")
       try await fixture.add("Removable")
       try await fixture.add("Kept", "--location", "lockScreen", "--family", "accessoryCircular")

@@ -13,7 +13,7 @@ import WidgetLabTesting
 
   /// Ends the cluster, and starts it again with another configuration.
   private func again(
-    _ fixture: GalleryFixture, _ change: (String) -> String, _ body: (GalleryFixture) async throws -> Void
+    _ fixture: GalleryFixture, change: (String) -> String, body: (GalleryFixture) async throws -> Void
   ) async throws {
     #expect(await fixture.cluster.stop() == 0)
     // The folder itself is that of the first cluster, which removes it.
@@ -40,7 +40,7 @@ import WidgetLabTesting
       _ = try await fixture.entry(of: 2)
       let removed = ([""] + ["  - bundle: \(GalleryFixture.second)"] + lines.map { "    \($0)" }).joined(
         separator: "\n")
-      try await again(fixture, { $0.replacing(removed, with: "") }) { fixture in
+      try await again(fixture, change: { $0.replacing(removed, with: "") }) { fixture in
         let log = try String(contentsOfFile: fixture.cluster.folder + "/up.err", encoding: .utf8)
         #expect(log.contains("\(GalleryFixture.second) is not in") && log.contains("any more"), "\(log)")
         let gone = try await fixture.all(PlacementChanged.self).last
@@ -62,7 +62,8 @@ import WidgetLabTesting
     let lines = ["executable: FixtureWidgets", "environment:", "  TRIAL_WIDGETS: touched"]
     try await GalleryFixture.run("new kind", second: lines) { fixture in
       #expect(try await !fixture.item("Linked").isEmpty)
-      try await again(fixture, { $0.replacing("TRIAL_WIDGETS: touched", with: "TRIAL_WIDGETS: private") }) { fixture in
+      try await again(fixture, change: { $0.replacing("TRIAL_WIDGETS: touched", with: "TRIAL_WIDGETS: private") }) {
+        fixture in
         try await fixture.cluster.run("update", GalleryFixture.app)
         let before = try await fixture.last
         if command == "reload" {
@@ -85,7 +86,7 @@ import WidgetLabTesting
       "no controls", product: ["environment:", "  TRIAL_WIDGETS: controls"]
     ) { fixture in
       try await fixture.add("Lamp", "--location", "controlCenter")
-      try await again(fixture, { $0.replacing("\"18.0\"", with: "\"17.0\"") }) { fixture in
+      try await again(fixture, change: { $0.replacing("\"18.0\"", with: "\"17.0\"") }) { fixture in
         let refusal = try await fixture.refusal("tap", "1")
         #expect(refusal.contains("controlCenter supports widgets from iOS 18 on"), "\(refusal)")
         let processes = try await fixture.cluster.run("ps")

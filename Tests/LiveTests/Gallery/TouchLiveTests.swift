@@ -134,13 +134,13 @@ import WidgetLabTesting
     try await run("throws") { fixture in
       try await fixture.add("Intents")
       _ = try await fixture.entry(of: 1)
-      let (before, stored) = (try await fixture.last, try await fixture.all(TimelineStored.self).count)
+      let (before, storedCount) = (try await fixture.last, try await fixture.all(TimelineStored.self).count)
       let answer = try await fixture.cluster.attempt(["tap", "1", "--button", "7"])
       let output = answer.output
       #expect(answer.status == 1 && output.contains("failed in extension") && output.contains("Empty"), "\(answer)")
       try await fixture.printed("spilled", after: before)
       try await fixture.cluster.eventually("the new timeline is stored") {
-        try await fixture.all(TimelineStored.self).count == stored + 1
+        try await fixture.all(TimelineStored.self).count == storedCount + 1
       }
       #expect(try await fixture.ledger(after: before).contains { $0.hasPrefix("interaction free") })
     }

@@ -12,7 +12,7 @@ import WidgetLabTesting
   func `a locked device withholds reloads of protected widgets until it is unlocked, also across a host kill`(
     protection: String
   ) async throws {
-    try await run("withheld", protection) { fixture in
+    try await run("withheld", protection: protection) { fixture in
       try await fixture.cluster.run("lock")
       let locked = try await fixture.last
       try await fixture.cluster.run("reload", "Touch")
@@ -35,7 +35,7 @@ import WidgetLabTesting
   }
 
   @Test func `a locked device reloads widgets whose data is not protected`() async throws {
-    try await run("open", "completeUntilFirstUserAuthentication") { fixture in
+    try await run("open", protection: "completeUntilFirstUserAuthentication") { fixture in
       try await fixture.cluster.run("lock")
       let locked = try await fixture.last
       try await fixture.cluster.run("reload", "Touch")
@@ -46,7 +46,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("GALLERY-30")) func `a restarted device withholds every reload until it is unlocked once`() async throws {
-    try await run("started again", "completeUntilFirstUserAuthentication") { fixture in
+    try await run("started again", protection: "completeUntilFirstUserAuthentication") { fixture in
       let before = try await fixture.last
       try await fixture.cluster.run("lock", "--restart")
       try await fixture.cluster.run("reload", "Touch")
@@ -62,7 +62,7 @@ import WidgetLabTesting
 
   /// Runs a device with a held clock and one widget that shows its first entry.
   private func run(
-    _ name: String, _ protection: String, _ body: @Sendable (GalleryFixture) async throws -> Void
+    _ name: String, protection: String, body: @Sendable (GalleryFixture) async throws -> Void
   ) async throws {
     try await GalleryFixture.run("\(name) \(protection)", product: ["dataProtection: \(protection)"]) { fixture in
       try await fixture.cluster.run("clock", "hold")

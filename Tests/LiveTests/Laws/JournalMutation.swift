@@ -38,7 +38,7 @@ struct JournalMutation: Sendable, CustomStringConvertible {
       remove(first(SessionEvents.kind.answered(.acknowledged), $0), &$0)
     },
     JournalMutation(law: "no-loss", what: "the host deletes one more task than it delivered") {
-      try replace(SessionAcknowledged.self, &$0) { notice in
+      try replace(SessionAcknowledged.self, in: &$0) { notice in
         SessionAcknowledged(
           owner: notice.owner, session: notice.session, delivery: notice.delivery,
           tasks: TaskNumbers((notice.tasks?.identifiers ?? []) + [77]))
@@ -122,7 +122,7 @@ struct JournalMutation: Sendable, CustomStringConvertible {
   private static let files = [
     JournalMutation(law: "files-intact", what: "the owner's process reads other bytes") { journal in
       guard let index = delegate("didFinishDownloadingTo", journal) else { return false }
-      return try replace(DelegateCalled.self, at: index, &journal) { called in
+      return try replace(DelegateCalled.self, at: index, in: &journal) { called in
         DelegateCalled(
           session: called.session, method: called.method, taskIdentifier: called.taskIdentifier, bytes: called.bytes,
           sha256: String(repeating: "0", count: 64))
@@ -130,7 +130,7 @@ struct JournalMutation: Sendable, CustomStringConvertible {
     },
     JournalMutation(law: "files-intact", what: "the owner's process gets a shorter file") { journal in
       guard let index = delegate("didFinishDownloadingTo", journal) else { return false }
-      return try replace(DelegateCalled.self, at: index, &journal) { called in
+      return try replace(DelegateCalled.self, at: index, in: &journal) { called in
         DelegateCalled(
           session: called.session, method: called.method, taskIdentifier: called.taskIdentifier,
           bytes: (called.bytes ?? 0) - 1, sha256: called.sha256)
@@ -156,16 +156,16 @@ struct JournalMutation: Sendable, CustomStringConvertible {
     },
     JournalMutation(law: "no-orphan", what: "a process that was killed sends a message") { journal in
       guard let exit = first(ProcessExited.kind, journal), let exited = journal[exit].reading(ProcessExited.self),
-        let sent = journal.firstIndex(where: {
+        let sentIndex = journal.firstIndex(where: {
           $0.header.source == exited.address && $0.header.sourceGeneration == exited.generation
         })
       else { return false }
-      let header = journal[sent].header
+      let header = journal[sentIndex].header
       var late = EnvelopeHeader(
         kind: header.kind, sentAt: Timestamp(microseconds: journal[exit].header.sentAt.microseconds + 1_000),
         source: header.source, destination: header.destination)
       late.sourceGeneration = header.sourceGeneration
-      journal.insert(Envelope(header: late, body: journal[sent].body), at: exit + 1)
+      journal.insert(Envelope(header: late, body: journal[sentIndex].body), at: exit + 1)
       return true
     },
     JournalMutation(law: "pushes-settled", what: "a push is logged as delivered without the device's acknowledgement") {
@@ -184,7 +184,7 @@ struct JournalMutation: Sendable, CustomStringConvertible {
       return true
     },
     JournalMutation(law: "budget-kept", what: "a placement pays more than it has") { journal in
-      try replace(BudgetDecided.self, &journal) { decided in
+      try replace(BudgetDecided.self, in: &journal) { decided in
         let entry = decided.entry
         return BudgetDecided(
           LedgerEntry(
@@ -248,14 +248,14 @@ struct JournalMutation: Sendable, CustomStringConvertible {
 
   /// Changes the last message of a type.
   private static func replace<M: Message>(
-    _ type: M.Type, _ journal: inout [Envelope], _ change: (M) -> M
+    _ type: M.Type, in journal: inout [Envelope], change: (M) -> M
   ) throws -> Bool {
     guard let index = journal.lastIndex(where: { $0.header.kind == M.kind }) else { return false }
-    return try replace(type, at: index, &journal, change)
+    return try replace(type, at: index, in: &journal, change: change)
   }
 
   private static func replace<M: Message>(
-    _: M.Type, at index: Int, _ journal: inout [Envelope], _ change: (M) -> M
+    _: M.Type, at index: Int, in journal: inout [Envelope], change: (M) -> M
   ) throws -> Bool {
     let body = try BodyCoding.encode(change(try BodyCoding.decode(M.self, from: journal[index].body)))
     journal[index] = Envelope(header: journal[index].header, body: body)

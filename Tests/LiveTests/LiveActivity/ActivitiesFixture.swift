@@ -118,12 +118,12 @@ struct ActivitiesFixture: Sendable {
   func tell(_ story: String) async throws {
     let id = try await cluster.push(
       ["--type", "background"], payload: #"{"aps":{"content-available":1},"story":"\#(story)"}"#)
-    try await step(id, .handled)
+    try await step(id, name: .handled)
   }
 
   /// Waits for a step of a push.
   @discardableResult
-  func step(_ push: UUID, _ name: PushStep.Name, _ detail: String = "") async throws -> LabEnvelope {
+  func step(_ push: UUID, name: PushStep.Name, detail: String = "") async throws -> LabEnvelope {
     try await cluster.step(push, name, detail)
   }
 }

@@ -26,7 +26,7 @@ import WidgetLabTesting
         "start",
         #""attributes-type":"RideAttributes","attributes":{"rider":"Joan"},"content-state":{"minutes":8},"alert":"x""#,
         to: ["--starts", ActivitiesFixture.type], timestamp: Self.six)
-      try await fixture.step(start, .handled, "started")
+      try await fixture.step(start, name: .handled, detail: "started")
       try await fixture.moved(.archived, text: "in 8 minutes")
       try await fixture.app.prints("activity of Joan, active")
       try await fixture.app.prints("update token \(try await fixture.token(1))")
@@ -34,17 +34,17 @@ import WidgetLabTesting
       let stale = Self.six + 60
       let update = try await fixture.push(
         "update", #""content-state":{"minutes":2},"stale-date":\#(stale),"relevance-score":9"#, timestamp: Self.six + 1)
-      try await fixture.step(update, .handled, "updated")
+      try await fixture.step(update, name: .handled, detail: "updated")
       try await fixture.moved(.archived, text: "in 2 minutes")
       #expect(try await fixture.activities().first?.content.relevanceScore == 9)
       let late = try await fixture.push("update", #""content-state":{"minutes":4}"#, timestamp: Self.six)
-      try await fixture.step(late, .discarded, "newer")
+      try await fixture.step(late, name: .discarded, detail: "newer")
       try await fixture.cluster.run("clock", "advance", "1m")
       try await fixture.moved(.stale)
 
       let end = try await fixture.push(
         "end", #""content-state":{"minutes":0},"dismissal-date":\#(Self.six + 3600)"#, timestamp: Self.six + 2)
-      try await fixture.step(end, .handled, "ended")
+      try await fixture.step(end, name: .handled, detail: "ended")
       // It was suspended in the meantime.
       try await fixture.tell("wake")
       try await fixture.app.prints("state ended")
@@ -66,18 +66,18 @@ import WidgetLabTesting
       for number in 1...2 {
         let push = try await fixture.push(
           "update", #""content-state":{"minutes":\#(10 + number)}"#, timestamp: Self.six + number)
-        try await fixture.step(push, .handled, "updated")
+        try await fixture.step(push, name: .handled, detail: "updated")
       }
       let third = try await fixture.push("update", #""content-state":{"minutes":13}"#, timestamp: Self.six + 3)
-      try await fixture.step(third, .budget, "priority 10")
+      try await fixture.step(third, name: .budget, detail: "priority 10")
       let five = try await fixture.push(
         "update", #""content-state":{"minutes":14}"#, timestamp: Self.six + 4, priority: 5)
-      try await fixture.step(five, .handled, "updated")
+      try await fixture.step(five, name: .handled, detail: "updated")
       try await fixture.moved(.archived, text: "in 14 minutes")
       // Half an hour earns one of two.
       try await fixture.cluster.run("clock", "advance", "30m")
       let later = try await fixture.push("update", #""content-state":{"minutes":15}"#, timestamp: Self.six + 5)
-      try await fixture.step(later, .handled, "updated")
+      try await fixture.step(later, name: .handled, detail: "updated")
     }
   }
 
@@ -99,7 +99,7 @@ import WidgetLabTesting
         minutes += 1
         let push = try await fixture.push(
           "update", #""content-state":{"minutes":\#(minutes)}"#, to: ["--token", token], timestamp: Self.six + position)
-        try await fixture.step(push, .handled, "updated")
+        try await fixture.step(push, name: .handled, detail: "updated")
         try await fixture.moved(.archived, text: "in \(minutes) minutes", after: after)
         let all = try await fixture.activities()
         #expect(all.count == 1 && all.first?.token == token, "after the kill of \(victim): \(all)")

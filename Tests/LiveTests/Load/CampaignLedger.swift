@@ -27,7 +27,7 @@ struct CampaignLedger: Sendable {
   /// The violations found.
   private(set) var faults: [String] = []
 
-  private var asked: [UUID: Download] = [:]
+  private var askedDownloads: [UUID: Download] = [:]
   private(set) var accepted: Set<Download> = []
   private var deliveries: [UUID: Set<Download>] = [:]
   /// How often `didCompleteWithError` was called for each.
@@ -72,9 +72,9 @@ struct CampaignLedger: Sendable {
     switch header.kind {
     case CreateTransfer.kind:
       guard let body = read(CreateTransfer.self, envelope) else { return }
-      asked[header.id] = Download(owner: header.source, session: body.session, task: body.taskIdentifier)
+      askedDownloads[header.id] = Download(owner: header.source, session: body.session, task: body.taskIdentifier)
     case CreateTransfer.kind.answered(.ok):
-      if let download = header.cause.flatMap({ asked[$0] }) { accepted.insert(download) }
+      if let download = header.cause.flatMap({ askedDownloads[$0] }) { accepted.insert(download) }
     case TransferProgress.kind: if let body = read(TransferProgress.self, envelope) { progress(body, header) }
     case SessionEvents.kind: if let body = read(SessionEvents.self, envelope) { handedOver(body, header) }
     case DelegateCalled.kind:

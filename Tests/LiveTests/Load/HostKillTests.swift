@@ -30,14 +30,14 @@ import WidgetLabTesting
       files.digests[($0.task - 1) % 50]
     }
     let campaign = try await HostKillCampaign.begin(fixture.cluster, ledger)
-    let outcome = await Task { try await expectAll(files, campaign, fixture, seed) }.result
+    let outcome = await Task { try await expectAll(files, campaign: campaign, fixture: fixture, seed: seed) }.result
     await campaign.bus.leave()
     try outcome.get()
   }
 
   @inline(never)
   private func expectAll(
-    _ files: Files, _ campaign: HostKillCampaign, _ fixture: BulkFixture, _ seed: UInt64
+    _ files: Files, campaign: HostKillCampaign, fixture: BulkFixture, seed: UInt64
   ) async throws {
     let load = Task {
       var batches = 0
@@ -45,7 +45,7 @@ import WidgetLabTesting
         batches += 1
         // A batch that has begun is not cancelled.
         let batch = batches
-        try await Task { try await download(batch: batch, files, campaign, fixture) }.value
+        try await Task { try await download(batch: batch, files: files, campaign: campaign, fixture: fixture) }.value
       }
       return batches
     }
@@ -55,21 +55,21 @@ import WidgetLabTesting
     let batches = try await load.value
     try await campaign.settled()
 
-    let found = try await campaign.watch.look { $0 }
-    #expect(found.faults.isEmpty)
-    #expect(found.acknowledgedTwice.isEmpty)
-    #expect(found.accepted.count == batches * 50)
-    #expect(found.completions.count == batches * 50 && found.completions.values.allSatisfy { $0 == 1 })
+    let foundFigures = try await campaign.watch.look { $0 }
+    #expect(foundFigures.faults.isEmpty)
+    #expect(foundFigures.acknowledgedTwice.isEmpty)
+    #expect(foundFigures.accepted.count == batches * 50)
+    #expect(foundFigures.completions.count == batches * 50 && foundFigures.completions.values.allSatisfy { $0 == 1 })
     #expect(fixture.leftFiles() == [])
     let longest = recoveries.max() ?? .zero
     print(
-      "host killed \(Self.kills) times with seed \(seed): \(found.accepted.count) downloads in \(batches) batches, "
-        + "\(found.last) envelopes; back after at most \(Int(longest / .milliseconds(1))) ms")
+      "host killed \(Self.kills) times with seed \(seed): \(foundFigures.accepted.count) downloads in \(batches) batches, "
+        + "\(foundFigures.last) envelopes; back after at most \(Int(longest / .milliseconds(1))) ms")
   }
 
   /// Makes the extension start fifty downloads, and compares their files when they are acknowledged.
   private func download(
-    batch: Int, _ files: Files, _ campaign: HostKillCampaign, _ fixture: BulkFixture
+    batch: Int, files: Files, campaign: HostKillCampaign, fixture: BulkFixture
   ) async throws {
     try fixture.letGo()
     try await campaign.bus.deliver(ReloadTimelines(widgetKind: LiveFixture.kind), to: LiveFixture.host)

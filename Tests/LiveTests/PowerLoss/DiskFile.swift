@@ -65,10 +65,10 @@ struct DiskFile {
     Self.lengthen(&content, to: longest)
     // For each page, the changes that concern it, in order.
     var versions: [Int: [Int]] = [:]
-    var former = durable.count
+    var formerLength = durable.count
     for (index, item) in pending.enumerated() {
-      let range = Self.range(of: item.change, former: former)
-      former = item.length
+      let range = Self.range(of: item.change, former: formerLength)
+      formerLength = item.length
       guard !range.isEmpty else { continue }
       for page in range.lowerBound / Self.page...(range.upperBound - 1) / Self.page {
         versions[page, default: []].append(index)
@@ -84,10 +84,10 @@ struct DiskFile {
   }
 
   /// The bytes that a change writes; those behind a new end become 0.
-  private static func range(of change: Pending.Change, former: Int) -> Range<Int> {
+  private static func range(of change: Pending.Change, former formerLength: Int) -> Range<Int> {
     switch change {
     case .write(let offset, let bytes): offset..<offset + bytes.count
-    case .resize(let length): length..<max(length, former)
+    case .resize(let length): length..<max(length, formerLength)
     }
   }
 

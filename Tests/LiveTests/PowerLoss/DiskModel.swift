@@ -114,13 +114,14 @@ struct DiskModel {
       files.append(DiskFile())
       rename(call, .set(path, .file(files.count - 1)))
     case .makeFolder(let path): rename(call, .set(path, .folder))
-    case .write(let path, let offset, let bytes): try write(call, path, .write(at: offset, bytes))
-    case .append(let path, let bytes): try write(call, path, .write(at: try self.bytes(path).count, bytes))
+    case .write(let path, let offset, let bytes): try write(call, path: path, change: .write(at: offset, bytes))
+    case .append(let path, let bytes):
+      try write(call, path: path, change: .write(at: try self.bytes(path).count, bytes))
     case .resize(let path, let length):
-      if try bytes(path).count != length { try write(call, path, .resize(to: length)) }
+      if try bytes(path).count != length { try write(call, path: path, change: .resize(to: length)) }
     case .copy(let from, let start, let count, let path, let offset):
       let bytes = try bytes(from).dropFirst(start)
-      try write(call, path, .write(at: offset, Array(count.map { bytes.prefix($0) } ?? bytes)))
+      try write(call, path: path, change: .write(at: offset, Array(count.map { bytes.prefix($0) } ?? bytes)))
     case .rename(let path, let to):
       // A file of an untraced process gets a name here: its content is unknown, and so it is not on the disk.
       guard let node = names[path] else { return }
@@ -140,7 +141,7 @@ struct DiskModel {
     return content
   }
 
-  private mutating func write(_ call: Int, _ path: String, _ change: DiskFile.Pending.Change) throws {
+  private mutating func write(_ call: Int, path: String, change: DiskFile.Pending.Change) throws {
     guard let file = file(path) else { throw Unknown(description: "\(path) is unknown and is written") }
     files[file].begin(change, call: call)
     changing[call] = file
@@ -179,14 +180,14 @@ struct DiskModel {
   /// folders. A rename between two folders is whole.
   private func closure(_ isKept: (NameChange) -> Bool) -> [Int] {
     var folders: Set<String> = []
-    var kept: [Int] = []
+    var keptIndices: [Int] = []
     for index in pendingNames.indices.reversed() {
       let change = pendingNames[index]
       guard isKept(change) || !folders.isDisjoint(with: change.folders) else { continue }
       folders.formUnion(change.folders)
-      kept.append(index)
+      keptIndices.append(index)
     }
-    return kept.reversed()
+    return keptIndices.reversed()
   }
 
   // MARK: A power failure
@@ -211,10 +212,10 @@ struct DiskModel {
       if change.folders.allSatisfy({ left[$0, default: 0] > 0 }) { chosen.insert(change.call) }
       for folder in change.folders { left[folder, default: 0] -= 1 }
     }
-    var found = durableNames
-    for index in closure({ chosen.contains($0.call) }) { Self.apply(pendingNames[index].kind, to: &found) }
+    var foundNames = durableNames
+    for index in closure({ chosen.contains($0.call) }) { Self.apply(pendingNames[index].kind, to: &foundNames) }
     var state = State()
-    for (path, node) in found.sorted(by: { $0.key < $1.key }) where isReachable(path, found) {
+    for (path, node) in foundNames.sorted(by: { $0.key < $1.key }) where isReachable(path, foundNames) {
       switch node {
       case .folder: state.folders.insert(path)
       case .file(let file): state.contents[path] = files[file].afterFailure(chance, using: &generator)
@@ -224,10 +225,10 @@ struct DiskModel {
   }
 
   /// Whether the disk has all folders above a path.
-  private func isReachable(_ path: String, _ found: [String: Node]) -> Bool {
+  private func isReachable(_ path: String, _ foundNames: [String: Node]) -> Bool {
     var folder = Self.folder(of: path)
     while folder != root {
-      guard found[folder] == .folder else { return false }
+      guard foundNames[folder] == .folder else { return false }
       folder = Self.folder(of: folder)
     }
     return true

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func `an opened file is created and truncated, and written where its descriptor is`() throws {
-    let found = try changes([
+    let foundChanges = try changes([
       #"openat(AT_FDCWD<\#(hex("/"))>, "\#(file("a"))", O_WRONLY|O_CREAT|O_TRUNC, 0644) = 5<\#(file("a"))> <0.000010>"#,
       #"write(5<\#(file("a"))>, "\#(hex("ab"))", 2) = 2 <0.000010>"#,
       #"write(5<\#(file("a"))>, "\#(hex("cde"))", 3) = 2 <0.000010>"#,
@@ -38,7 +38,7 @@ import Testing
       #"fdatasync(5<\#(file("a"))>) = 0 <0.000010>"#,
     ])
     #expect(
-      found == [
+      foundChanges == [
         .create("/t/f/a"), .resize("/t/f/a", to: 0), .write("/t/f/a", at: 0, Array("ab".utf8)),
         .write("/t/f/a", at: 2, Array("cd".utf8)), .write("/t/f/a", at: 1, Array("x".utf8)),
         .write("/t/f/a", at: 9, Array("y".utf8)), .resize("/t/f/a", to: 4), .synchronize("/t/f/a"),
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test func `names are created, changed and removed, also below the folder of a descriptor`() throws {
-    let found = try changes([
+    let foundChanges = try changes([
       #"mkdir("\#(file("d"))", 0700) = 0 <0.000010>"#,
       #"rename("\#(file("a"))", "\#(file("b"))") = 0 <0.000010>"#,
       #"unlinkat(AT_FDCWD<\#(hex("/t/f"))>, "\#(hex("c"))", 0) = 0 <0.000010>"#,
@@ -63,18 +63,18 @@ import Testing
       #"fsync(4<\#(hex("/t/f"))>) = 0 <0.000010>"#,
     ])
     #expect(
-      found == [.makeFolder("/t/f/d"), .rename("/t/f/a", to: "/t/f/b"), .remove("/t/f/c"), .synchronize("/t/f")])
+      foundChanges == [.makeFolder("/t/f/d"), .rename("/t/f/a", to: "/t/f/b"), .remove("/t/f/c"), .synchronize("/t/f")])
   }
 
   @Test func `copies in the kernel have a source and offsets`() throws {
-    let found = try changes([
+    let foundChanges = try changes([
       #"ioctl(5<\#(file("to"))>, BTRFS_IOC_CLONE or FICLONE, 4<\#(file("from"))>) = -1 EOPNOTSUPP (Not supported) <0.000010>"#,
       #"sendfile(5<\#(file("to"))>, 4<\#(file("from"))>, NULL, 1073741824) = 100 <0.000010>"#,
       #"sendfile(5<\#(file("to"))>, 4<\#(file("from"))>, NULL, 1073741824) = 20 <0.000010>"#,
       #"ioctl(6<\#(file("third"))>, BTRFS_IOC_CLONE or FICLONE, 4<\#(file("from"))>) = 0 <0.000010>"#,
     ])
     #expect(
-      found == [
+      foundChanges == [
         .copy(from: "/t/f/from", start: 0, count: 100, to: "/t/f/to", at: 0),
         .copy(from: "/t/f/from", start: 100, count: 20, to: "/t/f/to", at: 100),
         .copy(from: "/t/f/from", start: 0, count: nil, to: "/t/f/third", at: 0),

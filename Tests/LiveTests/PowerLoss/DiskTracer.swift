@@ -69,19 +69,19 @@ struct DiskTracer {
       }
       traced.append(Traced(pid: pid, child: child, output: file, descriptors: try descriptors(of: pid)))
     }
-    var found: (start: DiskModel.State, began: Double)?
+    var foundStart: (start: DiskModel.State, began: Double)?
     try await cluster.eventually("the traced processes change no file while their folder is copied") {
       let begun = Date.now.timeIntervalSince1970
       let start = try read(cluster.folder)
       try? FileManager.default.removeItem(atPath: output + "/copy")
       try FileManager.default.copyItem(atPath: cluster.folder, toPath: output + "/copy")
       let ended = Date.now.timeIntervalSince1970
-      found = (start, ended)
+      foundStart = (start, ended)
       return try traced.flatMap { try items($0, below: cluster.folder) }.allSatisfy { $0.ended.time < begun }
     }
-    guard let found else { throw LabError("the folder was not copied") }
+    guard let foundStart else { throw LabError("the folder was not copied") }
     return DiskTracer(
-      folder: cluster.folder, traced: traced, start: found.start, copy: output + "/copy", began: found.began)
+      folder: cluster.folder, traced: traced, start: foundStart.start, copy: output + "/copy", began: foundStart.began)
   }
 
   /// What a whole trace has.
@@ -122,7 +122,7 @@ struct DiskTracer {
 
   /// The offsets and the flags of a process's open files.
   private static func descriptors(of pid: Int32) throws -> [Int32: DiskTrace.Descriptor] {
-    var found: [Int32: DiskTrace.Descriptor] = [:]
+    var foundDescriptors: [Int32: DiskTrace.Descriptor] = [:]
     for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fdinfo") {
       guard let number = Int32(name),
         let text = try? String(contentsOfFile: "/proc/\(pid)/fdinfo/\(name)", encoding: .utf8)
@@ -135,9 +135,9 @@ struct DiskTracer {
           descriptor.appends = flags & O_APPEND != 0
         }
       }
-      found[number] = descriptor
+      foundDescriptors[number] = descriptor
     }
-    return found
+    return foundDescriptors
   }
 
   /// The folders and files below a folder that a recovery reads.

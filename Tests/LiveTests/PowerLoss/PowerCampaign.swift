@@ -16,7 +16,7 @@ struct PowerCampaign {
   /// A copy of the whole folder when the trace began.
   let copy: String
 
-  static func record(_ fixture: PowerLossFixture, _ isSynchronized: Bool) async throws -> PowerCampaign {
+  static func record(_ fixture: PowerLossFixture, isSynchronized: Bool) async throws -> PowerCampaign {
     let cluster = fixture.cluster
     let served = try await fixture.served()
     let token = try await fixture.begin()
@@ -86,7 +86,7 @@ struct PowerCampaign {
     var generator = SplitMix64(seed: seed)
     let chosen = places(count, using: &generator)
     var model = DiskModel(root: cluster.folder, start: start, ignoring: ignoring)
-    var found = Found()
+    var foundFailures = Found()
     let target = cluster.folder + ".failure"
     for (index, step) in trace.steps.enumerated() {
       try model.take(step)
@@ -97,14 +97,14 @@ struct PowerCampaign {
         let time = trace.steps[min(index + 1, trace.steps.count - 1)].time
         let failure = PowerFailure(state, at: time, of: cluster.folder)
         let losses = try PowerFailure.losses(failure, run, in: target, missing: missing)
-        found.count += 1
-        found.last = found.last.suffix(2) + [failure]
-        found.losses += losses.map { "after step \(index): \($0)" }
-        found.kinds.formUnion(losses.map(\.kind))
-        if isEnough(found) { return found }
+        foundFailures.count += 1
+        foundFailures.last = foundFailures.last.suffix(2) + [failure]
+        foundFailures.losses += losses.map { "after step \(index): \($0)" }
+        foundFailures.kinds.formUnion(losses.map(\.kind))
+        if isEnough(foundFailures) { return foundFailures }
       }
     }
-    return found
+    return foundFailures
   }
 
   /// After which steps the power fails, and how often: half of them anywhere, half just after something was promised.

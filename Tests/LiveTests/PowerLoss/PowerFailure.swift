@@ -91,7 +91,7 @@ struct PowerFailure {
         try checkTasks(run, db)
         return Set(try String.fetchAll(db, sql: "SELECT uniqueID FROM takenPushes").compactMap { UUID(uuidString: $0) })
       }
-      try Self.open(target + "/push-server/push.sqlite") { try checkPushes(run, taken, $0) }
+      try Self.open(target + "/push-server/push.sqlite") { try checkPushes(run, taken: taken, in: $0) }
     } catch {
       lose(.database, "\(error)")
     }
@@ -132,8 +132,8 @@ struct PowerFailure {
     }
   }
 
-  private mutating func checkPushes(_ run: Run, _ taken: Set<UUID>, _ db: Database) throws {
-    var known: [UUID: Bool] = [:]
+  private mutating func checkPushes(_ run: Run, taken takenIDs: Set<UUID>, in db: Database) throws {
+    var knownPushes: [UUID: Bool] = [:]
     let sql = """
       SELECT uniqueID, next, number IN (SELECT number FROM kept) AS isKept,
         (SELECT group_concat(name) FROM steps WHERE request = number) AS steps FROM requests WHERE status = 200
@@ -142,10 +142,12 @@ struct PowerFailure {
     for row in try Row.fetchAll(db, sql: sql) {
       let steps = ((row["steps"] as String?) ?? "").split(separator: ",").map(String.init) + [row["next"] ?? ""]
       let id: UUID = row["uniqueID"]
-      known[id] = row["isKept"] || taken.contains(id) || !settled.isDisjoint(with: steps)
+      knownPushes[id] = row["isKept"] || takenIDs.contains(id) || !settled.isDisjoint(with: steps)
     }
-    for push in run.promises.pushes(at: time) where known[push] != true {
-      lose(.push, "\(push) had the status 200 and is \(known[push] == nil ? "unknown" : "neither kept nor delivered")")
+    for push in run.promises.pushes(at: time) where knownPushes[push] != true {
+      lose(
+        .push,
+        "\(push) had the status 200 and is \(knownPushes[push] == nil ? "unknown" : "neither kept nor delivered")")
     }
   }
 

@@ -27,7 +27,7 @@ import WidgetLabTesting
         try await LabCluster.with(
           "power", configuration: PowerLossFixture.configuration(isSynchronized: isSynchronized)
         ) {
-          try await play(PowerLossFixture(cluster: $0), seed, isSynchronized)
+          try await play(PowerLossFixture(cluster: $0), seed: seed, isSynchronized: isSynchronized)
         }
       } catch {
         throw LabError("round \(round), seed \(seed): \(error)")
@@ -36,13 +36,13 @@ import WidgetLabTesting
   }
 
   @inline(never)
-  private func play(_ fixture: PowerLossFixture, _ seed: UInt64, _ isSynchronized: Bool) async throws {
-    let campaign = try await PowerCampaign.record(fixture, isSynchronized)
+  private func play(_ fixture: PowerLossFixture, seed: UInt64, isSynchronized: Bool) async throws {
+    let campaign = try await PowerCampaign.record(fixture, isSynchronized: isSynchronized)
     defer { campaign.remove() }
     try campaign.expectModelIsExact()
-    let found = try campaign.fail(Self.failures, seed: seed)
-    print("power failures with seed \(seed): \(found.count) after \(campaign.trace.steps.count) steps")
-    #expect(found.losses.isEmpty, "seed \(seed)")
+    let foundFailures = try campaign.fail(Self.failures, seed: seed)
+    print("power failures with seed \(seed): \(foundFailures.count) after \(campaign.trace.steps.count) steps")
+    #expect(foundFailures.losses.isEmpty, "seed \(seed)")
     for control in PowerCampaign.controls where control.loses(isSynchronized) {
       let lost = try campaign.fail(60, seed: seed, ignoring: control.ignores) { $0.kinds.contains(control.kind) }
       #expect(lost.kinds.contains(control.kind), "\(control.name), seed \(seed): \(lost.losses)")
@@ -51,7 +51,7 @@ import WidgetLabTesting
       let lost = try campaign.fail(60, seed: seed, missing: "/bus/numbers") { $0.kinds.contains(.number) }
       #expect(lost.kinds.contains(.number), "without the file of the numbers, seed \(seed): \(lost.losses)")
     }
-    for (number, failure) in found.last.enumerated() {
+    for (number, failure) in foundFailures.last.enumerated() {
       try await campaign.restart(failure, number: number + 1)
     }
   }

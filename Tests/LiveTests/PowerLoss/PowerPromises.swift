@@ -70,18 +70,18 @@ struct PowerPromises {
 
   /// The tasks that the host must have after a power failure at a time: accepted, and not acknowledged.
   func tasks(at time: Double) -> Set<Task> {
-    Set(accepted.keys.filter { has($0, accepted, time) && !has($0, acknowledged, time) })
+    Set(accepted.keys.filter { has($0, times: accepted, time: time) && !has($0, times: acknowledged, time: time) })
   }
 
   /// Those of `tasks(at:)` that have ended.
-  func endedTasks(at time: Double) -> Set<Task> { tasks(at: time).filter { has($0, finished, time) } }
+  func endedTasks(at time: Double) -> Set<Task> { tasks(at: time).filter { has($0, times: finished, time: time) } }
 
   func pushes(at time: Double) -> [UUID] { pushes.filter { $0.value < time }.map(\.key) }
 
   /// The last envelope that the journal must have.
   func envelope(at time: Double) -> LabEnvelope? { received.last { $0.at < time }?.envelope }
 
-  private func has(_ task: Task, _ times: [Task: Double], _ time: Double) -> Bool {
+  private func has(_ task: Task, times: [Task: Double], time: Double) -> Bool {
     times[task].map { $0 < time } ?? false
   }
 }

@@ -45,7 +45,7 @@ struct SystemCall: Sendable {
         let line = UnsafeRawBufferPointer(start: base + place, count: UnsafeRawPointer(newline) - (base + place))
         place += line.count + 1
         number += 2
-        try take(line, number, mark, &unfinished, &calls)
+        try take(line, number: number, mark: mark, unfinished: &unfinished, into: &calls)
       }
     }
     return calls
@@ -61,8 +61,8 @@ struct SystemCall: Sendable {
   private static let unfinishedEnd = Array(" <unfinished ...>".utf8)
 
   private static func take(
-    _ line: UnsafeRawBufferPointer, _ number: Int, _ mark: [UInt8],
-    _ unfinished: inout [String: (text: [UInt8], began: Moment)], _ calls: inout [SystemCall]
+    _ line: UnsafeRawBufferPointer, number: Int, mark: [UInt8],
+    unfinished: inout [String: (text: [UInt8], began: Moment)], into calls: inout [SystemCall]
   ) throws {
     // `PID SECONDS.MICROSECONDS call(…) = result <duration>`
     var head = line
@@ -70,13 +70,14 @@ struct SystemCall: Sendable {
       return
     }
     if first == UInt8(ascii: "<") {
-      guard let former = unfinished.removeValue(forKey: thread), let end = head.firstIndex(of: UInt8(ascii: ">")) else {
+      guard let formerCall = unfinished.removeValue(forKey: thread), let end = head.firstIndex(of: UInt8(ascii: ">"))
+      else {
         return
       }
-      let text = former.text + head[(end + 1)...]
+      let text = formerCall.text + head[(end + 1)...]
       // The line of the end has the time of the end.
       return try text.withUnsafeBytes {
-        try add($0, former.began, ended: Moment(time: time, order: number + 1), &calls)
+        try add($0, began: formerCall.began, ended: Moment(time: time, order: number + 1), to: &calls)
       }
     }
     guard hasPath(mark, head) else { return }
@@ -84,12 +85,12 @@ struct SystemCall: Sendable {
     if head.suffix(unfinishedEnd.count).elementsEqual(unfinishedEnd) {
       unfinished[thread] = (Array(head.dropLast(unfinishedEnd.count)), began)
     } else {
-      try add(head, began, ended: nil, &calls)
+      try add(head, began: began, ended: nil, to: &calls)
     }
   }
 
   private static func add(
-    _ text: UnsafeRawBufferPointer, _ began: Moment, ended: Moment?, _ calls: inout [SystemCall]
+    _ text: UnsafeRawBufferPointer, began: Moment, ended: Moment?, to calls: inout [SystemCall]
   ) throws {
     var scanner = CallScanner(text)
     guard let call = try scanner.call(began: began, ended: ended) else { return }
@@ -146,10 +147,10 @@ private struct CallScanner {
     }
     let opened = next == UInt8(ascii: "<") ? try path() : nil
     let duration = String(decoding: text[place...], as: UTF8.self).split(separator: "<").last?.dropLast()
-    let own = duration.flatMap { Double($0) }.map {
+    let ownSeconds = duration.flatMap { Double($0) }.map {
       SystemCall.Moment(time: began.time + $0, order: began.order + 1)
     }
-    guard let end = ended ?? own else {
+    guard let end = ended ?? ownSeconds else {
       throw SystemCall.Malformed(text, "a call without a duration")
     }
     return SystemCall(name: name, arguments: arguments, result: result, opened: opened, began: began, ended: end)

@@ -18,27 +18,27 @@ import WidgetLabTesting
       }
       let shown = try await fixture.push("--type", "alert", payload: story("news"))
       try await fixture.app.prints("received news, in front")
-      try await fixture.step(shown, .handled, "newData")
+      try await fixture.step(shown, name: .handled, detail: "newData")
 
       // In the background: an alert is only shown to the user, and a background push wakes the app.
       try await fixture.cluster.run("app", "background")
       let seen = try await fixture.push("--type", "alert", payload: story("seen"))
-      try await fixture.step(seen, .handled, "shown")
+      try await fixture.step(seen, name: .handled, detail: "shown")
       try await fixture.app.state("suspended")
       let woken = try await fixture.push("--type", "background", payload: story("fails", wakes: true))
       try await fixture.app.prints("received fails, in the background")
-      try await fixture.step(woken, .handled, "failed")
+      try await fixture.step(woken, name: .handled, detail: "failed")
 
       // Not running: the push launches the app.
       try await fixture.cluster.run("kill", "app")
       let launched = try await fixture.push("--type", "background", payload: story("dawn", wakes: true))
       try await fixture.app.prints("received dawn, in the background")
-      try await fixture.step(launched, .handled, "newData")
+      try await fixture.step(launched, name: .handled, detail: "newData")
 
       // Force quit: only the user can start the app.
       try await fixture.cluster.run("force-quit")
       let lost = try await fixture.push("--type", "background", payload: story("lost", wakes: true))
-      try await fixture.step(lost, .discarded, "force-quit")
+      try await fixture.step(lost, name: .discarded, detail: "force-quit")
       #expect(try await !output("received lost", fixture))
       #expect(try await !output("received seen", fixture))
       #expect(try await fixture.cluster.run("token", "list").contains(token))
@@ -66,7 +66,7 @@ import WidgetLabTesting
       _ = try await appToken(fixture)
       try await fixture.cluster.run("app", "background")
       let push = try await fixture.push("--type", "background", payload: story("dies", wakes: true))
-      try await fixture.step(push, .discarded, "exited twice")
+      try await fixture.step(push, name: .discarded, detail: "exited twice")
     }
   }
 

@@ -26,7 +26,7 @@ import WidgetLabTesting
 
       let before = try await fixture.values()
       let push = try await fixture.push("--type", "controls", "--control", "2")
-      try await fixture.step(push, .reloaded, "placement 2 (Door)")
+      try await fixture.step(push, name: .reloaded, detail: "placement 2 (Door)")
       try await fixture.widget.prints("placed controls: Door \(tokens[0]), Door \(tokens[1])")
       let after = try await fixture.values()
       #expect(after[1] == before[1] && after[2] != before[2])
@@ -34,7 +34,7 @@ import WidgetLabTesting
       let calls = try await fixture.calls().count
       try await fixture.cluster.run("kill", "host")
       let next = try await fixture.push("--type", "controls", "--control", "2")
-      try await fixture.step(next, .reloaded, "placement 2 (Door)")
+      try await fixture.step(next, name: .reloaded, detail: "placement 2 (Door)")
       let last = try await fixture.values()
       #expect(last[1] == before[1] && last[2] != after[2])
       // The host kept that the handler has been called.
@@ -49,7 +49,8 @@ import WidgetLabTesting
       #expect(refused.status == 1 && refused.output.contains("410 Unregistered"), "\(refused.output)")
       #expect(try await fixture.tokens(of: [1]) == [tokens[0]])
       // To the only control.
-      try await fixture.step(try await fixture.push("--type", "controls"), .reloaded, "placement 1 (Door)")
+      try await fixture.step(
+        try await fixture.push("--type", "controls"), name: .reloaded, detail: "placement 1 (Door)")
     }
   }
 }

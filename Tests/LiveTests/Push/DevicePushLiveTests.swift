@@ -99,7 +99,7 @@ import WidgetLabTesting
       try await fixture.begin()
       let push = try await fixture.push()
       try await fixture.reloaded(push)
-      try await fixture.step(push, .reloaded, "(Plain)")
+      try await fixture.step(push, name: .reloaded, detail: "(Plain)")
       #expect(try await Set(fixture.stored(.push)) == Set(PushesFixture.taking + ["Plain"]))
       // The handlers receive only the widgets that take pushes.
       #expect(try await fixture.received(1).widgets.map(\.kind) == PushesFixture.taking)
@@ -111,7 +111,7 @@ import WidgetLabTesting
     try await PushesFixture.run("no change") { fixture in
       try await fixture.begin()
       let push = try await fixture.push(payload: #"{"aps":{}}"#)
-      try await fixture.step(push, .noContentChanged)
+      try await fixture.step(push, name: .noContentChanged)
       let next = try await fixture.push()
       try await fixture.reloaded(next)
       #expect(try await fixture.stored(.push) == PushesFixture.taking)
@@ -123,10 +123,10 @@ import WidgetLabTesting
     try await PushesFixture.run("budget", settings: [], isHeld: true) { fixture in
       try await fixture.begin()
       let first = try await fixture.push()
-      try await fixture.step(first, .budget, "(First) waits until 2026-03-01T06:05:00Z: minimum-spacing")
+      try await fixture.step(first, name: .budget, detail: "(First) waits until 2026-03-01T06:05:00Z: minimum-spacing")
       let second = try await fixture.push()
-      try await fixture.step(first, .supersededOnDevice)
-      try await fixture.step(second, .budget, "(Other) waits until 2026-03-01T06:05:00Z: minimum-spacing")
+      try await fixture.step(first, name: .supersededOnDevice)
+      try await fixture.step(second, name: .budget, detail: "(Other) waits until 2026-03-01T06:05:00Z: minimum-spacing")
       #expect(try await fixture.stored(.push).isEmpty)
       try await fixture.cluster.run("clock", "advance", "5m")
       try await fixture.reloaded(second)
@@ -144,7 +144,9 @@ import WidgetLabTesting
     try await PushesFixture.run("refused", settings: ["budget: \(path)"]) { fixture in
       try await fixture.begin()
       let push = try await fixture.push()
-      for kind in PushesFixture.taking { try await fixture.step(push, .budget, "(\(kind)) is refused: no-reloads") }
+      for kind in PushesFixture.taking {
+        try await fixture.step(push, name: .budget, detail: "(\(kind)) is refused: no-reloads")
+      }
       #expect(try await fixture.stored(.push).isEmpty)
     }
   }
@@ -160,7 +162,7 @@ import WidgetLabTesting
         $0.reading(DeviceReach.self)?.isAwake == false
       }
       let quiet = try await fixture.push("--priority", "5")
-      try await fixture.step(quiet, .storedPower)
+      try await fixture.step(quiet, name: .storedPower)
       let loud = try await fixture.push("--priority", "10")
       try await fixture.reloaded(loud)
       // The state survives a host kill.
@@ -173,13 +175,13 @@ import WidgetLabTesting
       try await fixture.reloaded(quiet)
 
       try await fixture.cluster.run("device", "offline")
-      let former = try await fixture.push()
-      try await fixture.step(former, .storedOffline)
+      let formerPush = try await fixture.push()
+      try await fixture.step(formerPush, name: .storedOffline)
       let latter = try await fixture.push()
-      try await fixture.step(former, .superseded)
+      try await fixture.step(formerPush, name: .superseded)
       try await fixture.cluster.run("device", "online")
       try await fixture.reloaded(latter)
-      #expect(try await fixture.steps(former).isEmpty)
+      #expect(try await fixture.steps(formerPush).isEmpty)
     }
   }
 
@@ -190,9 +192,9 @@ import WidgetLabTesting
       for _ in 1...20 {
         try await fixture.cluster.run("device", "offline")
         let push = try await fixture.push()
-        try await fixture.step(push, .storedOffline)
+        try await fixture.step(push, name: .storedOffline)
         try await fixture.cluster.run("device", "online")
-        try await fixture.step(push, .delivered)
+        try await fixture.step(push, name: .delivered)
       }
       // The host refused one here, because its report to the push server was ahead of its push service.
       let refused = try await fixture.journal.all().compactMap(\.pushStep).filter {
@@ -237,7 +239,7 @@ import WidgetLabTesting
         throw error
       }
       try host.signal(SIGCONT)
-      try await fixture.step(push, .expired, "its expiration passed before it arrived")
+      try await fixture.step(push, name: .expired, detail: "its expiration passed before it arrived")
       // The end of a second push shows that nothing of the first is left.
       let next = try await fixture.push()
       try await fixture.reloaded(next)

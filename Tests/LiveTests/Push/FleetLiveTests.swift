@@ -80,13 +80,13 @@ import WidgetLabTesting
         try await fleet.deliveriesGoOn()
         try await fleet.kill(name)
       }
-      let sent = try await answers
+      let sentAnswers = try await answers
       let (report, exit) = try await fleet.report()
       #expect(exit == 0, "\(report.verdicts)")
-      let accepted = sent.filter { $0.key.hasSuffix(" 200") }.values.reduce(0, +)
+      let accepted = sentAnswers.filter { $0.key.hasSuffix(" 200") }.values.reduce(0, +)
       // A push whose answer was lost with a connection is accepted, and sent again.
       #expect(report.accepted >= accepted)
-      #expect(report.accepted <= accepted + (sent["retried"] ?? 0))
+      #expect(report.accepted <= accepted + (sentAnswers["retried"] ?? 0))
       let laws = try await fleet.tool("check")
       #expect(laws.status != 1, "\(laws.output)")
     }

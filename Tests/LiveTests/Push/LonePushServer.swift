@@ -48,7 +48,7 @@ struct LonePushServer: Sendable {
     let rounds = LiveTrait.rounds
     for round in 1...rounds {
       do {
-        try await once(settings, bus, replicas, body)
+        try await once(settings, bus: bus, replicas: replicas, body: body)
       } catch {
         throw LabError("\(name), round \(round) of \(rounds): \(error)")
       }
@@ -56,8 +56,8 @@ struct LonePushServer: Sendable {
   }
 
   private static func once(
-    _ settings: [String], _ bus: [String], _ replicas: [String],
-    _ body: @Sendable (LonePushServer) async throws -> Void
+    _ settings: [String], bus: [String], replicas: [String],
+    body: @Sendable (LonePushServer) async throws -> Void
   ) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "lone-push-\(UUID().uuidString)").path
     let instance = InstanceFolder(folder)

@@ -224,9 +224,9 @@ import WidgetLabTesting
       let none = try await lone.tool("push")
       #expect(none.status == 1 && none.errors.contains("token list"), "\(none)")
       let token = try await lone.token(device)
-      let sent = try await lone.tool("push", "--json")
-      #expect(sent.status == 0, "\(sent)")
-      let id = try BodyCoding.decode(SendPush.Reply.self, from: Array(sent.output.utf8)).uniqueID
+      let sentOutput = try await lone.tool("push", "--json")
+      #expect(sentOutput.status == 0, "\(sentOutput)")
+      let id = try BodyCoding.decode(SendPush.Reply.self, from: Array(sentOutput.output.utf8)).uniqueID
       var arrivals = received.stream.makeAsyncIterator()
       #expect(await arrivals.next()?.uniqueID == id)
       let wrong = try await lone.tool("push", "--token", token, "--type", "alert")

@@ -85,7 +85,7 @@ struct PushesFixture: Sendable {
 
   /// Waits for a step of a push; `detail` selects one of several with the same name.
   @discardableResult
-  func step(_ push: UUID, _ name: PushStep.Name, _ detail: String = "") async throws -> LabEnvelope {
+  func step(_ push: UUID, name: PushStep.Name, detail: String = "") async throws -> LabEnvelope {
     try await cluster.step(push, name, detail)
   }
 
@@ -102,7 +102,7 @@ struct PushesFixture: Sendable {
 
   /// Returns when the three widgets have their timelines from this push.
   func reloaded(_ push: UUID) async throws {
-    for kind in Self.taking { try await step(push, .reloaded, "(\(kind))") }
+    for kind in Self.taking { try await step(push, name: .reloaded, detail: "(\(kind))") }
   }
 
   /// The kinds of the timelines that were stored for a cause, in order.

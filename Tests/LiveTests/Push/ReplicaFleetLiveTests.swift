@@ -39,14 +39,14 @@ import WidgetLabTesting
         let owned = owner?.split(separator: "#").first?.split(separator: "/").last.map(String.init)
         try await fleet.kill("push-server-" + (victim == "owner" ? owned ?? "3" : victim))
       }
-      let sent = try await answers
+      let sentAnswers = try await answers
       let (report, exit) = try await fleet.report()
       #expect(exit == 0, "\(report.verdicts)")
-      let accepted = sent.filter { $0.key.hasSuffix(" 200") }.values.reduce(0, +)
+      let accepted = sentAnswers.filter { $0.key.hasSuffix(" 200") }.values.reduce(0, +)
       #expect(accepted == 720)
       // A push whose answer was lost with a connection is accepted, and sent again.
       #expect(report.accepted >= accepted)
-      #expect(report.accepted <= accepted + (sent["retried"] ?? 0))
+      #expect(report.accepted <= accepted + (sentAnswers["retried"] ?? 0))
       let rows = try await server.query("SELECT count(*) FROM requests WHERE status = 200")
       #expect(rows == ["\(report.accepted)"])
       #expect(try await server.query("SELECT count(*) FROM kept") == ["0"])

@@ -12,12 +12,12 @@ import WidgetLabTesting
 @Suite(.live, .timeLimit(.live)) struct `Replicas of the push server` {
   /// The notifications that the device has received, with the push servers that sent them.
   private final class Receipt: Sendable {
-    private let found = Mutex<[UUID: [Address]]>([:])
+    private let foundSenders = Mutex<[UUID: [Address]]>([:])
     func note(_ notification: PushedNotification, _ from: Received) {
-      found.withLock { $0[notification.uniqueID, default: []].append(from.source) }
+      foundSenders.withLock { $0[notification.uniqueID, default: []].append(from.source) }
     }
-    var ids: Set<UUID> { found.withLock { Set($0.keys) } }
-    func senders(of id: UUID) -> [Address] { found.withLock { $0[id] ?? [] } }
+    var ids: Set<UUID> { foundSenders.withLock { Set($0.keys) } }
+    func senders(of id: UUID) -> [Address] { foundSenders.withLock { $0[id] ?? [] } }
   }
 
   /// - Parameter disk: the MiB of the database's own file system.
@@ -68,17 +68,17 @@ import WidgetLabTesting
   /// Waits until each of these has its end in the delivery log.
   private func ends(_ ids: [UUID], _ tool: Connection) async throws -> [UUID: PushStep.Name] {
     let final: Set<PushStep.Name> = [.delivered, .superseded, .collapsed, .expired, .notStored, .tokenUnregistered]
-    var found: [UUID: PushStep.Name] = [:]
+    var foundSteps: [UUID: PushStep.Name] = [:]
     let deadline = ContinuousClock.now + LabTimeout.usual
-    while found.count < ids.count, ContinuousClock.now < deadline {
-      for id in ids where found[id] == nil {
+    while foundSteps.count < ids.count, ContinuousClock.now < deadline {
+      for id in ids where foundSteps[id] == nil {
         // A replica that has not reached the database again fails.
         let page = try? await tool.request(
           ListPushes(uniqueID: id), to: .pushServer, within: LabTimeout.usual, whenUnreachable: .wait)
-        found[id] = page?.pushes.first?.steps.last { final.contains($0.name) }?.name
+        foundSteps[id] = page?.pushes.first?.steps.last { final.contains($0.name) }?.name
       }
     }
-    return found
+    return foundSteps
   }
 
   @Test(.withPostgres)
@@ -132,8 +132,8 @@ import WidgetLabTesting
       try await server.start()
       let accepted = await before + during
       let later = try await pushUntilAccepted(tool)
-      let found = try await ends(accepted + [later], tool)
-      let open = (accepted + [later]).filter { found[$0] == nil }
+      let foundSteps = try await ends(accepted + [later], tool)
+      let open = (accepted + [later]).filter { foundSteps[$0] == nil }
       #expect(open.isEmpty, "answered with 200, and without an end: \(open)")
       for connection in [device, tool] { await connection.leave() }
     }
@@ -158,8 +158,8 @@ import WidgetLabTesting
       #expect(refusal?.reason == "ServiceUnavailable")
       try await server.query("DROP TABLE filler")
       let later = try await pushUntilAccepted(tool, at: "2")
-      let found = try await ends(accepted + [later], tool)
-      let open = (accepted + [later]).filter { found[$0] == nil }
+      let foundSteps = try await ends(accepted + [later], tool)
+      let open = (accepted + [later]).filter { foundSteps[$0] == nil }
       #expect(open.isEmpty, "answered with 200, and without an end: \(open)")
       let log = try String(contentsOfFile: lone.instance.path + "/push-server-2.err", encoding: .utf8)
       #expect(log.contains("No space left on device"), "\(log)")
@@ -208,12 +208,12 @@ import WidgetLabTesting
           text.contains("another cluster uses this database") && text.contains(first.folder.suffix(40)), "\(text)")
         // Another schema is another database, and a replica that returns is of the same cluster.
         try await LabCluster.with("third", configuration: configuration("other")) { _ in }
-        let former = first.pid(of: "push-server-1")
+        let formerPID = first.pid(of: "push-server-1")
         let refusal = try await first.attempt(["kill", "push-server"])
         #expect(refusal.status == 64 && refusal.errors.contains("push-server/1, push-server/2"), "\(refusal)")
         try await first.run("kill", "push-server/1")
         try await first.eventually("the replica is back") {
-          guard first.pid(of: "push-server-1") != former else { return false }
+          guard first.pid(of: "push-server-1") != formerPID else { return false }
           return try await first.attempt(["ping", "push-server/1"]).status == 0
         }
       }

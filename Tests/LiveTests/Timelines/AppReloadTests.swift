@@ -18,8 +18,8 @@ import WidgetLabTesting
       _ = try await fixture.entry(of: 1)
       let front = try await fixture.comesToFront()
       #expect(front.last == "app free app-in-foreground")
-      let waiting = try await fixture.leavesFront()
-      #expect(waiting.last == "app delayed budget")
+      let waitingReload = try await fixture.leavesFront()
+      #expect(waitingReload.last == "app delayed budget")
       // The waiting reload runs at once when the user opens the app again.
       #expect(try await fixture.comesToFront().first == "app free app-in-foreground")
       #expect(try await fixture.leavesFront().last == "app delayed budget")
@@ -38,7 +38,7 @@ import WidgetLabTesting
     try await run("opened", policy: "afterOpenedFromWidget: \(pause)") { fixture in
       try await fixture.add("Touch")
       _ = try await fixture.entry(of: 1)
-      let tapped = try await fixture.moves(["tap", "1"], "in front", true)
+      let tapped = try await fixture.moves(["tap", "1"], line: "in front", reloads: true)
       #expect(tapped == (pause > 0 ? ["app delayed opened-from-widget"] : ["app free app-in-foreground"]))
       let before = try await fixture.last
       try await fixture.cluster.run("clock", "advance", "31s")
@@ -176,25 +176,27 @@ extension GalleryFixture {
   /// - Returns: the new lines of the ledger, when all work is done.
   @discardableResult
   fileprivate func comesToFront(reloads: Bool = true) async throws -> [String] {
-    try await moves(["app", "open"], "in front", reloads)
+    try await moves(["app", "open"], line: "in front", reloads: reloads)
   }
 
   /// Sends the app to the background, which also requests new timelines.
   @discardableResult
   fileprivate func leavesFront(reloads: Bool = true) async throws -> [String] {
-    try await moves(["app", "background"], "behind", reloads)
+    try await moves(["app", "background"], line: "behind", reloads: reloads)
   }
 
-  fileprivate func moves(_ command: [String], _ line: String, _ reloads: Bool) async throws -> [String] {
+  fileprivate func moves(_ command: [String], line: String, reloads: Bool) async throws -> [String] {
     let before = try await last
     let answer = try await cluster.attempt(command)
     guard answer.status == 0 else { throw LabError("\(command): \(answer.errors)") }
     try await printed(line, after: before)
     guard reloads else { return [] }
-    let asked = try await journal.waitFor("the app requests new timelines", after: before) {
+    let askedReload = try await journal.waitFor("the app requests new timelines", after: before) {
       $0.reading(ReloadTimelines.self) != nil
     }
-    try await journal.waitFor("the budget decides", after: asked.sequence) { $0.reading(BudgetDecided.self) != nil }
+    try await journal.waitFor("the budget decides", after: askedReload.sequence) {
+      $0.reading(BudgetDecided.self) != nil
+    }
     // An advance by zero waits for all work in progress.
     try await cluster.run("clock", "advance", "0s")
     return try await ledger(after: before)

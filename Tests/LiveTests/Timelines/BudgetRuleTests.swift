@@ -51,7 +51,7 @@ import WidgetLabTesting
     arguments: [("Europe/London", "policy granted budget"), ("America/New_York", "policy delayed budget")])
   func `the budget accrues in the day of the device's time zone`(zone: String, line: String) async throws {
     // 06:00 in London, where the day begins; 01:00 in New York.
-    try await run("day of \(zone)", "initial: 0\nminimumSpacing: 0", only: "Hourly") { fixture in
+    try await run("day of \(zone)", policy: "initial: 0\nminimumSpacing: 0", only: "Hourly") { fixture in
       try await fixture.cluster.run("setting", "time-zone", zone)
       try await fixture.stored(2)
       try await fixture.cluster.run("kill", "host")
@@ -62,7 +62,7 @@ import WidgetLabTesting
 
   @Test(.rule("BUDGET-13"))
   func `a widget that was out of sight for hours reloads free when it becomes visible`() async throws {
-    try await run("stale", "minimumSpacing: 86400", only: "AtEnd") { fixture in
+    try await run("stale", policy: "minimumSpacing: 86400", only: "AtEnd") { fixture in
       try await fixture.cluster.run("look", "off")
       try await fixture.cluster.run("clock", "advance", "41m")
       #expect(try await fixture.ledger().last == "policy delayed minimum-spacing")
@@ -80,7 +80,7 @@ import WidgetLabTesting
   func `StandBy reloads only the widgets that it shows, free and at its own rate`(
     policy: String, count: Int
   ) async throws {
-    try await run("standby", policy, only: "Never") { fixture in
+    try await run("standby", policy: policy, only: "Never") { fixture in
       try await fixture.cluster.run("app", "open")
       try await fixture.cluster.eventually("the app was launched") {
         try await fixture.cluster.attempt(["add", "Never", "--location", "standBy"]).status == 0
@@ -113,7 +113,7 @@ import WidgetLabTesting
     .rule("BUDGET-03"),
     arguments: [("perDay: 24\ninitial: 0", "policy delayed budget"), ("perDay: none", "policy granted no-budget")])
   func `the policy file sets the budget`(policy: String, verdict: String) async throws {
-    try await run("policy", policy, only: "AtEnd") { fixture in
+    try await run("policy", policy: policy, only: "AtEnd") { fixture in
       try await fixture.cluster.run("clock", "advance", "41m")
       #expect(try await fixture.ledger().last == verdict)
     }
@@ -135,7 +135,7 @@ import WidgetLabTesting
   ) async throws {
     let even = more.contains("hours") ? "" : "hours: [\(Array(repeating: "1", count: 24).joined(separator: ", "))]\n"
     let policy = "perDay: 24\ninitial: 0\n\(even)\(more)"
-    try await run("accrual", policy, only: "AtEnd", looksAt: seen) { fixture in
+    try await run("accrual", policy: policy, only: "AtEnd", looksAt: seen) { fixture in
       try await fixture.cluster.run("clock", "advance", "5h")
       let lines = try await fixture.all(BudgetDecided.self).map(\.entry)
       let granted = try #require(lines.first { $0.verdict == .granted })
@@ -153,7 +153,7 @@ import WidgetLabTesting
   func `the budget holds in any 24 hours and keeps the reloads of a placement apart`(
     policy: String, verdicts: [String]
   ) async throws {
-    try await run("window", policy, only: "Hourly") { fixture in
+    try await run("window", policy: policy, only: "Hourly") { fixture in
       try await fixture.cluster.run("clock", "advance", "200m")
       let ledger = try await fixture.ledger().filter { $0.hasPrefix("policy ") }.prefix(verdicts.count)
       #expect(Array(ledger) == verdicts.map { "policy \($0)" })
@@ -162,8 +162,8 @@ import WidgetLabTesting
 
   /// Runs a device with its own budget policy; the first timeline is stored.
   private func run(
-    _ name: String, _ policy: String, only: String, looksAt place: String? = nil,
-    _ body: @Sendable (TimelinesFixture) async throws -> Void
+    _ name: String, policy: String, only: String, looksAt place: String? = nil,
+    body: @Sendable (TimelinesFixture) async throws -> Void
   ) async throws {
     let path = FileManager.default.temporaryDirectory.path + "/budget-\(UUID().uuidString).yaml"
     let learning = policy.contains("learningDays") ? "" : "\nlearningDays: 0"

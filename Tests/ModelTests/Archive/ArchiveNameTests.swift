@@ -19,8 +19,10 @@ import Testing
     ]
     let all = groups.flatMap(\.self)
     #expect(all.count > 130 && Set(all).count == all.count)
-    #expect(Set(ModifierName.known.keys) == Set(all))
-    for (text, name) in ModifierName.known { #expect(name.rawValue == text && ModifierName(rawValue: text) == name) }
+    #expect(Set(ModifierName.knownNames.keys) == Set(all))
+    for (text, name) in ModifierName.knownNames {
+      #expect(name.rawValue == text && ModifierName(rawValue: text) == name)
+    }
   }
 
   @Test func `every name of a view is read as the case that writes it, and is in one group only`() {
@@ -30,8 +32,8 @@ import Testing
     ]
     let all = groups.flatMap(\.self)
     #expect(all.count > 50 && Set(all).count == all.count)
-    #expect(Set(ViewName.known.keys) == Set(all))
-    for (text, name) in ViewName.known { #expect(name.rawValue == text && ViewName(rawValue: text) == name) }
+    #expect(Set(ViewName.knownNames.keys) == Set(all))
+    for (text, name) in ViewName.knownNames { #expect(name.rawValue == text && ViewName(rawValue: text) == name) }
   }
 
   /// Stored archives, and extensions with another SDK, have these names: a case may be added, and none renamed.
@@ -84,8 +86,8 @@ import Testing
 
   @Test func `the names on the wire are those of all versions`() {
     let modifiers = Self.modifiers.split { $0 == " " || $0 == "\n" }.map(String.init)
-    #expect(Set(ModifierName.known.keys) == Set(modifiers))
-    #expect(Set(ViewName.known.keys) == Set(Self.views.split { $0 == " " || $0 == "\n" }.map(String.init)))
+    #expect(Set(ModifierName.knownNames.keys) == Set(modifiers))
+    #expect(Set(ViewName.knownNames.keys) == Set(Self.views.split { $0 == " " || $0 == "\n" }.map(String.init)))
     let labels = Self.labels.split { $0 == " " || $0 == "\n" }.map(String.init)
     #expect(Set(ArgumentLabel.allCases.map(\.rawValue)) == Set(labels))
   }

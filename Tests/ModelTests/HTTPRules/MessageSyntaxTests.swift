@@ -16,14 +16,14 @@ import Testing
   }
 
   @Test func `an objection names the method or the field without its control characters`() {
-    func objection(_ method: String, _ name: String, _ value: String) -> String? {
+    func objection(_ method: String, name: String, value: String) -> String? {
       MessageSyntax.objection(method, [("First", "1"), (name, value)])
     }
-    #expect(objection("GET", "A", "1") == nil)
-    #expect(objection("G T", "A", "1") == #"the method "G T""#)
-    #expect(objection("GET", "A\n", "1") == #"the header field name "A\n""#)
-    #expect(objection("GET", "A", "1\n") == "a control character in the header field A")
-    #expect(objection("GET", String(repeating: "ä", count: 500), "1")?.count == 104)
+    #expect(objection("GET", name: "A", value: "1") == nil)
+    #expect(objection("G T", name: "A", value: "1") == #"the method "G T""#)
+    #expect(objection("GET", name: "A\n", value: "1") == #"the header field name "A\n""#)
+    #expect(objection("GET", name: "A", value: "1\n") == "a control character in the header field A")
+    #expect(objection("GET", name: String(repeating: "ä", count: 500), value: "1")?.count == 104)
   }
 
   @Test(

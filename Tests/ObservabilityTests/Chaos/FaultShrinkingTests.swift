@@ -13,7 +13,7 @@ import Testing
       #expect(faults.isEmpty == (attempts == 1))
       search.tried(breaks: breaks(faults))
     }
-    guard case .faults(let smallest) = search.found else { return ([], attempts) }
+    guard case .faults(let smallest) = search.foundCandidate else { return ([], attempts) }
     return (smallest, attempts)
   }
 
@@ -38,7 +38,7 @@ import Testing
     #expect(search.next() == .faults([]))
     search.tried(breaks: false)
     #expect(search.next() == nil)
-    #expect(search.found == .faults([4]))
+    #expect(search.foundCandidate == .faults([4]))
   }
 
   @Test func `a mistake that needs no fault is found first`() {
@@ -87,7 +87,7 @@ import Testing
     }
     #expect(tried.prefix(3) == [.faults([]), .faults([8]), .faults([6, 7, 8])])
     #expect(tried.suffix(3) == [.faults([1, 2, 3]), .crash(crashes[0]), .crash(saved)])
-    #expect(search.found == .crash(saved))
+    #expect(search.foundCandidate == .crash(saved))
   }
 
   @Test func `then a crash is tried at each other point of the killed processes`() {
@@ -110,7 +110,7 @@ import Testing
       search.tried(breaks: candidate == .crash(second), sometimes: candidate == .crash(crash))
     }
     #expect(tried.suffix(2) == [.crash(crash), .crash(second)])
-    #expect(search.found == .crash(second))
+    #expect(search.foundCandidate == .crash(second))
   }
 
   @Test func `sequences of three faults are tried twice, the latest first`() {
@@ -133,7 +133,7 @@ import Testing
       search.tried(breaks: candidate == .faults(Array(4...9)))
     }
     #expect(tried.contains(.faults(Array(4...9))))
-    #expect(search.found == .faults(Array(4...9)))
+    #expect(search.foundCandidate == .faults(Array(4...9)))
   }
 
   @Test func `a crash replaces the fault of its step`() {
@@ -149,10 +149,10 @@ import Testing
     let steps = (1...30).map { number in
       CampaignStep(number: number, actions: [.reload], delay: 1, fault: .clock(seconds: number), waits: true)
     }
-    let kept = steps.keeping([12, 14])
-    #expect(kept.map(\.number) == Array(4...14))
-    #expect(kept.faultNumbers == [12, 14])
-    #expect(kept.allSatisfy { $0.actions == [.reload] })
+    let keptSteps = steps.keeping([12, 14])
+    #expect(keptSteps.map(\.number) == Array(4...14))
+    #expect(keptSteps.faultNumbers == [12, 14])
+    #expect(keptSteps.allSatisfy { $0.actions == [.reload] })
     #expect(steps.keeping([2]).map(\.number) == [1, 2])
     #expect(steps.keeping([]).count == 30)
     #expect(steps.keeping([]).faultNumbers.isEmpty)

@@ -4,22 +4,21 @@ import ChaosCampaign
 import Testing
 
 @Suite struct `Seeds and shards` {
-  private func seeds(_ seeds: String, _ shard: String? = nil, _ environment: [String: String] = [:]) throws -> [UInt64]
-  {
+  private func seeds(_ seeds: String, shard: String? = nil, environment: [String: String] = [:]) throws -> [UInt64] {
     try SeedShard(seeds: seeds, shard: shard, environment: environment).seeds
   }
 
   @Test func `the shards of a range contain each seed once`() throws {
     #expect(try seeds("5-9") == [5, 6, 7, 8, 9])
-    let parts = try (1...3).map { try seeds("1-10", "\($0)/3") }
+    let parts = try (1...3).map { try seeds("1-10", shard: "\($0)/3") }
     #expect(parts == [[1, 4, 7, 10], [2, 5, 8], [3, 6, 9]])
   }
 
   @Test func `the number comes from the environment of Kubernetes, Slurm and GitLab`() throws {
-    #expect(try seeds("1-10", "auto/5", ["JOB_COMPLETION_INDEX": "0"]) == [1, 6])
+    #expect(try seeds("1-10", shard: "auto/5", environment: ["JOB_COMPLETION_INDEX": "0"]) == [1, 6])
     let slurm = ["SLURM_ARRAY_TASK_ID": "12", "SLURM_ARRAY_TASK_MIN": "10", "SLURM_ARRAY_TASK_COUNT": "5"]
-    #expect(try seeds("1-10", "auto", slurm) == [3, 8])
-    #expect(try seeds("1-10", "auto", ["CI_NODE_INDEX": "5", "CI_NODE_TOTAL": "5"]) == [5, 10])
+    #expect(try seeds("1-10", shard: "auto", environment: slurm) == [3, 8])
+    #expect(try seeds("1-10", shard: "auto", environment: ["CI_NODE_INDEX": "5", "CI_NODE_TOTAL": "5"]) == [5, 10])
   }
 
   @Test(
@@ -28,10 +27,12 @@ import Testing
       ("1-10", "1/2/3"),
     ] as [(String, String?)])
   func `wrong ranges and shards are refused`(range: String, shard: String?) {
-    #expect(throws: SeedShard.Problem.self) { try seeds(range, shard) }
+    #expect(throws: SeedShard.Problem.self) { try seeds(range, shard: shard) }
   }
 
   @Test func `Kubernetes states no count, so it must be given`() {
-    #expect(throws: SeedShard.Problem.self) { try seeds("1-10", "auto", ["JOB_COMPLETION_INDEX": "1"]) }
+    #expect(throws: SeedShard.Problem.self) {
+      try seeds("1-10", shard: "auto", environment: ["JOB_COMPLETION_INDEX": "1"])
+    }
   }
 }

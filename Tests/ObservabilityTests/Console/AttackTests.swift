@@ -16,11 +16,12 @@ import WidgetLabTesting
       for host in ["evil.example", "evil.example:\(client.port)", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example"]
       {
         for (method, path) in [("GET", "/"), ("GET", "/api/state"), ("DELETE", "/nothing"), ("GET", "/api/health")] {
-          let answer = try await client.send(method, path, ["Host": host])
+          let answer = try await client.send(method, path, headers: ["Host": host])
           #expect(answer.status == 421, "\(method) \(path) for \(host)")
           #expect(!answer.text.contains(client.token))
         }
-        #expect(try await client.post("/api/actions", #"{"arguments":["lock"]}"#, ["Host": host]).status == 421)
+        #expect(
+          try await client.post("/api/actions", #"{"arguments":["lock"]}"#, headers: ["Host": host]).status == 421)
       }
       let twice = "GET / HTTP/1.1\r\nHost: \(good)\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
       #expect(try await client.exchange(twice).status == 421)
@@ -57,12 +58,13 @@ import WidgetLabTesting
     try await ConsoleFixture.with { fixture, client in
       let body = #"{"arguments":["lock"]}"#
       for origin in ["", "http://evil.example", "null", "http://127.0.0.1", "https://127.0.0.1:1"] {
-        let answer = try await client.post("/api/actions", body, ["Origin": origin])
+        let answer = try await client.post("/api/actions", body, headers: ["Origin": origin])
         #expect(answer.status == 403, "origin '\(origin)'")
-        #expect(try await client.post("/api/session", "{}", ["Origin": origin]).status == 403)
+        #expect(try await client.post("/api/session", "{}", headers: ["Origin": origin]).status == 403)
       }
       for type in ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
-        #expect(try await client.post("/api/actions", body, ["Content-Type": type]).status == 403, "type '\(type)'")
+        #expect(
+          try await client.post("/api/actions", body, headers: ["Content-Type": type]).status == 403, "type '\(type)'")
       }
       #expect(fixture.cluster.performed.withLock { $0.isEmpty })
       #expect(try await client.post("/api/actions", body).status == 200)

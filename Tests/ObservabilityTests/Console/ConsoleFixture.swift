@@ -104,7 +104,7 @@ final class ConsoleFixture: Sendable {
     let facts = ConsoleFacts(
       version: "0", instance: folder.path, configuration: nil, readOnlyReason: isReadOnly ? "a test" : nil,
       commandSuffix: "", device: nil)
-    let server = ConsoleServer(settings, facts, journal, cluster: cluster)
+    let server = ConsoleServer(settings, facts: facts, journal: journal, cluster: cluster)
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
     tasks.start {
       try? await server.run { continuation.yield($0) }

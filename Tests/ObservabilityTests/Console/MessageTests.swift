@@ -35,25 +35,26 @@ import WidgetLabTesting
     try await ConsoleFixture.with { fixture, client in
       for round in 0..<30 { try fixture.fill(100, text: round % 10 == 3 ? "wanted" : "other") }
       let filter = "where=note+%3D%3D+%22*wanted*%22"
-      var found: [Int] = []
+      var foundNumbers: [Int] = []
       var before = 1_000_000
       for _ in 0..<100 {
         let answer = try await client.get("/api/messages?\(filter)&before=\(before)&limit=120").json()
         let rows = (answer["rows"] as? [[String: Any]] ?? []).compactMap { $0["sequence"] as? Int }
-        found = rows + found
+        foundNumbers = rows + foundNumbers
         let scanned = try #require(answer["scanned"] as? [String: Int])
         before = try #require(scanned["from"])
         if before == 1 { break }
       }
-      #expect(found == Array(302...401) + Array(1302...1401) + Array(2302...2401))
+      #expect(foundNumbers == Array(302...401) + Array(1302...1401) + Array(2302...2401))
       // A search ends after a time, also forward.
-      (found, before) = ([], 0)
-      for _ in 0..<100 where found.count < 2 {
-        let answer = try await client.get("/api/messages?\(filter)&after=\(before)&limit=\(2 - found.count)").json()
-        found += (answer["rows"] as? [[String: Any]] ?? []).compactMap { $0["sequence"] as? Int }
+      (foundNumbers, before) = ([], 0)
+      for _ in 0..<100 where foundNumbers.count < 2 {
+        let answer = try await client.get("/api/messages?\(filter)&after=\(before)&limit=\(2 - foundNumbers.count)")
+          .json()
+        foundNumbers += (answer["rows"] as? [[String: Any]] ?? []).compactMap { $0["sequence"] as? Int }
         before = try #require((answer["scanned"] as? [String: Int])?["to"])
       }
-      #expect(found == [302, 303])
+      #expect(foundNumbers == [302, 303])
     }
   }
 

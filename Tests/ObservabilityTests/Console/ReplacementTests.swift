@@ -18,11 +18,11 @@ import WidgetLabTesting
     try await ConsoleFixture.with { fixture, client in
       try fixture.fill(2000)
       try fixture.write([ScreenChanged(state: DeviceScreen(isLocked: true))])
-      let former = try await client.events("rows=1", after: 0)
-      _ = try await former.until { $0.id == 2002 }
+      let formerEvents = try await client.events("rows=1", after: 0)
+      _ = try await formerEvents.until { $0.id == 2002 }
       #expect(try await journal(client) == ["generation": 0, "first": 1, "last": 2002])
       try fixture.makeAgain()
-      while try await former.next() != nil {}
+      while try await formerEvents.next() != nil {}
       #expect(try await journal(client) == ["generation": 1, "first": 1, "last": 1])
       let events = try await client.events("rows=1&after=0")
       try fixture.fill(3, text: "after")

@@ -12,7 +12,7 @@ import Testing
 @Suite struct `Diagnoses of events` {
   @Test(.rule("DIAGNOSIS-01"))
   func `a completion that is never called is diagnosed when its time runs out, once for all occurrences`() throws {
-    let found = try RecordedMistakes.diagnosing { journal in
+    let findings = try RecordedMistakes.diagnosing { journal in
       for _ in 1...2 {
         try journal.launch()
         try journal.open("news")
@@ -21,8 +21,8 @@ import Testing
         try journal.death(.signalled(signal: 9))
       }
     }
-    let diagnosis = try #require(found.first)
-    #expect(found.map(\.description.code) == ["completion-never-called"])
+    let diagnosis = try #require(findings.first)
+    #expect(findings.map(\.description.code) == ["completion-never-called"])
     #expect(diagnosis.sighting.evidence.map(\.sequence) == [4, 5])
     #expect(diagnosis.sighting.subject == "session news")
     #expect(diagnosis.place == "extension/com.example.Lab.Widget")
@@ -48,15 +48,15 @@ import Testing
   }
 
   @Test func `a missing completion of one of several handlers is diagnosed`() throws {
-    let found = try RecordedMistakes.diagnosing { journal in
+    let findings = try RecordedMistakes.diagnosing { journal in
       try journal.launch()
       try journal.open("news")
       try journal.handler("news", matching: 2)
       try journal.completion("news", outstanding: 1)
       try journal.expire("news")
     }
-    #expect(found.map(\.description.code) == ["completion-of-one-handler-missing"])
-    #expect(found.first?.sighting.evidence.count == 3)
+    #expect(findings.map(\.description.code) == ["completion-of-one-handler-missing"])
+    #expect(findings.first?.sighting.evidence.count == 3)
   }
 
   @Test func `a session that is not recreated is diagnosed, whether the handler completes at once or never`() throws {
@@ -143,33 +143,35 @@ import Testing
   }
 
   @Test func `two processes that share a session identifier are diagnosed, with the current owner`() throws {
-    let found = try RecordedMistakes.diagnosing { journal in
+    let findings = try RecordedMistakes.diagnosing { journal in
       let (app, host) = (RecordedMistakes.app, RecordedMistakes.host)
       let first = try journal.open("news", in: app)
       try journal.answer(
-        OpenSession.kind, .ok, OpenSession.Reply(nextTaskIdentifier: 1, tasks: []), from: host, to: app, cause: first)
+        OpenSession.kind, answer: .ok, body: OpenSession.Reply(nextTaskIdentifier: 1, tasks: []), from: host, to: app,
+        cause: first)
       let second = try journal.open("news")
       try journal.answer(
-        OpenSession.kind, .failed, BusError(.sessionInUse, "in use"), from: host, to: RecordedMistakes.widget,
+        OpenSession.kind, answer: .failed, body: BusError(.sessionInUse, "in use"), from: host,
+        to: RecordedMistakes.widget,
         cause: second)
     }
-    #expect(found.map(\.description.code) == ["same-identifier"])
-    #expect(found.first?.sighting.what == "the session was rejected: app/com.example.Lab has it open")
-    #expect(found.first?.sighting.evidence.map(\.sequence) == [1, 3, 4])
+    #expect(findings.map(\.description.code) == ["same-identifier"])
+    #expect(findings.first?.sighting.what == "the session was rejected: app/com.example.Lab has it open")
+    #expect(findings.first?.sighting.evidence.map(\.sequence) == [1, 3, 4])
   }
 
   @Test(.rule("SESSION-19"))
   func `a session that is lost during a suspension is diagnosed, with the process that has it`()
     throws
   {
-    let found = try RecordedMistakes.diagnosing { journal in
+    let findings = try RecordedMistakes.diagnosing { journal in
       let taken = SessionTaken(session: "news", generation: 1, holder: RecordedMistakes.app)
       try journal.send(taken, from: RecordedMistakes.host, to: RecordedMistakes.widget)
     }
-    #expect(found.map(\.description.code) == ["same-identifier"])
-    #expect(found.first?.sighting.owner == RecordedMistakes.widget)
+    #expect(findings.map(\.description.code) == ["same-identifier"])
+    #expect(findings.first?.sighting.owner == RecordedMistakes.widget)
     #expect(
-      found.first?.sighting.what
+      findings.first?.sighting.what
         == "the session became invalid: app/com.example.Lab opened it while the process was suspended")
   }
 
@@ -177,7 +179,8 @@ import Testing
     let codes = try RecordedMistakes.codes { journal in
       let question = try journal.open("news")
       try journal.answer(
-        OpenSession.kind, .failed, BusError(.closed, "gone"), from: RecordedMistakes.host, to: RecordedMistakes.widget,
+        OpenSession.kind, answer: .failed, body: BusError(.closed, "gone"), from: RecordedMistakes.host,
+        to: RecordedMistakes.widget,
         cause: question)
     }
     #expect(codes.isEmpty)
@@ -185,15 +188,15 @@ import Testing
 
   @Test(arguments: FaultNoticed.Fault.allCases)
   func `each fault that a process reports gives one diagnosis`(fault: FaultNoticed.Fault) throws {
-    let found = try RecordedMistakes.diagnosing { journal in
+    let findings = try RecordedMistakes.diagnosing { journal in
       for _ in 1...2 {
         try journal.send(
           FaultNoticed(fault, subject: "QuoteProvider", details: "it did"), from: RecordedMistakes.widget)
       }
     }
-    #expect(found.count == 1)
-    #expect(found.first?.times == 2)
-    #expect(found.first?.sighting.subject == "QuoteProvider")
-    #expect(found.first?.sighting.what == "it did")
+    #expect(findings.count == 1)
+    #expect(findings.first?.times == 2)
+    #expect(findings.first?.sighting.subject == "QuoteProvider")
+    #expect(findings.first?.sighting.what == "it did")
   }
 }

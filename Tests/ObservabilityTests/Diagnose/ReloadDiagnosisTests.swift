@@ -13,7 +13,7 @@ import Testing
 @Suite struct `Diagnoses of reloads` {
   @Test(.rule("DIAGNOSIS-06"))
   func `a provider that reloads itself is diagnosed when the second reload follows from the first`() throws {
-    let found = try RecordedMistakes.diagnosing { journal in
+    let findings = try RecordedMistakes.diagnosing { journal in
       try journal.launch()
       let first = try journal.ask()
       let wish = try journal.reload(nil, cause: first)
@@ -21,8 +21,8 @@ import Testing
       let second = try journal.ask(cause: wish)
       try journal.reload("Quote", cause: second)
     }
-    #expect(found.map(\.description.code) == ["reload-in-get-timeline"])
-    #expect(found.first?.sighting.evidence.map(\.sequence) == [4, 7])
+    #expect(findings.map(\.description.code) == ["reload-in-get-timeline"])
+    #expect(findings.first?.sighting.evidence.map(\.sequence) == [4, 7])
   }
 
   @Test func `a provider that reloads itself is diagnosed by the reload cause and the calling method`() throws {

@@ -13,16 +13,16 @@ import Testing
 @Suite struct `Diagnoses of timelines` {
   @Test(arguments: [ReloadFailed.Failure.overran, .failed])
   func `a provider that does not complete is diagnosed once`(failure: ReloadFailed.Failure) throws {
-    let found = try RecordedMistakes.diagnosing { journal in
+    let findings = try RecordedMistakes.diagnosing { journal in
       try journal.launch()
       try journal.ask()
       try journal.failed(failure)
       // A repeated failure does not count again.
       try journal.failed(failure)
     }
-    #expect(found.map(\.description.code) == ["get-timeline-never-completes"])
-    #expect(found.first?.sighting.subject == "QuoteProvider of the kind Quote")
-    #expect(found.first?.times == 1)
+    #expect(findings.map(\.description.code) == ["get-timeline-never-completes"])
+    #expect(findings.first?.sighting.subject == "QuoteProvider of the kind Quote")
+    #expect(findings.first?.times == 1)
   }
 
   @Test func `a provider that replied or whose process exited is not diagnosed as incomplete`() throws {
@@ -51,7 +51,7 @@ import Testing
       try journal.launch()
       let question = try journal.ask()
       try journal.answer(
-        RequestTimeline.kind, .ok, RequestTimeline.Reply(entries: [], policy: .never, file: "/x"),
+        RequestTimeline.kind, answer: .ok, body: RequestTimeline.Reply(entries: [], policy: .never, file: "/x"),
         from: RecordedMistakes.widget, to: RecordedMistakes.host, cause: question)
     }
     #expect(elsewhere.isEmpty)
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test func `a crash during a timeline request is diagnosed with the last line of output`() throws {
-    let found = try RecordedMistakes.diagnosing { journal in
+    let findings = try RecordedMistakes.diagnosing { journal in
       try journal.launch()
       try journal.ask()
       try journal.send(
@@ -124,9 +124,9 @@ import Testing
         from: RecordedMistakes.agent)
       try journal.death(.signalled(signal: 4))
     }
-    #expect(found.map(\.description.code) == ["crashed-while-asked"])
-    #expect(found.first?.sighting.evidence.count == 3)
-    #expect(found.first?.sighting.evidence[1].text.contains("Index out of range") == true)
+    #expect(findings.map(\.description.code) == ["crashed-while-asked"])
+    #expect(findings.first?.sighting.evidence.count == 3)
+    #expect(findings.first?.sighting.evidence[1].text.contains("Index out of range") == true)
     for ending in [Ending.signalled(signal: 9), .exited(code: 0), .lostWithAgent] {
       let codes = try RecordedMistakes.codes { journal in
         try journal.launch()
@@ -138,29 +138,29 @@ import Testing
   }
 
   @Test func `an eviction for memory is diagnosed with the request in progress`() throws {
-    let found = try RecordedMistakes.diagnosing { journal in
+    let findings = try RecordedMistakes.diagnosing { journal in
       try journal.launch()
       try journal.ask()
       try journal.send(
         MemoryExceeded(address: RecordedMistakes.widget, generation: 1, pid: 1, memory: 64 << 20, limit: 30 << 20),
         from: RecordedMistakes.agent, to: RecordedMistakes.host)
     }
-    #expect(found.map(\.description.code) == ["evicted-for-memory"])
+    #expect(findings.map(\.description.code) == ["evicted-for-memory"])
     #expect(
-      found.first?.sighting.what == "memory 64 MiB over the limit of 30 MiB, while it was asked for a timeline")
-    #expect(found.first?.sighting.subject == "QuoteProvider of the kind Quote")
+      findings.first?.sighting.what == "memory 64 MiB over the limit of 30 MiB, while it was asked for a timeline")
+    #expect(findings.first?.sighting.subject == "QuoteProvider of the kind Quote")
   }
 
   @Test(.rule("PROCESS-22")) func `a suspension with a lock is diagnosed with the file, once`() throws {
     let lock = HeldLock(group: "group.a", file: "notes.sqlite", kind: "SQLite transaction")
     let held = LocksHeld(address: RecordedMistakes.widget, generation: 1, pid: 1, locks: [lock], count: 1)
-    let found = try RecordedMistakes.diagnosing { journal in
+    let findings = try RecordedMistakes.diagnosing { journal in
       try journal.launch()
       try journal.send(held, from: RecordedMistakes.agent, to: RecordedMistakes.host)
     }
-    #expect(found.map(\.description.code) == ["suspended-with-lock"])
-    #expect(found.first?.sighting.what == held.description)
-    #expect(found.first?.sighting.subject == "notes.sqlite of group.a")
+    #expect(findings.map(\.description.code) == ["suspended-with-lock"])
+    #expect(findings.first?.sighting.what == held.description)
+    #expect(findings.first?.sighting.subject == "notes.sqlite of group.a")
   }
 
   @Test func `an archive that is too large is diagnosed, and no other failure is`() throws {
@@ -169,7 +169,8 @@ import Testing
         try journal.launch()
         let question = try journal.ask()
         try journal.answer(
-          RequestTimeline.kind, .failed, BusError(code, "imageArea: 3131904 of 2121055"), from: RecordedMistakes.widget,
+          RequestTimeline.kind, answer: .failed, body: BusError(code, "imageArea: 3131904 of 2121055"),
+          from: RecordedMistakes.widget,
           to: RecordedMistakes.host, cause: question)
       }
     }

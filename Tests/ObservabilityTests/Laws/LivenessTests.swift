@@ -79,7 +79,7 @@ import Testing
   @Test func `a message that waited for its destination is no clock that was set back`() throws {
     func late(_ pause: Double) throws -> LawVerdict {
       try verdict(after: pause) { work in
-        try work.change(.disconnected, RecordedWork.host)
+        try work.change(.disconnected, of: RecordedWork.host)
         work.pass(70)
         try work.connect(RecordedWork.host, generation: 2)
         try work.create(isAccepted: false)
@@ -89,7 +89,8 @@ import Testing
           let id = try work.send(exit, from: RecordedWork.agent, to: RecordedWork.host)
           work.pass(age)
           try work.answer(
-            ProcessExited.kind, .acknowledged, from: RecordedWork.host, to: RecordedWork.agent, cause: id, generation: 2
+            ProcessExited.kind, answer: .acknowledged, from: RecordedWork.host, to: RecordedWork.agent, cause: id,
+            generation: 2
           )
         }
         try work.exit()
@@ -112,13 +113,13 @@ import Testing
 
   @Test func `nothing is expected of a process that left, or for one that has ended`() throws {
     let left = try verdict(after: 61) { work in
-      try work.change(.left, RecordedWork.host)
+      try work.change(.left, of: RecordedWork.host)
       try exit(&work)
     }
     #expect(left.answer == .holds)
     let ended = try verdict(after: 61) { work in
       try exit(&work)
-      try work.change(.disconnected, RecordedWork.agent)
+      try work.change(.disconnected, of: RecordedWork.agent)
     }
     #expect(ended.answer == .holds)
   }
@@ -133,7 +134,7 @@ import Testing
         from: RecordedWork.agent, to: RecordedWork.host, id: id)
       switch end {
       case "disconnected":
-        try work.change(.disconnected, RecordedWork.host)
+        try work.change(.disconnected, of: RecordedWork.host)
         try work.connect(RecordedWork.host)
       case "not delivered":
         try work.send(
@@ -176,7 +177,7 @@ import Testing
         let configuration = SessionConfiguration(sessionSendsLaunchEvents: false)
         let id = try work.send(
           OpenSession(identifier: RecordedWork.session, configuration: configuration), from: widget, to: host)
-        try work.answer(OpenSession.kind, .ok, Done(), from: host, to: widget, cause: id)
+        try work.answer(OpenSession.kind, answer: .ok, body: Done(), from: host, to: widget, cause: id)
       }
       try downloaded(&work)
       switch condition {
@@ -226,21 +227,21 @@ import Testing
   }
 
   @Test func `an accepted push must be sent or stored`() throws {
-    func log(_ name: PushStep.Name, _ omitted: Int? = nil, _ work: inout RecordedWork) throws {
+    func log(_ name: PushStep.Name, omitted: Int? = nil, work: inout RecordedWork) throws {
       try work.send(
         PushLogged(
           uniqueID: RecordedWork.delivery, subject: nil, type: nil, step: PushStep(name, at: work.now), omitted: omitted
         ), from: .pushServer)
     }
-    #expect(try verdict(after: 61) { try log(.accepted, nil, &$0) }.answer == .broken)
-    let stored = try verdict(after: 61) { work in
-      try log(.accepted, nil, &work)
-      try log(.storedOffline, nil, &work)
+    #expect(try verdict(after: 61) { try log(.accepted, omitted: nil, work: &$0) }.answer == .broken)
+    let storedVerdict = try verdict(after: 61) { work in
+      try log(.accepted, omitted: nil, work: &work)
+      try log(.storedOffline, omitted: nil, work: &work)
     }
-    #expect(stored.answer == .holds)
+    #expect(storedVerdict.answer == .holds)
     let omitted = try verdict(after: 61) { work in
-      try log(.accepted, nil, &work)
-      try log(.refused, 3, &work)
+      try log(.accepted, omitted: nil, work: &work)
+      try log(.refused, omitted: 3, work: &work)
     }
     #expect(omitted.answer == .holds)
   }

@@ -22,7 +22,7 @@ import Testing
   }
 
   private func verdict(
-    _ code: String, _ tasks: [Int] = [1], wakes: Bool = true, _ write: (inout RecordedWork) throws -> Void
+    _ code: String, tasks: [Int] = [1], wakes: Bool = true, write: (inout RecordedWork) throws -> Void
   ) throws -> LawVerdict {
     var work = try delivered(tasks, wakes: wakes)
     try write(&work)
@@ -32,7 +32,7 @@ import Testing
   private func expectBroken(_ tasks: [Int] = [1], wakes: Bool = true, _ write: (inout RecordedWork) throws -> Void)
     throws
   {
-    let verdict = try verdict("event-order", tasks, wakes: wakes, write)
+    let verdict = try verdict("event-order", tasks: tasks, wakes: wakes, write: write)
     #expect(verdict.answer == .broken, "\(verdict.findings)")
     #expect(verdict.findings.breachCount == 1, "\(verdict.findings.breaches)")
   }
@@ -65,7 +65,7 @@ import Testing
       try work.end(1)
       try work.end(2)
     }
-    let right = try verdict("event-order", [2, 1], wakes: false) { work in
+    let right = try verdict("event-order", tasks: [2, 1], wakes: false) { work in
       try work.end(2)
       try work.end(1)
     }
@@ -120,7 +120,8 @@ import Testing
     let verdict = try verdict("event-order") { work in
       try work.handler()
       try work.answer(
-        SessionEvents.kind, .failed, BusError(.unclaimed, "no"), from: RecordedWork.widget, to: RecordedWork.host,
+        SessionEvents.kind, answer: .failed, body: BusError(.unclaimed, "no"), from: RecordedWork.widget,
+        to: RecordedWork.host,
         cause: RecordedWork.delivery)
       try work.deliver()
       try work.handle()
@@ -199,7 +200,7 @@ import Testing
     let verdict = try RecordedWork.verdict("files-intact") { work in
       try work.boot()
       try work.create()
-      try work.change(.disconnected, RecordedWork.host)
+      try work.change(.disconnected, of: RecordedWork.host)
       try work.deliver()
       try work.file()
     }

@@ -102,7 +102,7 @@ import Testing
     try work.deliver()
     try work.handler()
     try work.file()
-    try work.change(change, widget)
+    try work.change(change, of: widget)
     try work.exit()
     try work.launch(generation: 2)
     try work.deliver(generation: 2)
@@ -118,11 +118,11 @@ import Testing
     let id = UUID()
     try work.launch()
     try sendExit(id, &work)
-    try work.change(change, host)
+    try work.change(change, of: host)
     try stay(&work)
     try work.connect(host, generation: 2)
     try sendExit(id, &work)
-    try work.answer(ProcessExited.kind, .acknowledged, from: host, to: agent, cause: id)
+    try work.answer(ProcessExited.kind, answer: .acknowledged, from: host, to: agent, cause: id)
     return work
   }
 
@@ -137,7 +137,7 @@ import Testing
     try stay(&work)
     try work.connect(host)
     try sendExit(id, &work)
-    try work.answer(ProcessExited.kind, .acknowledged, from: host, to: agent, cause: id)
+    try work.answer(ProcessExited.kind, answer: .acknowledged, from: host, to: agent, cause: id)
     return work
   }
 
@@ -208,7 +208,7 @@ import Testing
       try work.acknowledge(id: delivery)
       try work.discard(id: delivery)
       guard round == 1 else { break }
-      try work.change(.left, host)
+      try work.change(.left, of: host)
       try work.send(
         Hello(incarnation: UUID(), pid: 2, store: isEmpty ? UUID() : store, opening: opening), from: host,
         to: .messageBus, generation: 2)
@@ -233,7 +233,7 @@ import Testing
 
   private func deliver(_ work: inout RecordedWork, by source: Address = .pushServer) throws {
     try work.send(DeliverPush(notification: notification), from: source, to: host, id: push)
-    try work.answer(DeliverPush.kind, .acknowledged, from: host, to: source, cause: push)
+    try work.answer(DeliverPush.kind, answer: .acknowledged, from: host, to: source, cause: push)
     try log(.delivered, &work, by: source)
   }
 
@@ -242,12 +242,13 @@ import Testing
     try work.send(Hello(incarnation: UUID(), pid: 1, store: UUID(), opening: 1), from: .pushServer, to: .messageBus)
     try log(.accepted, &work)
     try log(.storedOffline, &work)
-    try work.change(.left, .pushServer)
+    try work.change(.left, of: .pushServer)
     try work.send(Hello(incarnation: UUID(), pid: 2, store: UUID(), opening: 1), from: .pushServer, to: .messageBus)
     try work.connect(.pushServer, generation: 2)
     let asked = try work.send(ListPushes(uniqueID: push), from: .operator("1"), to: .pushServer)
     try work.answer(
-      ListPushes.kind, .ok, ListPushes.Reply(pushes: [], count: 0), from: .pushServer, to: .operator("1"), cause: asked)
+      ListPushes.kind, answer: .ok, body: ListPushes.Reply(pushes: [], count: 0), from: .pushServer, to: .operator("1"),
+      cause: asked)
     try stay(&work)
     return work
   }
@@ -269,7 +270,7 @@ import Testing
     let (first, second) = (Address.pushServer("1"), Address.pushServer("2"))
     for address in [agent, host, first, second] { try work.connect(address) }
     let reach = try work.send(DeviceReach(isOnline: true, isAwake: true), from: host, to: .pushServer)
-    try work.answer(DeviceReach.kind, .acknowledged, from: second, to: host, cause: reach)
+    try work.answer(DeviceReach.kind, answer: .acknowledged, from: second, to: host, cause: reach)
     if !isLate { try log(.accepted, &work, by: first) }
     try deliver(&work, by: second)
     if isLate { try log(.accepted, &work, by: first) }
@@ -285,7 +286,8 @@ import Testing
     let id = try work.send(
       DeliverToFleet(run: UUID(), batch: 1, settled: 0, notifications: [notification]), from: .pushServer, to: fleet)
     try work.answer(
-      DeliverToFleet.kind, .ok, DeliverToFleet.Reply(refused: []), from: fleet, to: .pushServer, cause: id)
+      DeliverToFleet.kind, answer: .ok, body: DeliverToFleet.Reply(refused: []), from: fleet, to: .pushServer, cause: id
+    )
     try log(.delivered, &work)
     return work
   }
@@ -315,7 +317,7 @@ import Testing
     let command = Address.operator("7")
     try work.connect(command)
     try work.send(ReloadTimelines(widgetKind: nil), from: command, to: host)
-    try work.change(.disconnected, command)
+    try work.change(.disconnected, of: command)
     try stay(&work)
     return work
   }
@@ -349,13 +351,14 @@ import Testing
 extension Envelope {
   /// The same envelope with another time.
   fileprivate func sent(at microseconds: Int64) -> Envelope {
-    let former = header
+    let formerHeader = header
     var header = EnvelopeHeader(
-      kind: former.kind, sentAt: Timestamp(microseconds: microseconds), id: former.id, cause: former.cause,
-      correlation: former.correlation, source: former.source, destination: former.destination)
-    header.sequence = former.sequence
-    header.sourceGeneration = former.sourceGeneration
-    header.destinationGeneration = former.destinationGeneration
+      kind: formerHeader.kind, sentAt: Timestamp(microseconds: microseconds), id: formerHeader.id,
+      cause: formerHeader.cause,
+      correlation: formerHeader.correlation, source: formerHeader.source, destination: formerHeader.destination)
+    header.sequence = formerHeader.sequence
+    header.sourceGeneration = formerHeader.sourceGeneration
+    header.destinationGeneration = formerHeader.destinationGeneration
     return Envelope(header: header, body: body)
   }
 }

@@ -76,7 +76,7 @@ import Testing
     }
     let otherAgent = try verdict("no-orphan") { work in
       try work.launch()
-      try work.change(.disconnected, RecordedWork.agent)
+      try work.change(.disconnected, of: RecordedWork.agent)
       try work.launch(generation: 2, agent: 2)
     }
     #expect(otherAgent.answer == .holds)
@@ -103,7 +103,7 @@ import Testing
   @Test func `an instance that could not be started has no exit`() throws {
     let verdict = try verdict("no-orphan") { work in
       try work.launch(isReported: false)
-      try work.change(.retired, RecordedWork.widget)
+      try work.change(.retired, of: RecordedWork.widget)
       try work.launch(generation: 2)
     }
     #expect(verdict.answer == .holds, "\(verdict.findings)")
@@ -127,7 +127,7 @@ import Testing
   }
 
   private func acknowledge(_ work: inout RecordedWork) throws {
-    try work.answer(DeliverPush.kind, .acknowledged, from: RecordedWork.host, to: .pushServer, cause: push)
+    try work.answer(DeliverPush.kind, answer: .acknowledged, from: RecordedWork.host, to: .pushServer, cause: push)
   }
 
   @Test(arguments: [true, false]) func `the push server knows each push that it answered with 200`(
@@ -135,13 +135,13 @@ import Testing
   ) throws {
     let verdict = try verdict("pushes-settled") { work in
       try log(.accepted, &work)
-      let asked = try work.send(ListPushes(uniqueID: push), from: .operator("1"), to: .pushServer)
+      let askedID = try work.send(ListPushes(uniqueID: push), from: .operator("1"), to: .pushServer)
       let record = PushRecord(
         number: 1, uniqueID: push, apnsID: "a", subject: nil, token: "t", type: "widgets", status: 200, reason: nil,
         steps: [])
       try work.answer(
-        ListPushes.kind, .ok, ListPushes.Reply(pushes: isKnown ? [record] : [], count: isKnown ? 1 : 0),
-        from: .pushServer, to: .operator("1"), cause: asked)
+        ListPushes.kind, answer: .ok, body: ListPushes.Reply(pushes: isKnown ? [record] : [], count: isKnown ? 1 : 0),
+        from: .pushServer, to: .operator("1"), cause: askedID)
     }
     #expect(verdict.answer == (isKnown ? .unknown : .broken), "\(verdict.findings)")
   }
@@ -152,13 +152,14 @@ import Testing
     let verdict = try verdict("pushes-settled") { work in
       try log(.accepted, &work)
       try log(.storedOffline, &work)
-      let asked = try work.send(ListPushes(after: -1, limit: 100), from: .operator("1"), to: .pushServer)
+      let askedID = try work.send(ListPushes(after: -1, limit: 100), from: .operator("1"), to: .pushServer)
       let record = PushRecord(
         number: 1, uniqueID: push, apnsID: "a", subject: nil, token: "t", type: "widgets", status: 200, reason: nil,
         steps: [PushStep(.accepted, at: work.now), PushStep(last, at: work.now)])
       try work.answer(
-        ListPushes.kind, .ok, ListPushes.Reply(pushes: [record], count: 1), from: .pushServer, to: .operator("1"),
-        cause: asked)
+        ListPushes.kind, answer: .ok, body: ListPushes.Reply(pushes: [record], count: 1), from: .pushServer,
+        to: .operator("1"),
+        cause: askedID)
     }
     // Only the device's acknowledgement shows that a push was delivered.
     #expect(
@@ -235,15 +236,16 @@ import Testing
     #expect(work.verdict("pushes-settled").answer == .unknown)
     #expect(work.verdict("pushes-settled", until: work.now + 61).answer == .broken)
     // The notice may be lost with the connection of the push server.
-    try work.change(.disconnected, .pushServer)
+    try work.change(.disconnected, of: .pushServer)
     #expect(work.verdict("pushes-settled", until: work.now + 61).answer == .holds)
   }
 
   @Test func `an operator's push that was answered with 200 needs a result`() throws {
     let verdict = try verdict("pushes-settled") { work in
       try work.answer(
-        SendPush.kind, .ok,
-        SendPush.Reply(status: 200, reason: nil, explanation: nil, apnsID: "a", uniqueID: push), from: .pushServer,
+        SendPush.kind, answer: .ok,
+        body: SendPush.Reply(status: 200, reason: nil, explanation: nil, apnsID: "a", uniqueID: push),
+        from: .pushServer,
         to: .operator("1"), cause: UUID())
     }
     #expect(verdict.answer == .unknown)
@@ -266,7 +268,7 @@ import Testing
       try work.send(
         ReceiveNotification(uniqueID: push, payload: "{}"), from: RecordedWork.host, to: RecordedWork.app, id: push)
       try work.answer(
-        ReceiveNotification.kind, .ok, ReceiveNotification.Reply(result: nil), from: RecordedWork.app,
+        ReceiveNotification.kind, answer: .ok, body: ReceiveNotification.Reply(result: nil), from: RecordedWork.app,
         to: RecordedWork.host, cause: push)
       if isAcknowledged { try acknowledge(&work) }
       return work.verdict(code, until: work.now + 61)
@@ -278,7 +280,7 @@ import Testing
   // MARK: The budget
 
   private func decide(
-    _ number: Int, _ work: inout RecordedWork, _ verdict: LedgerEntry.Verdict = .granted, balance: Double = 1,
+    _ number: Int, work: inout RecordedWork, verdict: LedgerEntry.Verdict = .granted, balance: Double = 1,
     allowance: Int? = 2
   ) throws {
     let entry = LedgerEntry(
@@ -289,40 +291,40 @@ import Testing
   }
 
   @Test func `a balance below zero is an overdrawn budget`() throws {
-    let kept = try verdict("budget-kept") { try decide(1, &$0, balance: 0) }
+    let kept = try verdict("budget-kept") { try decide(1, work: &$0, balance: 0) }
     #expect(kept.answer == .holds)
     #expect(kept.findings.checks == 2)
-    try expectBroken("budget-kept") { try decide(1, &$0, balance: -0.5) }
-    #expect(try verdict("budget-kept") { try decide(1, &$0, .delayed, balance: 0.3) }.answer == .holds)
+    try expectBroken("budget-kept") { try decide(1, work: &$0, balance: -0.5) }
+    #expect(try verdict("budget-kept") { try decide(1, work: &$0, verdict: .delayed, balance: 0.3) }.answer == .holds)
   }
 
   @Test func `more reloads than the policy allows within its window are an overdrawn budget`() throws {
     try expectBroken("budget-kept") { work in
-      for number in 1...3 { try decide(number, &work) }
+      for number in 1...3 { try decide(number, work: &work) }
     }
     let later = try verdict("budget-kept") { work in
-      try decide(1, &work)
-      try decide(2, &work)
+      try decide(1, work: &work)
+      try decide(2, work: &work)
       work.pass(86_400)
-      try decide(3, &work)
+      try decide(3, work: &work)
     }
     #expect(later.answer == .holds)
   }
 
   @Test func `a number that is missing in the ledger is a mistake, unless its notice may be lost`() throws {
     try expectBroken("budget-kept") { work in
-      try decide(1, &work, .free)
-      try decide(3, &work, .free)
+      try decide(1, work: &work, verdict: .free)
+      try decide(3, work: &work, verdict: .free)
     }
     let lost = try verdict("budget-kept") { work in
-      try decide(1, &work, .free)
-      try work.change(.disconnected, RecordedWork.host)
-      try decide(3, &work, .free)
+      try decide(1, work: &work, verdict: .free)
+      try work.change(.disconnected, of: RecordedWork.host)
+      try decide(3, work: &work, verdict: .free)
     }
     #expect(lost.answer == .holds)
   }
 
   @Test func `a payment without the policy's allowance is unknown`() throws {
-    #expect(try verdict("budget-kept") { try decide(1, &$0, allowance: nil) }.answer == .unknown)
+    #expect(try verdict("budget-kept") { try decide(1, work: &$0, allowance: nil) }.answer == .unknown)
   }
 }

@@ -27,7 +27,7 @@ import Testing
     try work.deliver()
     try work.handler()
     try work.file()
-    try work.change(.disconnected, RecordedWork.widget)
+    try work.change(.disconnected, of: RecordedWork.widget)
     try work.exit()
     try work.launch(generation: 2)
     try work.deliver(generation: 2)
@@ -76,8 +76,8 @@ import Testing
         let status = SessionStatus(
           owner: RecordedWork.widget, session: RecordedWork.session, running: running, undelivered: 1, bytesReceived: 0)
         try work.answer(
-          DeviceStatus.kind, .ok,
-          DeviceStatus.Reply(device: "iphone", processes: [], sessions: [status], timelines: []),
+          DeviceStatus.kind, answer: .ok,
+          body: DeviceStatus.Reply(device: "iphone", processes: [], sessions: [status], timelines: []),
           from: RecordedWork.host, to: .operator("1"), cause: question)
       }
     }
@@ -98,7 +98,8 @@ import Testing
       try work.boot()
       let id = try work.create(isAccepted: false)
       try work.answer(
-        CreateTransfer.kind, .failed, BusError(.refused, "no"), from: RecordedWork.host, to: RecordedWork.widget,
+        CreateTransfer.kind, answer: .failed, body: BusError(.refused, "no"), from: RecordedWork.host,
+        to: RecordedWork.widget,
         cause: id)
     }
     #expect(refused.answer == .holds)
@@ -142,7 +143,7 @@ import Testing
     func verdict(from source: Address, to destination: Address) throws -> LawVerdict {
       try RecordedWork.verdict("no-misrouting") { work in
         let question = try work.send(DeviceStatus(), from: .operator("1"), to: RecordedWork.host)
-        try work.answer(DeviceStatus.kind, .ok, Done(), from: source, to: destination, cause: question)
+        try work.answer(DeviceStatus.kind, answer: .ok, body: Done(), from: source, to: destination, cause: question)
       }
     }
     #expect(try verdict(from: RecordedWork.host, to: .operator("1")).answer == .holds)
@@ -166,12 +167,12 @@ import Testing
         correlation: correlation)
     }
     #expect(verdict.answer == .holds)
-    let taken = try RecordedWork.verdict("no-misrouting") { work in
+    let takenVerdict = try RecordedWork.verdict("no-misrouting") { work in
       try work.create(by: RecordedWork.app)
       try work.send(
         SessionTaken(session: RecordedWork.session, generation: 1, holder: RecordedWork.app), from: RecordedWork.host,
         to: RecordedWork.widget, correlation: correlation)
     }
-    #expect(taken.answer == .broken)
+    #expect(takenVerdict.answer == .broken)
   }
 }

@@ -11,7 +11,7 @@ import Testing
   private func plotted(_ value: ChartValue) -> ArchivedValue { PlottedValue("label", value).archived }
 
   private func mark(
-    _ name: MarkView, _ values: [ArgumentLabel: ChartValue], _ arguments: ArchivedArguments = [:]
+    _ name: MarkView, values: [ArgumentLabel: ChartValue], arguments: ArchivedArguments = [:]
   ) -> ViewArchive {
     var arguments = arguments
     for (label, value) in values { arguments[label] = plotted(value) }
@@ -19,7 +19,7 @@ import Testing
   }
 
   private func bar(_ x: String, _ y: Double) -> ViewArchive {
-    mark(.bar, [.x: .category(x), .y: .number(y)])
+    mark(.bar, values: [.x: .category(x), .y: .number(y)])
   }
 
   private func axis(_ name: String, _ values: [Double], position: String? = nil, automatic: Bool = false) -> ViewArchive
@@ -29,7 +29,7 @@ import Testing
     if automatic { arguments[.values] = "automatic" }
     let marks = values.map { value in
       ViewArchive(.chart(.axisMark), [.value: .number(value)]).modified(.chart(.gridLine))
-        .modified(.chart(.valueLabel), [:], [.text(abs(value) < 1e6 ? "\(Int(value))" : "\(value)")])
+        .modified(.chart(.valueLabel), [:], views: [.text(abs(value) < 1e6 ? "\(Int(value))" : "\(value)")])
     }
     return ViewArchive(.chart(.axisMarks), arguments, children: marks)
   }
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(.rule("CHART-03")) func `bars at numbers have a part of the least distance between two`() {
-    let bars = [2.0, 4, 10].map { mark(.bar, [.x: .number($0), .y: .number(1)]) }
+    let bars = [2.0, 4, 10].map { mark(.bar, values: [.x: .number($0), .y: .number(1)]) }
     #expect(
       chart(bars).layout(100, 50).all("Rectangle").map(\.frame.numbers) == [
         [13, 0, 14, 50], [33, 0, 14, 50], [93, 0, 14, 50],
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(.rule("CHART-03")) func `horizontal bars have their first category at the top`() {
-    let rows = ["a", "b"].map { mark(.bar, [.x: .number($0 == "a" ? 10 : 5), .y: .category($0)]) }
+    let rows = ["a", "b"].map { mark(.bar, values: [.x: .number($0 == "a" ? 10 : 5), .y: .category($0)]) }
     let frames = chart(rows).layout(100, 80).all("Rectangle").map(\.frame.numbers)
     #expect(frames == [[0, 6, 100, 28], [0, 46, 50, 28]])
   }
@@ -81,7 +81,8 @@ import Testing
   func `the width of a bar is a length, a part of its band, or leaves a margin`(
     kind: ArgumentLabel, value: Double, place: [Double]
   ) {
-    let bar = mark(.bar, [.x: .category("a"), .y: .number(1)], [.width: .record([kind: .number(value)])])
+    let bar = mark(
+      .bar, values: [.x: .category("a"), .y: .number(1)], arguments: [.width: .record([kind: .number(value)])])
     let frame = chart([bar]).layout(100, 80).all("Rectangle").map(\.frame.numbers)
     #expect(frame == [[place[0], 0, place[1], 80]])
   }
@@ -123,7 +124,7 @@ import Testing
 
   @Test(.rule("CHART-09")) func `a line goes through its points, and lines of two series are two shapes`() {
     let points = [("a", 0.0, 0.0), ("a", 10, 10), ("b", 0, 5), ("b", 10, 5)].map { series, x, y in
-      mark(.line, [.x: .number(x), .y: .number(y), .series: .category(series)])
+      mark(.line, values: [.x: .number(x), .y: .number(y), .series: .category(series)])
     }
     let shapes = chart(points).layout(100, 50).all("Shape")
     #expect(shapes.map(\.frame.numbers) == [[0, 0, 100, 50], [0, 25, 100, 0]])
@@ -133,7 +134,7 @@ import Testing
 
   @Test(.rule("CHART-07", "CHART-09")) func `an area is between its values and those that it is stacked on`() {
     let points = [("a", 0.0, 10.0), ("a", 10, 10), ("b", 0, 10), ("b", 10, 10)].map { series, x, y in
-      mark(.area, [.x: .number(x), .y: .number(y), .series: .category(series)])
+      mark(.area, values: [.x: .number(x), .y: .number(y), .series: .category(series)])
     }
     let shapes = chart(points).layout(100, 40).all("Shape")
     #expect(shapes.map(\.frame.numbers) == [[0, 20, 100, 20], [0, 0, 100, 20]])
@@ -142,17 +143,19 @@ import Testing
 
   @Test(.rule("CHART-09")) func `a rule is as long as the plot or from its start to its end`() {
     let marks = [
-      mark(.rule, [.y: .number(5)]),
-      mark(.rule, [.x: .number(5), .yStart: .number(0), .yEnd: .number(10)]),
-      mark(.rule, [.xStart: .number(0), .xEnd: .number(5), .y: .number(10)]),
-      mark(.point, [.x: .number(10), .y: .number(0)]),
+      mark(.rule, values: [.y: .number(5)]),
+      mark(.rule, values: [.x: .number(5), .yStart: .number(0), .yEnd: .number(10)]),
+      mark(.rule, values: [.xStart: .number(0), .xEnd: .number(5), .y: .number(10)]),
+      mark(.point, values: [.x: .number(10), .y: .number(0)]),
     ]
     let frames = chart(marks).layout(100, 50).all("Shape").map(\.frame.numbers)
     #expect(frames == [[0, 25, 100, 0], [50, 0, 0, 50], [0, 0, 50, 0], [97, 47, 6, 6]])
   }
 
   @Test(.rule("CHART-08")) func `sectors begin at the top and go clockwise`() {
-    let sectors = [1.0, 1].map { mark(.sector, [.angle: .number($0)], [.innerRadius: .record([.ratio: 0.5])]) }
+    let sectors = [1.0, 1].map {
+      mark(.sector, values: [.angle: .number($0)], arguments: [.innerRadius: .record([.ratio: 0.5])])
+    }
     #expect(
       chart(sectors).layout(120, 100).all("Shape").map(\.frame.numbers) == [[60, 0, 50, 100], [10, 0, 50, 100]])
     let inset = sectors.map { sector in
@@ -186,7 +189,7 @@ import Testing
   @Test(.rule("CHART-12")) func `an annotation is beside its mark, and marks have their order`() {
     func annotated(_ position: String) -> [Double] {
       let bar = bar("a", 10).modified(
-        .chart(.annotation), [.position: .string(position)], [ViewArchive.color().framed(10, 6)])
+        .chart(.annotation), [.position: .string(position)], views: [ViewArchive.color().framed(10, 6)])
       let scale: ArchivedValue = [.domain: [0, 20]]
       return chart([bar], [.yScale: scale]).layout(100, 40).all("Color").first?.frame.numbers ?? []
     }
@@ -200,7 +203,7 @@ import Testing
   }
 
   @Test(.rule("CHART-13")) func `a chart is mirrored where texts are written from right to left`() {
-    let points = [(0.0, 0.0), (10, 10)].map { mark(.line, [.x: .number($0.0), .y: .number($0.1)]) }
+    let points = [(0.0, 0.0), (10, 10)].map { mark(.line, values: [.x: .number($0.0), .y: .number($0.1)]) }
     let shape = chart(points).layout(100, 50, isRightToLeft: true).all("Shape").first
     let path: ArchivedValue = [["move", 100, 50], ["line", 0, 0]]
     #expect(shape?.arguments[.path] == path)
@@ -216,8 +219,8 @@ import Testing
       for number in numbers {
         let values: [ArgumentLabel: ChartValue] = [.x: .number(number), .y: .number(-number), .angle: .number(number)]
         var mark = mark(
-          name, values,
-          [.width: .record([.fixed: .number(number)]), .innerRadius: .record([.inset: .number(number)])])
+          name, values: values,
+          arguments: [.width: .record([.fixed: .number(number)]), .innerRadius: .record([.inset: .number(number)])])
         for modifier in [
           ModifierName.chart(.symbolSize), .effect(.cornerRadius), .effect(.opacity), .layout(.zIndex),
         ] {

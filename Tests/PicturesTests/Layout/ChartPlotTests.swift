@@ -19,11 +19,13 @@ import Testing
     if legend { bar = bar.modified(.style(.foregroundStyle), [.by: PlottedValue("by", .category("Tea")).archived]) }
     let marks = [0.0, 5, 10].map { value in
       ViewArchive(.chart(.axisMark), [.value: .number(value)]).modified(.chart(.gridLine)).modified(.chart(.tick))
-        .modified(.chart(.valueLabel), [:], [.text("\(Int(value))")])
+        .modified(.chart(.valueLabel), [:], views: [.text("\(Int(value))")])
     }
     var chart = ViewArchive(
       .chart(.chart), children: [bar, ViewArchive(.chart(.axisMarks), [.axis: "y"], children: marks)])
-    if !plot.isEmpty { chart = chart.modified(.shape(.chartPlotStyle), [:], [ViewArchive(name, modifiers: plot)]) }
+    if !plot.isEmpty {
+      chart = chart.modified(.shape(.chartPlotStyle), [:], views: [ViewArchive(name, modifiers: plot)])
+    }
     return chart
   }
 
@@ -73,7 +75,8 @@ import Testing
     let alone = ViewArchive(.chart(.chartPlotContent)).layout(100, 100)
     #expect(alone.notices.map(\.description) == ["ChartPlotContent is not drawn"])
     // What the author returns without the plot is in its place.
-    let replaced = chart([], name: .fill(.color)).modified(.shape(.chartPlotStyle), [:], [.color()]).layout(100, 100)
+    let replaced = chart([], name: .fill(.color)).modified(.shape(.chartPlotStyle), [:], views: [.color()]).layout(
+      100, 100)
     #expect(replaced.all("Rectangle").isEmpty && replaced.all("Color").count == 1)
   }
 

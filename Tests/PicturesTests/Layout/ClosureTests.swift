@@ -9,7 +9,7 @@ import Testing
 /// The sizes of closures, and the guides that closures calculate.
 @Suite(.timeLimit(.minutes(1))) struct `Closures that need a size` {
   private func reader(
-    _ closure: String, _ width: ArchivedValue, _ height: ArchivedValue, _ children: [ViewArchive] = []
+    _ closure: String, width: ArchivedValue, height: ArchivedValue, children: [ViewArchive] = []
   ) -> ViewArchive {
     ViewArchive(
       .container(.geometryReader), [.closure: .string(closure), .size: .record([.width: width, .height: height])],
@@ -18,7 +18,8 @@ import Testing
 
   @Test(.rule("LAYOUT-13")) func `a closure that was called with another size is found with the size of the layout`() {
     let row = ViewArchive.stack(
-      .hStack, spacing: 0, [reader("1", 100, 50), reader("2", 40.4, 50.5), ViewArchive.color().framed(20, 50)])
+      .hStack, spacing: 0,
+      [reader("1", width: 100, height: 50), reader("2", width: 40.4, height: 50.5), ViewArchive.color().framed(20, 50)])
     #expect(row.layout(100, 50).closures == ["1": Size(width: 40, height: 50)])
   }
 
@@ -31,14 +32,15 @@ import Testing
           .in: .record([.width: 100, .height: 100]),
         ])
     }
-    let clipped = ViewArchive.color().framed(30, 20).modified(.layer(.clipShape), [:], [shape("2")])
+    let clipped = ViewArchive.color().framed(30, 20).modified(.layer(.clipShape), [:], views: [shape("2")])
     let view = ViewArchive.stack(.vStack, spacing: 0, [shape("1"), clipped])
     #expect(view.layout(100, 60).closures == ["1": Size(width: 100, height: 40), "2": Size(width: 30, height: 20)])
   }
 
   @Test(.rule("LAYOUT-13")) func `a view that is not shown asks for no size`() {
     let view = ViewArchive(
-      .container(.viewThatFits), children: [reader("1", 1, 1).framed(20, 20), reader("2", 1, 1).framed(10, 10)])
+      .container(.viewThatFits),
+      children: [reader("1", width: 1, height: 1).framed(20, 20), reader("2", width: 1, height: 1).framed(10, 10)])
     #expect(view.layout(30, 30).closures == ["1": Size(width: 20, height: 20)])
   }
 
@@ -72,7 +74,7 @@ import Testing
   }
 
   private func guided(
-    _ view: ViewArchive, _ guide: ArchivedValue, _ value: Double?, axis: ArchivedValue = "horizontal"
+    _ view: ViewArchive, guide: ArchivedValue, value: Double?, axis: ArchivedValue = "horizontal"
   ) -> ViewArchive {
     var arguments: ArchivedArguments = [.guide: guide, .axis: axis, .closure: "1"]
     if let value {
@@ -90,16 +92,16 @@ import Testing
       ViewArchive.stack(.vStack, alignment: "leading", [view, bar]).frames(of: "Color", in: 100, 100).map(\.minX)
     }
     #expect(places(box) == [20, 20])
-    #expect(places(guided(box, "leading", -30)) == [50, 20])
+    #expect(places(guided(box, guide: "leading", value: -30)) == [50, 20])
     // The guide of another axis with the same name, and another guide.
-    #expect(places(guided(box, "center", -30, axis: "vertical")) == [20, 20])
+    #expect(places(guided(box, guide: "center", value: -30, axis: "vertical")) == [20, 20])
     // A frame around moves the guide with its content, and an offset does not.
-    #expect(places(guided(box, "leading", 5).framed(40, 10)) == [22.5, 27.5])
-    #expect(places(guided(box, "leading", 5).modified(.layout(.offset), [.x: 3])) == [20.5, 22.5])
+    #expect(places(guided(box, guide: "leading", value: 5).framed(40, 10)) == [22.5, 27.5])
+    #expect(places(guided(box, guide: "leading", value: 5).modified(.layout(.offset), [.x: 3])) == [20.5, 22.5])
   }
 
   @Test(.rule("LAYOUT-19")) func `a guide that is not calculated yet has no effect, asks for the size and is named`() {
-    let stack = ViewArchive.stack(.vStack, alignment: "leading", [guided(box, "leading", nil), bar])
+    let stack = ViewArchive.stack(.vStack, alignment: "leading", [guided(box, guide: "leading", value: nil), bar])
     let result = stack.layout(100, 100)
     #expect(result.closures == ["1": Size(width: 20, height: 10)])
     #expect(result.notices.map(\.description) == [".alignmentGuide has no effect"])
@@ -108,14 +110,15 @@ import Testing
 
   @Test(.rule("LAYOUT-19")) func `a stack has the average of the guides that its views set`() {
     let inner = ViewArchive.stack(
-      .vStack, alignment: "trailing", [guided(box, "leading", 10), guided(box, "leading", 4), box])
+      .vStack, alignment: "trailing",
+      [guided(box, guide: "leading", value: 10), guided(box, guide: "leading", value: 4), box])
     let outer = ViewArchive.stack(.zStack, alignment: "leading", [inner, bar])
     // The bar begins at the guide of the inner stack: 7 points from its edge.
     #expect(outer.frames(of: "Color", in: 100, 100).map(\.minX) == [20, 20, 20, 27])
   }
 
   @Test(.rule("LAYOUT-19", "LAYOUT-23")) func `a guide within fifty frames is found with few measurements`() {
-    var view = guided(box, "leading", -30)
+    var view = guided(box, guide: "leading", value: -30)
     for _ in 0..<50 {
       view = ViewArchive.stack(.zStack, alignment: "leading", [view]).modified(.layout(.padding), [.length: 0])
     }
@@ -140,18 +143,18 @@ import Testing
       ViewArchive.stack(.vStack, alignment: "Middle", views).frames(of: "Color", in: 100, 100).map(\.minX)
     }
     // The guide of the first view is at its 15th point, and that of the second one at its fifth.
-    #expect(places([usual(guided(box, "Middle", 15), 2), usual(box, 5)]) == [35, 45])
+    #expect(places([usual(guided(box, guide: "Middle", value: 15), 2), usual(box, 5)]) == [35, 45])
     #expect(places([usual(box, 2), usual(box, 5)]) == [41.5, 38.5])
     // A guide within a stack is that of the stack.
-    let inner = ViewArchive.stack(.hStack, [guided(box, "Middle", 15), box])
+    let inner = ViewArchive.stack(.hStack, [guided(box, guide: "Middle", value: 15), box])
     #expect(places([usual(inner, 2), usual(box, 5)]).map { $0.rounded() } == [26, 54, 36])
     // Another guide, and the same name on the other axis.
-    #expect(places([usual(guided(box, "Other", 15), 2), usual(box, 2, axis: "vertical")]) == [44, 36])
+    #expect(places([usual(guided(box, guide: "Other", value: 15), 2), usual(box, 2, axis: "vertical")]) == [44, 36])
   }
 
   @Test(.rule("LAYOUT-25")) func `layers are aligned by guides of the author on both axes`() {
     let first = usual(usual(box, 0), 10, axis: "vertical")
-    let second = usual(usual(guided(box, "Middle", 20), 0), 0, axis: "vertical")
+    let second = usual(usual(guided(box, guide: "Middle", value: 20), 0), 0, axis: "vertical")
     let stack = ViewArchive.stack(.zStack, alignment: "(Middle, Middle)", [first, second])
     let frames = stack.frames(of: "Color", in: 100, 100)
     // The stack is as large as its largest child, whatever the guides are (LAYOUT-11).

@@ -8,16 +8,17 @@ import Testing
 @testable import Layout
 
 @Suite(.timeLimit(.minutes(1))) struct `Controls of the system` {
-  private func styled(_ view: ViewArchive, _ modifier: StyleModifier, _ style: String) -> ViewArchive {
+  private func styled(_ view: ViewArchive, modifier: StyleModifier, style: String) -> ViewArchive {
     view.modified(.style(modifier), [.style: .string(style)])
   }
 
   private func gauge(_ style: String, value: Double = 0.25, _ children: [ViewArchive] = []) -> ViewArchive {
-    styled(ViewArchive(.control(.gauge), [.value: .number(value)], children: children), .gaugeStyle, style)
+    styled(
+      ViewArchive(.control(.gauge), [.value: .number(value)], children: children), modifier: .gaugeStyle, style: style)
   }
 
   private func layout(
-    _ view: ViewArchive, _ width: Double, _ height: Double, family: WidgetFamilyName? = nil, isRightToLeft: Bool = false
+    _ view: ViewArchive, width: Double, height: Double, family: WidgetFamilyName? = nil, isRightToLeft: Bool = false
   ) -> LayoutResult {
     let canvas = LayoutCanvas(
       size: Size(width: width, height: height), isRightToLeft: isRightToLeft, family: family)
@@ -48,7 +49,7 @@ import Testing
 
   @Test(.rule("LAYOUT-30")) func `a capacity gauge has its label above, its ends beside and its value below the bar`() {
     let labels = ["label", "now", "0", "9"].map { ViewArchive.text($0) }
-    let result = layout(gauge("linearCapacity", labels), 100, 100)
+    let result = layout(gauge("linearCapacity", labels), width: 100, height: 100)
     #expect(result.notices.isEmpty)
     let texts = result.all("Text").map(\.frame)
     let bar = result.all("Capsule").map(\.frame.numbers)
@@ -58,29 +59,31 @@ import Testing
     #expect(texts[1].size.width == end && texts.map(\.midY).map { $0.rounded() } == [28, 50, 50, 72])
     #expect(bars(result) == [[0, 18.67]])
     #expect(
-      layout(ViewArchive(.control(.gauge), [.value: 0.25], children: labels), 100, 100).all("Capsule").count == 1)
+      layout(ViewArchive(.control(.gauge), [.value: 0.25], children: labels), width: 100, height: 100).all("Capsule")
+        .count == 1)
   }
 
   @Test(.rule("LAYOUT-30"), arguments: [("accessoryLinear", 15.67), ("accessoryLinearCapacity", 23.67)])
   func `an accessory bar has small labels`(style: String, height: Double) {
-    let result = layout(gauge(style, [.text("a")]), 100, 100)
+    let result = layout(gauge(style, [.text("a")]), width: 100, height: 100)
     #expect(result.all("Text").first?.text?.lines.first?.fragments.first?.font.size == 13)
     #expect(abs((result.all("Gauge").first?.frame.size.height ?? 0) - height) < 0.01)
   }
 
   @Test(.rule("LAYOUT-30")) func `a bar with a marker has a gap around it`() {
-    #expect(bars(layout(gauge("accessoryLinear", value: 0.5), 106, 50)) == [[0, 47], [50, 6], [59, 47]])
-    #expect(bars(layout(gauge("accessoryLinear", value: 0), 106, 50)) == [[0, 6], [9, 97]])
-    #expect(bars(layout(gauge("accessoryLinear", value: 1), 106, 50)) == [[0, 97], [100, 6]])
-    #expect(bars(layout(gauge("accessoryLinear", value: 0.5), 4, 50)).allSatisfy { $0[1] > 0 })
+    #expect(
+      bars(layout(gauge("accessoryLinear", value: 0.5), width: 106, height: 50)) == [[0, 47], [50, 6], [59, 47]])
+    #expect(bars(layout(gauge("accessoryLinear", value: 0), width: 106, height: 50)) == [[0, 6], [9, 97]])
+    #expect(bars(layout(gauge("accessoryLinear", value: 1), width: 106, height: 50)) == [[0, 97], [100, 6]])
+    #expect(bars(layout(gauge("accessoryLinear", value: 0.5), width: 4, height: 50)).allSatisfy { $0[1] > 0 })
   }
 
   @Test(.rule("LAYOUT-30")) func `a ring is 58 points wide, and fills an accessory widget`() throws {
     for style in ["accessoryCircular", "accessoryCircularCapacity"] {
       let view = gauge(style, [.text("label"), .text("5")])
-      #expect(layout(view, 200, 100).all("Gauge").map(\.frame.numbers) == [[71, 21, 58, 58]])
-      #expect(layout(view, 30, 100).all("Gauge").map(\.frame.size.width) == [30])
-      let round = layout(view, 76, 72, family: .accessoryCircular)
+      #expect(layout(view, width: 200, height: 100).all("Gauge").map(\.frame.numbers) == [[71, 21, 58, 58]])
+      #expect(layout(view, width: 30, height: 100).all("Gauge").map(\.frame.size.width) == [30])
+      let round = layout(view, width: 76, height: 72, family: .accessoryCircular)
       #expect(round.all("Gauge").map(\.frame.numbers) == [[2, 0, 72, 72]])
       let value = try #require(round.all("Text").first { $0.text?.lines.first?.text == "5" })
       #expect(abs(value.frame.midX - 38) < 0.01 && abs(value.frame.midY - 36) < 0.01)
@@ -89,21 +92,23 @@ import Testing
 
   @Test(.rule("LAYOUT-30")) func `an open ring has a marker, a closed one is filled`() {
     // Three quarters of a turn are open; the marker has a gap on both sides.
-    let open = arcs(layout(gauge("accessoryCircular", value: 0.5), 100, 100))
+    let open = arcs(layout(gauge("accessoryCircular", value: 0.5), width: 100, height: 100))
     #expect(open.count == 3 && open[0][0] == 0 && open[1][1] == 0.75 && abs(open[2][0] - 0.375) < 0.001)
     #expect(open[0][1] < 0.375 && open[1][0] > 0.375)
-    #expect(arcs(layout(gauge("accessoryCircular", value: 0), 100, 100)).count == 2)
-    #expect(arcs(layout(gauge("accessoryCircularCapacity"), 100, 100)) == [[0, 1], [0, 0.25]])
-    #expect(arcs(layout(gauge("accessoryCircularCapacity", value: 0), 100, 100)) == [[0, 1]])
+    #expect(arcs(layout(gauge("accessoryCircular", value: 0), width: 100, height: 100)).count == 2)
+    #expect(arcs(layout(gauge("accessoryCircularCapacity"), width: 100, height: 100)) == [[0, 1], [0, 0.25]])
+    #expect(arcs(layout(gauge("accessoryCircularCapacity", value: 0), width: 100, height: 100)) == [[0, 1]])
   }
 
   @Test(.rule("LAYOUT-30")) func `the ends of an open ring replace its label, and a long label becomes smaller`() {
     let ends = ["label", "now", "0", "9"].map { ViewArchive.text($0) }
-    #expect(layout(gauge("accessoryCircular", ends), 100, 100).lines == ["now", "0", "9"])
-    #expect(layout(gauge("accessoryCircular", Array(ends.prefix(2))), 100, 100).lines == ["now", "label"])
-    #expect(layout(gauge("accessoryCircularCapacity", Array(ends.prefix(2))), 100, 100).lines == ["now"])
-    #expect(layout(gauge("accessoryCircularCapacity", Array(ends.prefix(1))), 100, 100).lines == ["label"])
-    let long = layout(gauge("accessoryCircularCapacity", [.text("longer")]), 100, 100)
+    #expect(layout(gauge("accessoryCircular", ends), width: 100, height: 100).lines == ["now", "0", "9"])
+    #expect(
+      layout(gauge("accessoryCircular", Array(ends.prefix(2))), width: 100, height: 100).lines == ["now", "label"])
+    #expect(layout(gauge("accessoryCircularCapacity", Array(ends.prefix(2))), width: 100, height: 100).lines == ["now"])
+    #expect(
+      layout(gauge("accessoryCircularCapacity", Array(ends.prefix(1))), width: 100, height: 100).lines == ["label"])
+    let long = layout(gauge("accessoryCircularCapacity", [.text("longer")]), width: 100, height: 100)
     #expect((long.all("Text").first?.text?.scale ?? 1) < 1)
   }
 
@@ -113,7 +118,7 @@ import Testing
       (nil, "Capsule"), (.systemSmall, "Capsule"), (.accessoryCircular, "Circle"), (.accessoryRectangular, "Shape"),
     ] as [(WidgetFamilyName?, String)])
   func `the automatic gauge depends on the family`(family: WidgetFamilyName?, part: String) {
-    let result = layout(ViewArchive(.control(.gauge), [.value: 0.5]), 100, 100, family: family)
+    let result = layout(ViewArchive(.control(.gauge), [.value: 0.5]), width: 100, height: 100, family: family)
     #expect(!result.all(part).isEmpty)
     #expect(result.all("Capsule").isEmpty == (part != "Capsule"))
   }
@@ -124,20 +129,20 @@ import Testing
       var view = gauge(style, value: value)
       for bounds in [[0, 1], [value, 1], [0, value], [1, 0]] {
         view.arguments[.in] = .list(bounds.map { .number($0) })
-        let result = layout(view, 100, 100)
+        let result = layout(view, width: 100, height: 100)
         for view in result.views { view.walk { #expect($0.frame.isFinite) } }
         #expect(bars(result).joined().allSatisfy { (0...100).contains($0) })
       }
     }
     let progress = ViewArchive(.control(.progressView), [.value: .number(value), .total: .number(value)])
-    for view in layout(progress, 100, 100).views { view.walk { #expect($0.frame.isFinite) } }
+    for view in layout(progress, width: 100, height: 100).views { view.walk { #expect($0.frame.isFinite) } }
   }
 
   @Test(.rule("LAYOUT-23", "LAYOUT-30"), arguments: [ControlView.gauge, .progressView, .toggle, .label])
   func `controls nested 1,000 deep have a notice`(control: ControlView) {
     var view = ViewArchive.text("a")
     for _ in 0..<1000 { view = ViewArchive(.control(control), [.value: 0.5, .isOn: true], children: [view]) }
-    #expect(layout(view, 100, 100).notices.contains { $0.reason == .tooDeep })
+    #expect(layout(view, width: 100, height: 100).notices.contains { $0.reason == .tooDeep })
   }
 
   // MARK: Progress
@@ -145,26 +150,30 @@ import Testing
   @Test(.rule("LAYOUT-31")) func `progress with a value is a bar with its label above, and a smaller value below`() {
     let view = ViewArchive(
       .control(.progressView), [.value: 3, .total: 4], children: [.text("label"), .text("75 %")])
-    let result = layout(view, 100, 100)
+    let result = layout(view, width: 100, height: 100)
     #expect(result.lines == ["label", "75 %"] && bars(result) == [[0, 75]])
     #expect(result.all("Text").compactMap { $0.text?.lines.first?.fragments.first?.font.size } == [17, 12])
     #expect(result.all("Capsule").map(\.frame.size) == [Size(width: 100, height: 4)])
     #expect(result.notices.isEmpty)
-    let ring = styled(view, .progressViewStyle, "circular")
-    #expect(layout(ring, 60, 40).all("ProgressView").map(\.frame.size.width) == [40])
-    #expect(arcs(layout(ring, 60, 40)) == [[0, 1], [0, 0.75]])
-    #expect(layout(ring, 60, 40).lines == ["75 %"])
-    #expect(layout(ring.modified(.layout(.fixedSize)), 60, 40).all("ProgressView").map(\.frame.size.width) == [20])
+    let ring = styled(view, modifier: .progressViewStyle, style: "circular")
+    #expect(layout(ring, width: 60, height: 40).all("ProgressView").map(\.frame.size.width) == [40])
+    #expect(arcs(layout(ring, width: 60, height: 40)) == [[0, 1], [0, 0.75]])
+    #expect(layout(ring, width: 60, height: 40).lines == ["75 %"])
+    #expect(
+      layout(ring.modified(.layout(.fixedSize)), width: 60, height: 40).all("ProgressView").map(\.frame.size.width) == [
+        20
+      ])
   }
 
   @Test(.rule("LAYOUT-31")) func `progress without a value is a still sign`() {
     let view = ViewArchive(.control(.progressView), children: [.text("label")])
-    let result = layout(view, 100, 100)
+    let result = layout(view, width: 100, height: 100)
     #expect(result.all("rotationEffect").count == 8 && result.lines == ["label"] && result.notices.isEmpty)
     #expect(result.all("rotationEffect").allSatisfy { $0.frame.size == Size(width: 20, height: 20) })
-    let large = layout(view.modified(.style(.controlSize), [.size: "large"]), 100, 100)
+    let large = layout(view.modified(.style(.controlSize), [.size: "large"]), width: 100, height: 100)
     #expect(large.all("rotationEffect").first?.frame.size.width == 37)
-    #expect(bars(layout(styled(view, .progressViewStyle, "linear"), 90, 100)) == [[30, 30]])
+    #expect(
+      bars(layout(styled(view, modifier: .progressViewStyle, style: "linear"), width: 90, height: 100)) == [[30, 30]])
   }
 
   @Test(
@@ -176,7 +185,7 @@ import Testing
       .control(.progressView),
       [.timerInterval: .list([.date(start), .date(start + 100)]), .countsDown: .bool(countsDown)])
     let shown = view.shown(ScreenAppearance(now: start + now))
-    let filled = bars(layout(shown, 100, 20))
+    let filled = bars(layout(shown, width: 100, height: 20))
     #expect(filled == (value > 0 ? [[0, value * 100]] : []))
   }
 
@@ -184,7 +193,9 @@ import Testing
 
   @Test(.rule("LAYOUT-32"), arguments: ["automatic", "bordered", "borderedProminent"])
   func `a bordered button has margins and a shape around its label`(style: String) {
-    let result = layout(styled(ViewArchive(.control(.button), children: [.text("Go")]), .buttonStyle, style), 200, 100)
+    let result = layout(
+      styled(ViewArchive(.control(.button), children: [.text("Go")]), modifier: .buttonStyle, style: style), width: 200,
+      height: 100)
     #expect(result.all("RoundedRectangle").map(\.frame.numbers) == [[79.5, 32.83, 41, 34.33]])
     #expect(result.all("Text").map(\.frame.minX) == [91.5])
     #expect(result.notices.isEmpty)
@@ -192,7 +203,9 @@ import Testing
 
   @Test(.rule("LAYOUT-32"), arguments: ["plain", "borderless", "MyStyle"])
   func `a button without a border is its label`(style: String) {
-    let result = layout(styled(ViewArchive(.control(.button), children: [.text("Go")]), .buttonStyle, style), 200, 100)
+    let result = layout(
+      styled(ViewArchive(.control(.button), children: [.text("Go")]), modifier: .buttonStyle, style: style), width: 200,
+      height: 100)
     #expect(result.all("Button").map(\.frame.size.width) == [17] && result.all("RoundedRectangle").isEmpty)
   }
 
@@ -200,14 +213,14 @@ import Testing
   func `the size of a control changes the margins`(size: String, height: Double, width: Double) throws {
     let view = ViewArchive(.control(.button), children: [.text("Go")]).modified(
       .style(.controlSize), [.size: .string(size)])
-    let frame = try #require(layout(view, 200, 100).all("RoundedRectangle").first).frame
+    let frame = try #require(layout(view, width: 200, height: 100).all("RoundedRectangle").first).frame
     #expect(abs(frame.size.height - height) < 0.5 && abs(frame.size.width - width) < 0.5)
   }
 
   @Test(.rule("LAYOUT-32")) func `a button has the shape of its border`() throws {
     let view = ViewArchive(.control(.button), children: [.text("Go")])
     func shape(_ name: String, _ part: String) throws -> PlacedView {
-      let result = layout(view.modified(.style(.buttonBorderShape), [.shape: .string(name)]), 200, 100)
+      let result = layout(view.modified(.style(.buttonBorderShape), [.shape: .string(name)]), width: 200, height: 100)
       #expect(result.notices.isEmpty)
       return try #require(result.all(part).first)
     }
@@ -219,7 +232,7 @@ import Testing
 
   @Test(.rule("LAYOUT-32")) func `a role and a tint colour a button`() throws {
     func colors(_ view: ViewArchive, _ style: String) throws -> [ArchivedValue?] {
-      let result = layout(styled(view, .buttonStyle, style), 200, 100)
+      let result = layout(styled(view, modifier: .buttonStyle, style: style), width: 200, height: 100)
       let label = try #require(result.all("Text").first?.text?.lines.first?.fragments.first?.style.foreground.first)
       return [result.all("RoundedRectangle").first?.operations.first?.arguments[.style], label]
     }
@@ -244,13 +257,13 @@ import Testing
       ViewArchive(.control(.toggleState), [.isOn: .bool($0)], children: [.text($0 ? "on" : "off")])
     }
     let view = ViewArchive(.control(.toggle), [.isOn: .bool(isOn)], children: states)
-    let result = layout(view, 200, 100)
+    let result = layout(view, width: 200, height: 100)
     #expect(result.lines == [isOn ? "on" : "off"] && result.all("Text").first?.frame.minX == 0)
     #expect(result.all("Capsule").map(\.frame.numbers) == [[149, 34.5, 51, 31]])
     #expect(result.all("Circle").map(\.frame.minX) == [knob])
-    let hidden = layout(view.modified(.style(.labelsHidden)), 200, 100)
+    let hidden = layout(view.modified(.style(.labelsHidden)), width: 200, height: 100)
     #expect(hidden.all("Toggle").map(\.frame.size.width) == [51] && hidden.notices.isEmpty)
-    let button = layout(styled(view, .toggleStyle, "button"), 200, 100)
+    let button = layout(styled(view, modifier: .toggleStyle, style: "button"), width: 200, height: 100)
     #expect(button.all("Capsule").isEmpty && button.all("RoundedRectangle").count == 1)
     let fill = button.all("RoundedRectangle").first?.operations.first?.arguments[.style]
     #expect(fill == (isOn ? "tint" : "clear"))
@@ -262,7 +275,7 @@ import Testing
     func shown(_ view: ViewArchive, _ labels: [ArchivedValue]) -> [String] {
       var view = view
       view.arguments[.labels] = .list(labels)
-      return layout(view, 100, 100).lines
+      return layout(view, width: 100, height: 100).lines
     }
     let ring = gauge("accessoryCircularCapacity", [.text("a"), .text("b")])
     #expect(shown(ring, ["label", "label"]) == ["a", "b"])
@@ -270,20 +283,22 @@ import Testing
     #expect(shown(ring, ["label"]) == ["b"], "a list of another length is ignored")
     let label = ViewArchive(.control(.label), children: [.text("i"), .text("j"), .text("t")])
     let names: [ArchivedValue] = ["icon", "icon", "title"]
-    #expect(shown(styled(label, .labelStyle, "titleOnly"), names) == ["t"])
-    #expect(shown(styled(label, .labelStyle, "iconOnly"), names) == ["i", "j"])
-    #expect(shown(styled(label, .labelStyle, "titleAndIcon"), names) == ["i", "j", "t"])
+    #expect(shown(styled(label, modifier: .labelStyle, style: "titleOnly"), names) == ["t"])
+    #expect(shown(styled(label, modifier: .labelStyle, style: "iconOnly"), names) == ["i", "j"])
+    #expect(shown(styled(label, modifier: .labelStyle, style: "titleAndIcon"), names) == ["i", "j", "t"])
     let bar = ViewArchive(.control(.progressView), [.value: 0.5], children: [.text("a")])
-    #expect(layout(bar.modified(.style(.labelsHidden)), 100, 100).lines.isEmpty)
+    #expect(layout(bar.modified(.style(.labelsHidden)), width: 100, height: 100).lines.isEmpty)
   }
 
   @Test(.rule("LAYOUT-35")) func `from right to left a bar begins at its right, and a ring stays as it is`() {
-    #expect(bars(layout(gauge("linearCapacity"), 100, 50, isRightToLeft: true)) == [[75, 25]])
-    let toggle = layout(ViewArchive(.control(.toggle), [.isOn: true]), 51, 50, isRightToLeft: true)
+    #expect(bars(layout(gauge("linearCapacity"), width: 100, height: 50, isRightToLeft: true)) == [[75, 25]])
+    let toggle = layout(ViewArchive(.control(.toggle), [.isOn: true]), width: 51, height: 50, isRightToLeft: true)
     #expect(toggle.all("Circle").map(\.frame.minX) == [2])
     let ends = ["", "now", "0", "9"].map { ViewArchive.text($0) }
     let view = gauge("accessoryCircular", ends)
-    let (left, right) = (layout(view, 100, 100), layout(view, 100, 100, isRightToLeft: true))
+    let (left, right) = (
+      layout(view, width: 100, height: 100), layout(view, width: 100, height: 100, isRightToLeft: true)
+    )
     func place(_ text: String, _ result: LayoutResult) -> Double? {
       result.all("Text").first { $0.text?.lines.first?.text == text }?.frame.midX
     }

@@ -20,17 +20,20 @@ import Testing
     return ViewArchive(.container(.grid), arguments, children: rows)
   }
 
-  private func numbers(_ view: ViewArchive, _ width: Double, _ height: Double, _ name: String = "Color") -> [[Double]] {
+  private func numbers(_ view: ViewArchive, width: Double, height: Double, name: String = "Color") -> [[Double]] {
     view.frames(of: name, in: width, height).map(\.numbers)
   }
 
   private func widths(_ cells: [ViewArchive], in width: Double) -> [Double] {
-    numbers(grid([ViewArchive(.container(.gridRow), children: cells)]), width, 20).map { $0[2] }
+    numbers(grid([ViewArchive(.container(.gridRow), children: cells)]), width: width, height: 20).map { $0[2] }
   }
 
   @Test(.rule("LAYOUT-40")) func `a column is as wide as its widest cell, and flexible columns share the rest`() {
     let view = grid([row(.color().framed(30, 10), .color()), row(.color().framed(50, 10), .color())], columns: 10)
-    #expect(numbers(view, 200, 100) == [[10, 20, 30, 10], [60, 0, 140, 50], [0, 70, 50, 10], [60, 50, 140, 50]])
+    #expect(
+      numbers(view, width: 200, height: 100) == [
+        [10, 20, 30, 10], [60, 0, 140, 50], [0, 70, 50, 10], [60, 50, 140, 50],
+      ])
     #expect(widths([.color(), .color(), .color()], in: 90) == [30, 30, 30])
   }
 
@@ -45,13 +48,13 @@ import Testing
 
   @Test(.rule("LAYOUT-40")) func `without a proposal columns and rows have the ideal lengths of their cells`() {
     let view = grid([row(.color(), .color().framed(30, 5)), row(.color().framed(5, 20), .color())])
-    #expect(numbers(view.modified(.layout(.fixedSize)), 100, 100, "Grid") == [[30, 35, 40, 30]])
+    #expect(numbers(view.modified(.layout(.fixedSize)), width: 100, height: 100, name: "Grid") == [[30, 35, 40, 30]])
   }
 
   @Test(.rule("LAYOUT-40")) func `without a spacing the cells have the distances of stacks`() {
     let colors = grid([row(.color(), .color()), row(.color(), .color())], columns: nil, lines: nil)
-    #expect(numbers(colors, 100, 100).map { $0[0] } == [0, 54, 0, 54])
-    #expect(numbers(colors, 100, 100).map { $0[1] } == [0, 0, 54, 54])
+    #expect(numbers(colors, width: 100, height: 100).map { $0[0] } == [0, 54, 0, 54])
+    #expect(numbers(colors, width: 100, height: 100).map { $0[1] } == [0, 0, 54, 54])
     let texts = grid([row(.text("a")), row(.text("b"))], lines: nil)
     #expect(texts.frames(of: "Grid", in: 100, 100).map(\.size.height) == [2 * line])
   }
@@ -59,32 +62,33 @@ import Testing
   @Test(.rule("LAYOUT-41")) func `what a wide cell needs is shared by its columns`() {
     let wide = ViewArchive.color().framed(100, 10).modified(.layout(.gridCellColumns), [.count: 2])
     let view = grid([row(.color().framed(20, 10), .color().framed(20, 10)), row(wide)])
-    #expect(numbers(view, 100, 20).map { $0[0] } == [15, 65, 0])
+    #expect(numbers(view, width: 100, height: 20).map { $0[0] } == [15, 65, 0])
     let narrow = ViewArchive.color().modified(.layout(.gridCellColumns), [.count: 2])
     let other = grid([row(.color().framed(20, 10), .color().framed(20, 10)), row(narrow)], columns: 4)
-    #expect(numbers(other.modified(.layout(.fixedSize)), 100, 100).last.map { $0[2] } == 44)
+    #expect(numbers(other.modified(.layout(.fixedSize)), width: 100, height: 100).last.map { $0[2] } == 44)
   }
 
   @Test(.rule("LAYOUT-41")) func `a view outside of a row takes all columns`() {
     let cells = row(.color().framed(20, 10), .color().framed(20, 10))
     let divided = grid([cells, ViewArchive(.leaf(.divider)), cells])
-    #expect(numbers(divided, 200, 100, "Divider").map { $0[2] } == [200])
-    #expect(numbers(divided, 200, 100).map { $0[0] } == [40, 140, 40, 140])
+    #expect(numbers(divided, width: 200, height: 100, name: "Divider").map { $0[2] } == [200])
+    #expect(numbers(divided, width: 200, height: 100).map { $0[0] } == [40, 140, 40, 140])
     let unsized = ViewArchive(.leaf(.divider)).modified(.layout(.gridCellUnsizedAxes), [.axes: "horizontal"])
-    #expect(numbers(grid([cells, unsized, cells]), 200, 100, "Divider").map { $0[2] } == [40])
-    #expect(numbers(grid([.color().framed(30, 10)]), 100, 100, "Grid") == [[35, 45, 30, 10]])
+    #expect(numbers(grid([cells, unsized, cells]), width: 200, height: 100, name: "Divider").map { $0[2] } == [40])
+    #expect(numbers(grid([.color().framed(30, 10)]), width: 100, height: 100, name: "Grid") == [[35, 45, 30, 10]])
   }
 
   @Test(.rule("LAYOUT-41")) func `a row with fewer cells has empty ones at its end`() {
     let small = ViewArchive.color().framed(10, 10)
     let view = grid([row(small, small), row(small)], columns: 5, lines: 5)
-    #expect(numbers(view, 25, 25) == [[0, 0, 10, 10], [15, 0, 10, 10], [0, 15, 10, 10]])
+    #expect(numbers(view, width: 25, height: 25) == [[0, 0, 10, 10], [15, 0, 10, 10], [0, 15, 10, 10]])
   }
 
   @Test(.rule("LAYOUT-42")) func `cells are aligned by the grid, the row, the column and the anchor`() {
     let (large, small) = (ViewArchive.color("red").framed(40, 40), ViewArchive.color().framed(10, 10))
-    func place(_ cell: ViewArchive, _ alignment: String = "center", row own: String? = nil) -> [Double]? {
-      numbers(grid([row(cell, large, alignment: own), row(large)], alignment: alignment), 80, 80).first
+    func place(_ cell: ViewArchive, _ alignment: String = "center", row ownRow: String? = nil) -> [Double]? {
+      numbers(grid([row(cell, large, alignment: ownRow), row(large)], alignment: alignment), width: 80, height: 80)
+        .first
     }
     #expect(place(small) == [15, 15, 10, 10])
     #expect(place(small, "bottomTrailing") == [30, 30, 10, 10])
@@ -107,14 +111,15 @@ import Testing
   @Test(.rule("LAYOUT-42")) func `an axis that is not sized has no influence on the column or the row`() {
     let placeholder = ViewArchive.color().modified(.layout(.gridCellUnsizedAxes), [.axes: "horizontal vertical"])
     let view = grid([row(placeholder, .color().framed(20, 10)), row(.color().framed(30, 10), .color().framed(20, 10))])
-    #expect(numbers(view, 100, 100).first == [25, 40, 30, 10])
+    #expect(numbers(view, width: 100, height: 100).first == [25, 40, 30, 10])
   }
 
   @Test(.rule("LAYOUT-42")) func `modifiers of a row apply to each cell, and outside of a grid a row is a group`() {
     let cells = row(.color().framed(10, 10), .color().framed(10, 10))
-    #expect(numbers(grid([cells.modified(.layout(.padding), [.length: 5])]), 40, 20).map { $0[0] } == [5, 25])
+    #expect(
+      numbers(grid([cells.modified(.layout(.padding), [.length: 5])]), width: 40, height: 20).map { $0[0] } == [5, 25])
     let stack = ViewArchive.stack(.vStack, spacing: 0, [cells])
-    #expect(numbers(stack, 10, 20).map { $0[1] } == [0, 10])
+    #expect(numbers(stack, width: 10, height: 20).map { $0[1] } == [0, 10])
     let styled = grid([
       ViewArchive(.container(.group), children: [row(.text("a"))]).modified(.style(.font), [.font: "caption"])
     ])

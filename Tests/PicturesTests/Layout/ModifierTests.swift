@@ -72,7 +72,7 @@ import Testing
     var arguments = ArchivedArguments()
     for (label, limit) in limits { arguments[label] = .number(limit) }
     var view = ViewArchive.color().framed(30, 10).modified(.layout(.frame), arguments)
-      .modified(.layer(.background), [:], [ViewArchive(.shape(.rectangle))])
+      .modified(.layer(.background), [:], views: [ViewArchive(.shape(.rectangle))])
     if proposal == nil { view = view.modified(.layout(.fixedSize)) }
     let found = try #require(view.frames(of: "Rectangle", in: proposal ?? 100, 50).first)
     #expect(found.size.width == width, "\(what)")
@@ -115,9 +115,9 @@ import Testing
   @Test(.rule("LAYOUT-11")) func `overlays and backgrounds get the size of the view and change none`() {
     let badge = ViewArchive(.shape(.circle)).framed(10, 10)
     let view = ViewArchive.color().framed(40, 20)
-      .modified(.layer(.overlay), [.alignment: "topTrailing"], [badge])
+      .modified(.layer(.overlay), [.alignment: "topTrailing"], views: [badge])
       .modified(.layer(.background), [.style: "blue"])
-      .modified(.layer(.background), [.style: "green"], [ViewArchive(.shape(.capsule))])
+      .modified(.layer(.background), [.style: "green"], views: [ViewArchive(.shape(.capsule))])
     let result = view.layout(100, 100)
     #expect(result.all("Circle").map(\.frame.numbers) == [[60, 40, 10, 10]])
     #expect(result.all("Rectangle").map(\.frame.numbers) == [[30, 40, 40, 20]])
@@ -129,7 +129,7 @@ import Testing
 
   @Test(.rule("LAYOUT-11")) func `a large overlay is aligned and does not move the view`() {
     let view = ViewArchive.color().framed(20, 20).modified(
-      .layer(.overlay), [:], [ViewArchive(.shape(.capsule)).framed(60, 10)])
+      .layer(.overlay), [:], views: [ViewArchive(.shape(.capsule)).framed(60, 10)])
     let result = view.layout(100, 100)
     #expect(result.all("Capsule").map(\.frame.numbers) == [[20, 45, 60, 10]])
     #expect(result.all("Color").map(\.frame.numbers) == [[40, 40, 20, 20]])

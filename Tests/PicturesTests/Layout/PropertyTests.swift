@@ -64,7 +64,7 @@ import Testing
       case 4: view.modified(.layout(.frame), [.minWidth: number(0...50), .maxHeight: .number(.infinity)])
       case 5: view.modified(.layout(.fixedSize))
       case 6: view.modified(.layout(.aspectRatio), [.ratio: number(1...3), .contentMode: "fit"])
-      case 7: view.modified(.layer(.overlay), [.alignment: "top"], [leaf()])
+      case 7: view.modified(.layer(.overlay), [.alignment: "top"], views: [leaf()])
       default: view.modified(.layout(.offset), [.x: number(-9...9)])
       }
     }

@@ -38,7 +38,7 @@ extension ViewArchive {
   }
 
   func modified(
-    _ name: ModifierName, _ arguments: ArchivedArguments = [:], _ views: [ViewArchive] = []
+    _ name: ModifierName, _ arguments: ArchivedArguments = [:], views: [ViewArchive] = []
   ) -> ViewArchive {
     var view = self
     view.modifiers.append(Modifier(name, arguments, views: views))

@@ -8,7 +8,7 @@ import Testing
 
 /// In the font of these tests a character of body is 8.5 points wide, and a line 20.287 points high.
 @Suite(.timeLimit(.minutes(1))) struct `Texts` {
-  private func lines(_ text: String, _ width: Double, _ height: Double = 200, _ modifiers: [ViewArchive.Modifier] = [])
+  private func lines(_ text: String, width: Double, height: Double = 200, modifiers: [ViewArchive.Modifier] = [])
     -> [String]
   {
     ViewArchive(.leaf(.text), [.text: .string(text)], modifiers: modifiers).layout(width, height).lines
@@ -36,25 +36,29 @@ import Testing
   }
 
   @Test(.rule("LAYOUT-16")) func `lines are broken after spaces and hyphens`() {
-    #expect(lines("one two three", 70) == ["one two ", "three"])
-    #expect(lines("well-known fact", 50) == ["well-", "known ", "fact"])
-    #expect(lines("one two", 25.5) == ["one ", "two"])
+    #expect(lines("one two three", width: 70) == ["one two ", "three"])
+    #expect(lines("well-known fact", width: 50) == ["well-", "known ", "fact"])
+    #expect(lines("one two", width: 25.5) == ["one ", "two"])
   }
 
   @Test(.rule("LAYOUT-16")) func `a long word is broken within, and ideographs anywhere`() {
-    #expect(lines("abcdefghij", 35) == ["abcd", "efgh", "ij"])
-    #expect(lines("今日は良い天気。", 35) == ["今日は良", "い天気。"])
-    #expect(lines("abc", 0) == ["a", "b", "c"])
+    #expect(lines("abcdefghij", width: 35) == ["abcd", "efgh", "ij"])
+    #expect(lines("今日は良い天気。", width: 35) == ["今日は良", "い天気。"])
+    #expect(lines("abc", width: 0) == ["a", "b", "c"])
   }
 
   @Test(.rule("LAYOUT-16")) func `a text that does not fit ends with an ellipsis`() {
     let one = ViewArchive.Modifier(.style(.lineLimit), [.lines: 1])
-    #expect(lines("one two three", 70, 200, [one]) == ["one two…"])
-    #expect(lines("one two three", 70, 30) == ["one two…"])
-    #expect(lines("one two three four", 70, 45) == ["one two ", "three f…"])
-    #expect(lines("one\ntwo", 70, 30) == ["one…"])
-    #expect(lines("abcdefghij", 51, 30, [one, .init(.style(.truncationMode), [.mode: "head"])]) == ["…fghij"])
-    #expect(lines("abcdefghij", 51, 30, [one, .init(.style(.truncationMode), [.mode: "middle"])]) == ["ab…hij"])
+    #expect(lines("one two three", width: 70, height: 200, modifiers: [one]) == ["one two…"])
+    #expect(lines("one two three", width: 70, height: 30) == ["one two…"])
+    #expect(lines("one two three four", width: 70, height: 45) == ["one two ", "three f…"])
+    #expect(lines("one\ntwo", width: 70, height: 30) == ["one…"])
+    #expect(
+      lines("abcdefghij", width: 51, height: 30, modifiers: [one, .init(.style(.truncationMode), [.mode: "head"])])
+        == ["…fghij"])
+    #expect(
+      lines("abcdefghij", width: 51, height: 30, modifiers: [one, .init(.style(.truncationMode), [.mode: "middle"])])
+        == ["ab…hij"])
     #expect(ViewArchive.text("one two three").layout(70, 30).all("Text").first?.text?.isTruncated == true)
   }
 

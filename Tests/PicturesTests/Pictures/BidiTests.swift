@@ -94,11 +94,11 @@ import Testing
 
   @Test(.rule("PICTURE-52")) func `brackets are mirrored in a text from right to left`() {
     let plain = FontDescription(size: 17)
-    func glyph(_ text: String, _ isRightToLeft: Bool) -> UInt32? {
+    func glyph(_ text: String, isRightToLeft: Bool) -> UInt32? {
       font.glyphs(of: text, in: plain, at: Point(x: 0, y: 0), isRightToLeft: isRightToLeft).glyphs.first?.key.glyph
     }
-    #expect(glyph("(", true) == glyph(")", false))
-    #expect(glyph("(", false) != glyph(")", false))
+    #expect(glyph("(", isRightToLeft: true) == glyph(")", isRightToLeft: false))
+    #expect(glyph("(", isRightToLeft: false) != glyph(")", isRightToLeft: false))
   }
 
   @Test(.rule("PICTURE-52")) func `digits in a text from right to left are written from left to right`() {

@@ -62,7 +62,7 @@ import Testing
     return all(picture.drawings, Point(x: 0, y: 0))
   }
 
-  private func isNear(_ rect: Rect?, _ x: Double, _ y: Double, _ width: Double, _ height: Double) -> Bool {
+  private func isNear(_ rect: Rect?, x: Double, y: Double, width: Double, height: Double) -> Bool {
     guard let rect else { return false }
     return zip([rect.minX, rect.minY, rect.size.width, rect.size.height], [x, y, width, height])
       .allSatisfy { abs($0 - $1) < 0.01 }
@@ -73,7 +73,8 @@ import Testing
     let cap = LineMetrics.system(size: 100).capHeight
     // In the middle of the widget, between its margins.
     #expect(
-      isNear(bounds(picture).first, 79 - cap * 100 / 140, 79 - cap / 2, cap * 100 / 70, cap), "\(bounds(picture))")
+      isNear(bounds(picture).first, x: 79 - cap * 100 / 140, y: 79 - cap / 2, width: cap * 100 / 70, height: cap),
+      "\(bounds(picture))")
     #expect(picture.notices.isEmpty, "\(picture.notices)")
     #expect(picture.groups.contains { $0.label == "box" })
   }

@@ -4,7 +4,7 @@ import Testing
 
 /// The elements of a document in order. Fails unless each is closed, and the characters are escaped.
 func elements(_ text: String) throws -> [(name: String, attributes: [String: String])] {
-  var found: [(name: String, attributes: [String: String])] = []
+  var foundElements: [(name: String, attributes: [String: String])] = []
   var open: [String] = []
   for match in text.matches(of: /<([^<>]*)>/) {
     let tag = String(match.1)
@@ -14,7 +14,7 @@ func elements(_ text: String) throws -> [(name: String, attributes: [String: Str
       continue
     }
     let attributes = tag.matches(of: /\s([a-zA-Z0-9-]+)="([^"&]|&amp;|&lt;|&gt;|&quot;)*"/)
-    found.append(
+    foundElements.append(
       (
         name,
         Dictionary(
@@ -25,7 +25,7 @@ func elements(_ text: String) throws -> [(name: String, attributes: [String: Str
     if !tag.hasSuffix("/") { open.append(name) }
   }
   #expect(open.isEmpty && text.replacing(/<[^<>]*>/, with: "").allSatisfy { $0 == "\n" })
-  return found
+  return foundElements
 }
 
 /// The number of decimals of each number in a text.

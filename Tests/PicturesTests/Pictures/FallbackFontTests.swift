@@ -25,12 +25,12 @@ import Testing
   {
     let made = MadeFont(characters: ["日": 1000, "本": 800])
     let (font, folder) = try font(["a.ttf": made])
-    let found = font.glyphs(of: "日本", in: plain, at: origin)
-    #expect(found.missing.isEmpty && folder.url.path.count > 0)
-    #expect(found.glyphs.map(\.key.glyph) == [made.glyph(of: "日"), made.glyph(of: "本")])
-    #expect(found.glyphs.map(\.origin.x) == [0, 10])
+    let foundGlyphs = font.glyphs(of: "日本", in: plain, at: origin)
+    #expect(foundGlyphs.missing.isEmpty && folder.url.path.count > 0)
+    #expect(foundGlyphs.glyphs.map(\.key.glyph) == [made.glyph(of: "日"), made.glyph(of: "本")])
+    #expect(foundGlyphs.glyphs.map(\.origin.x) == [0, 10])
     #expect(font.width(of: "日本", in: plain) == 18)
-    #expect(!font.outline(of: try #require(found.glyphs.first).key).elements.isEmpty)
+    #expect(!font.outline(of: try #require(foundGlyphs.glyphs.first).key).elements.isEmpty)
     #expect(font.outline(of: GlyphKey(face: "/none", weight: 400, glyph: 1)).elements.isEmpty)
     #expect(try InterFont().glyphs(of: "日本", in: plain, at: origin).missing == "日本")
   }

@@ -159,7 +159,7 @@ import Testing
   // MARK: Effects
 
   /// The colour that a map makes of another one.
-  private func mapped(_ color: [Double], _ name: ColorModifier, _ arguments: ArchivedArguments) throws -> [Double] {
+  private func mapped(_ color: [Double], name: ColorModifier, arguments: ArchivedArguments) throws -> [Double] {
     let group = try #require(
       sample.picture(ViewArchive.red.with(.color(name), arguments)).groups.first { !$0.colors.isEmpty })
     guard case .matrix(let numbers) = try #require(group.colors.first) else { return [] }
@@ -172,21 +172,21 @@ import Testing
 
   @Test(.rule("PICTURE-44")) func `a colour effect is a matrix`() throws {
     let color = [0.2, 0.4, 0.6, 0.5]
-    #expect(try mapped(color, .brightness, [.amount: 0.3]) == [0.5, 0.7, 0.9, 0.5])
-    #expect(try mapped(color, .contrast, [.amount: 2]) == [0, 0.3, 0.7, 0.5])
-    #expect(try mapped(color, .contrast, [.amount: 0]) == [0.5, 0.5, 0.5, 0.5])
-    #expect(try mapped(color, .saturation, [.amount: 1]) == color)
-    #expect(try mapped(color, .saturation, [.amount: 0]) == [0.372, 0.372, 0.372, 0.5])
-    #expect(try mapped(color, .grayscale, [.amount: 1]) == [0.372, 0.372, 0.372, 0.5])
-    #expect(try mapped(color, .grayscale, [.amount: 0]) == color)
-    #expect(try mapped(color, .colorInvert, [:]) == [0.8, 0.6, 0.4, 0.5])
+    #expect(try mapped(color, name: .brightness, arguments: [.amount: 0.3]) == [0.5, 0.7, 0.9, 0.5])
+    #expect(try mapped(color, name: .contrast, arguments: [.amount: 2]) == [0, 0.3, 0.7, 0.5])
+    #expect(try mapped(color, name: .contrast, arguments: [.amount: 0]) == [0.5, 0.5, 0.5, 0.5])
+    #expect(try mapped(color, name: .saturation, arguments: [.amount: 1]) == color)
+    #expect(try mapped(color, name: .saturation, arguments: [.amount: 0]) == [0.372, 0.372, 0.372, 0.5])
+    #expect(try mapped(color, name: .grayscale, arguments: [.amount: 1]) == [0.372, 0.372, 0.372, 0.5])
+    #expect(try mapped(color, name: .grayscale, arguments: [.amount: 0]) == color)
+    #expect(try mapped(color, name: .colorInvert, arguments: [:]) == [0.8, 0.6, 0.4, 0.5])
     let half = ArchivedValue.record([.color: "white", .opacity: 0.5])
-    #expect(try mapped(color, .colorMultiply, [.color: half]) == [0.2, 0.4, 0.6, 0.25])
-    #expect(try mapped(color, .luminanceToAlpha, [:]) == [0, 0, 0, 0.372])
-    #expect(try mapped(color, .hueRotation, [.degrees: 0]) == color)
-    #expect(try mapped(color, .hueRotation, [.degrees: 360]) == color)
+    #expect(try mapped(color, name: .colorMultiply, arguments: [.color: half]) == [0.2, 0.4, 0.6, 0.25])
+    #expect(try mapped(color, name: .luminanceToAlpha, arguments: [:]) == [0, 0, 0, 0.372])
+    #expect(try mapped(color, name: .hueRotation, arguments: [.degrees: 0]) == color)
+    #expect(try mapped(color, name: .hueRotation, arguments: [.degrees: 360]) == color)
     // A gray stays gray.
-    #expect(try mapped([0.5, 0.5, 0.5, 1], .hueRotation, [.degrees: 77]) == [0.5, 0.5, 0.5, 1])
+    #expect(try mapped([0.5, 0.5, 0.5, 1], name: .hueRotation, arguments: [.degrees: 77]) == [0.5, 0.5, 0.5, 1])
   }
 
   @Test(.rule("PICTURE-44"), arguments: [ColorModifier.brightness, .contrast, .saturation, .grayscale, .hueRotation])
@@ -205,8 +205,10 @@ import Testing
     let fill = ArchivedValue.record([.linearGradient: .list(["red", "blue"]), .from: "top", .to: "bottom"])
     func picture(_ background: ArchivedValue, _ style: PictureStyle = PictureStyle()) -> Picture {
       sample.picture(
-        ViewArchive.text("a").with(.layer(.background), [.style: "thinMaterial"], [ViewArchive(.shape(.capsule))])
-          .with(.layout(.containerBackground), [.placement: "widget", .style: background]), style)
+        ViewArchive.text("a").with(
+          .layer(.background), [.style: "thinMaterial"], views: [ViewArchive(.shape(.capsule))]
+        )
+        .with(.layout(.containerBackground), [.placement: "widget", .style: background]), style)
     }
     let blurred = picture(fill)
     #expect(blurred.groups.contains { $0.blur == PictureBuilder.materialBlur })

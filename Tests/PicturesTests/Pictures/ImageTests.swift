@@ -105,17 +105,17 @@ import Testing
       .dark: .record([.red: 0, .green: 1, .blue: 0, .opacity: 1]),
       .lightContrast: .record([.red: 0, .green: 0, .blue: 1, .opacity: 1]),
     ]
-    func color(_ parts: ArchivedArguments, _ scheme: ColorSchemeName, _ isHigh: Bool) -> Paint? {
+    func color(_ parts: ArchivedArguments, scheme: ColorSchemeName, isHigh: Bool) -> Paint? {
       var style = PictureStyle(colorScheme: scheme)
       style.settings.increasesContrast = isHigh
       return sample.picture(ViewArchive(.fill(.color), [.color: .record(parts)]), style).paints.last
     }
-    #expect(color(parts, .light, false) == .color(RGBA(1, 0, 0, opacity: 0.5)))
-    #expect(color(parts, .dark, false) == .color(RGBA(0, 1, 0)))
-    #expect(color(parts, .light, true) == .color(RGBA(0, 0, 1)))
-    #expect(color(parts, .dark, true) == .color(RGBA(0, 1, 0)))
+    #expect(color(parts, scheme: .light, isHigh: false) == .color(RGBA(1, 0, 0, opacity: 0.5)))
+    #expect(color(parts, scheme: .dark, isHigh: false) == .color(RGBA(0, 1, 0)))
+    #expect(color(parts, scheme: .light, isHigh: true) == .color(RGBA(0, 0, 1)))
+    #expect(color(parts, scheme: .dark, isHigh: true) == .color(RGBA(0, 1, 0)))
     let own = parts.merging([.darkContrast: "white"])
-    #expect(color(own, .dark, true) == .color(RGBA(1, 1, 1)))
+    #expect(color(own, scheme: .dark, isHigh: true) == .color(RGBA(1, 1, 1)))
     let missing = ViewArchive(.fill(.color), [.color: .record([.asset: "Brand", .problem: "its set is empty"])])
     #expect(
       sample.picture(missing).notices

@@ -18,7 +18,7 @@ import Testing
   private func comparison(
     _ one: Pixels, _ two: Pixels, share: Double = 1, perceptual: Double = 1
   ) -> PixelComparison {
-    PixelComparison(one, two, PixelPrecision(share: share, perceptual: perceptual))
+    PixelComparison(one, other: two, precision: PixelPrecision(share: share, perceptual: perceptual))
   }
 
   // MARK: Files
@@ -126,7 +126,7 @@ import Testing
     let version = try #require(file.indices.first { file[$0...].starts(with: Array("Cairo 1.".utf8)) })
     file[version + 6] = UInt8(ascii: "0")
     let reference = try Pixels(png: file)
-    let found = try PixelComparison(reference, sample.pixels([.fill(Drawing.blue)]), .exact)
+    let found = try PixelComparison(reference, other: sample.pixels([.fill(Drawing.blue)]), precision: .exact)
     let difference = try #require(found.difference)
     #expect(difference.contains("; the reference was made by WidgetLab with Cairo 0."))
     #expect(difference.contains(", and this by WidgetLab with Cairo 1."))

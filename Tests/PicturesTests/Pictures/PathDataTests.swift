@@ -57,7 +57,7 @@ import Testing
 
   /// The points of curves, in 16 steps each.
   private func samples(_ path: Path) -> [Point] {
-    var (now, found) = (Point(x: 0, y: 0), [Point]())
+    var (now, foundPoints) = (Point(x: 0, y: 0), [Point]())
     for element in path.elements {
       switch element {
       case .move(let point), .line(let point), .quad(let point, _): now = point
@@ -68,13 +68,13 @@ import Testing
             u * u * u * now[keyPath: axis] + 3 * u * u * t * one[keyPath: axis] + 3 * u * t * t * two[keyPath: axis]
               + t * t * t * end[keyPath: axis]
           }
-          found.append(Point(x: part(\.x), y: part(\.y)))
+          foundPoints.append(Point(x: part(\.x), y: part(\.y)))
         }
         now = end
       case .close: break
       }
     }
-    return found
+    return foundPoints
   }
 
   @Test func `a circle of arcs is round, in each direction and each part`() throws {

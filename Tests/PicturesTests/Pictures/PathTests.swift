@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  private func isNear(_ one: Point?, _ x: Double, _ y: Double) -> Bool {
+  private func isNear(_ one: Point?, x: Double, y: Double) -> Bool {
     guard let one else { return false }
     return abs(one.x - x) < 0.05 && abs(one.y - y) < 0.05
   }
@@ -27,11 +27,11 @@ import Testing
   @Test func `a part of a circle begins at its right and goes clockwise`() {
     let circle = Path(ellipseIn: square)
     let quarter = points(circle.trimmed(from: 0, to: 0.25))
-    #expect(isNear(quarter.first, 100, 50) && isNear(quarter.last, 50, 100))
+    #expect(isNear(quarter.first, x: 100, y: 50) && isNear(quarter.last, x: 50, y: 100))
     let half = points(circle.trimmed(from: 0.25, to: 0.75))
-    #expect(isNear(half.first, 50, 100) && isNear(half.last, 50, 0))
+    #expect(isNear(half.first, x: 50, y: 100) && isNear(half.last, x: 50, y: 0))
     let eighth = points(circle.trimmed(from: 0, to: 0.125))
-    #expect(isNear(eighth.last, 50 + 50 * 0.7071, 50 + 50 * 0.7071))
+    #expect(isNear(eighth.last, x: 50 + 50 * 0.7071, y: 50 + 50 * 0.7071))
     #expect(circle.trimmed(from: 0.5, to: 0.5).elements.isEmpty)
     #expect(points(circle.trimmed(from: -1, to: 2)).count == 5)
   }
@@ -41,12 +41,12 @@ import Testing
     let continuous = Path(roundedRect: square, radii: radii, isContinuous: true)
     let circular = Path(roundedRect: square, radii: radii, isContinuous: false)
     // Where the last straight edge begins: before the corner at the top leading.
-    #expect(isNear(points(continuous).first, 0, 20 * 1.528665))
-    #expect(isNear(points(circular).first, 0, 20))
+    #expect(isNear(points(continuous).first, x: 0, y: 20 * 1.528665))
+    #expect(isNear(points(circular).first, x: 0, y: 20))
     #expect(points(continuous).allSatisfy { (0...100).contains($0.x) && (0...100).contains($0.y) })
     // A radius is limited, so that two corners fit on a side.
     let large = Path(roundedRect: square, radii: Array(repeating: 90, count: 4), isContinuous: true)
-    #expect(isNear(points(large).first, 0, 50))
+    #expect(isNear(points(large).first, x: 0, y: 50))
   }
 
   @Test func `a rotated path keeps its centre`() {
@@ -64,7 +64,7 @@ import Testing
     let placed = try #require(view.laidOut(in: canvas, measuring: try InterFont()).views.first)
     let path = try #require(Path(placed, container: (square, 0)))
     let found = points(path)
-    #expect(isNear(found[2], 100, 50) && isNear(found[3], 50, 100))
+    #expect(isNear(found[2], x: 100, y: 50) && isNear(found[3], x: 50, y: 100))
   }
 
   @Test func `the area of a stroke has the width, the corners and the ends of its style`() {

@@ -57,7 +57,7 @@ extension ViewArchive {
   static let red = ViewArchive(.fill(.color), [.color: "red"])
 
   func with(
-    _ name: ModifierName, _ arguments: ArchivedArguments = [:], _ views: [ViewArchive] = []
+    _ name: ModifierName, _ arguments: ArchivedArguments = [:], views: [ViewArchive] = []
   ) -> ViewArchive {
     var view = self
     view.modifiers.append(Modifier(name, arguments, views: views))

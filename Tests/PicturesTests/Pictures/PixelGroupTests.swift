@@ -12,7 +12,7 @@ import Testing
 
   init() throws { sample = try PixelSample() }
 
-  private func square(_ x: Double, _ y: Double, _ side: Double) -> Path {
+  private func square(_ x: Double, _ y: Double, side: Double) -> Path {
     Path(Rect(x: x, y: y, width: side, height: side))
   }
 
@@ -25,7 +25,7 @@ import Testing
 
   @Test(.rule("PICTURE-21")) func `a clip and a mask leave a part`() throws {
     let fill = [Drawing.fill(Drawing.red)]
-    let clipped = try sample.pixels([.group(fill) { $0.clip = square(5, 5, 10) }])
+    let clipped = try sample.pixels([.group(fill) { $0.clip = square(5, 5, side: 10) }])
     #expect(clipped.at(7, 7) == [255, 0, 0, 255] && clipped.at(3, 7) == [0, 0, 0, 0])
     let masked = try sample.pixels([
       .group(fill) { $0.mask = [.fill(Drawing.left, RGBA(0, 1, 0, opacity: 0.5))] }
@@ -44,7 +44,9 @@ import Testing
     #expect(scaled.at(2, 7) == [255, 0, 0, 255] && scaled.at(15, 10) == [0, 0, 0, 0])
     let clipped = try sample.pixels([
       .group([.fill(Drawing.red)]) {
-        ($0.offset, $0.clip, $0.mask) = (Point(x: 10, y: 0), square(0, 0, 8), [.fill(square(0, 0, 4), Drawing.blue)])
+        ($0.offset, $0.clip, $0.mask) = (
+          Point(x: 10, y: 0), square(0, 0, side: 8), [.fill(square(0, 0, side: 4), Drawing.blue)]
+        )
       }
     ])
     #expect(clipped.at(12, 2) == [255, 0, 0, 255])
@@ -75,7 +77,7 @@ import Testing
   }
 
   @Test(.rule("PICTURE-23")) func `a blur spreads a group over three deviations, and keeps its sum`() throws {
-    let dot = Drawing.fill(square(8, 8, 4), RGBA(1, 1, 1))
+    let dot = Drawing.fill(square(8, 8, side: 4), RGBA(1, 1, 1))
     let sharp = try sample.pixels([dot])
     let blurred = try sample.pixels([.group([dot]) { $0.blur = 2 }])
     #expect(blurred.at(10, 10)[3] < 160 && blurred.at(10, 10)[3] > 80 && blurred.at(5, 10)[3] > 10)
@@ -102,7 +104,7 @@ import Testing
   }
 
   @Test(.rule("PICTURE-24")) func `a shadow has its colour and its place, below the group`() throws {
-    let square = Drawing.fill(square(4, 4, 6), Drawing.red)
+    let square = Drawing.fill(square(4, 4, side: 6), Drawing.red)
     let shadow = Drawing.Shadow(color: RGBA(0, 0, 1, opacity: 0.5), radius: 0, x: 5, y: 5)
     let pixels = try sample.pixels([.group([square]) { $0.shadow = shadow }])
     #expect(pixels.at(5, 5) == [255, 0, 0, 255] && pixels.at(9, 9) == [255, 0, 0, 255])
@@ -128,7 +130,7 @@ import Testing
       .fill(RGBA(below[0], below[1], below[2])),
       .group([.fill(RGBA(above[0], above[1], above[2]))]) { $0.blend = blend },
     ])
-    let expected = BlendFormula.mixed(below, above, blend).map { Int(($0 * 255).rounded()) }
+    let expected = BlendFormula.mixed(below, above: above, blend: blend).map { Int(($0 * 255).rounded()) }
     #expect(near(pixels.at(10, 10), expected + [255], by: 2), "\(blend): \(pixels.at(10, 10)), not \(expected)")
   }
 
@@ -155,26 +157,26 @@ import Testing
 
 /// The formulas of W3C, "Compositing and Blending Level 1", for opaque colours.
 private enum BlendFormula {
-  static func mixed(_ below: [Double], _ above: [Double], _ blend: Drawing.Blend) -> [Double] {
+  static func mixed(_ below: [Double], above: [Double], blend: Drawing.Blend) -> [Double] {
     switch blend {
     case .hue: return lit(saturated(above, saturation(below)), luminosity(below))
     case .saturation: return lit(saturated(below, saturation(above)), luminosity(below))
     case .color: return lit(above, luminosity(below))
     case .luminosity: return lit(below, luminosity(above))
-    default: return zip(below, above).map { part($0, $1, blend) }
+    default: return zip(below, above).map { part($0, above: $1, blend: blend) }
     }
   }
 
-  private static func part(_ below: Double, _ above: Double, _ blend: Drawing.Blend) -> Double {
+  private static func part(_ below: Double, above: Double, blend: Drawing.Blend) -> Double {
     switch blend {
     case .multiply: below * above
     case .screen: below + above - below * above
-    case .overlay: part(above, below, .hardLight)
+    case .overlay: part(above, above: below, blend: .hardLight)
     case .darken: min(below, above)
     case .lighten: max(below, above)
     case .colorDodge: min(1, below / (1 - above))
     case .colorBurn: 1 - min(1, (1 - below) / above)
-    case .hardLight: above <= 0.5 ? below * 2 * above : part(below, 2 * above - 1, .screen)
+    case .hardLight: above <= 0.5 ? below * 2 * above : part(below, above: 2 * above - 1, blend: .screen)
     case .softLight:
       above <= 0.5
         ? below - (1 - 2 * above) * below * (1 - below)

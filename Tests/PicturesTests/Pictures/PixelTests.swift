@@ -219,7 +219,7 @@ extension Drawing {
   @Test(.rule("PICTURE-20")) func `a JPEG image fills its rectangle`() throws {
     let rect = Rect(x: 0, y: 0, width: 20, height: 10)
     let pixels = try sample.pixels([.image(mediaType: "image/jpeg", base64: redAndBlue, rect)])
-    func isNear(_ found: [Int], _ color: [Int]) -> Bool { zip(found, color).allSatisfy { abs($0 - $1) < 4 } }
+    func isNear(_ foundColor: [Int], _ color: [Int]) -> Bool { zip(foundColor, color).allSatisfy { abs($0 - $1) < 4 } }
     #expect(isNear(pixels.at(1, 1), [255, 0, 0, 255]), "\(pixels.at(1, 1))")
     #expect(isNear(pixels.at(18, 8), [0, 0, 255, 255]), "\(pixels.at(18, 8))")
     #expect(pixels.at(10, 12) == [0, 0, 0, 0])

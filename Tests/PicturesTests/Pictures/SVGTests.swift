@@ -51,13 +51,13 @@ import Testing
     let other = view.picture(
       in: LayoutCanvas(size: Size(width: 158, height: 158), margins: Insets(16)), with: try InterFont())
     #expect(try text == other.svg(outlines: InterFont()))
-    let found = try elements(text)
-    let labels = found.compactMap { $0.attributes["aria-label"] }
+    let foundElements = try elements(text)
+    let labels = foundElements.compactMap { $0.attributes["aria-label"] }
     #expect(labels == ["Caffeine &amp; tea ", "&lt;1&gt;", "star.fill"])
     #expect(!text.contains("<script"))
     let numbers = decimals(in: text)
     #expect(numbers.filter { $0 > 6 }.isEmpty, "a factor of an outline has six decimals, all else two")
-    #expect(found.contains { $0.name == "linearGradient" })
+    #expect(foundElements.contains { $0.name == "linearGradient" })
   }
 
   @Test(.rule("PICTURE-08")) func `a widget is clipped to its shape`() {
@@ -116,7 +116,7 @@ import Testing
 
   @Test func `effects become groups`() {
     let color = ViewArchive(.fill(.color), [.color: "red"])
-    func with(_ name: ModifierName, _ arguments: ArchivedArguments, _ views: [ViewArchive] = []) -> String {
+    func with(_ name: ModifierName, _ arguments: ArchivedArguments, views: [ViewArchive] = []) -> String {
       var view = color
       view.modifiers = [.init(name, arguments, views: views)]
       return svg(view)
@@ -127,8 +127,8 @@ import Testing
     #expect(with(.effect(.scaleEffect), [.scale: 2, .anchor: "topLeading"]).contains("translate(16 16) scale(2 2)"))
     #expect(with(.effect(.shadow), [.radius: 4, .y: 2]).contains("<feOffset dx=\"0\" dy=\"2\" result=\"place\"/>"))
     #expect(with(.effect(.blur), [.radius: 3]).contains("<feGaussianBlur stdDeviation=\"3\"/>"))
-    #expect(with(.layer(.mask), [:], [ViewArchive(.shape(.circle))]).contains("mask=\"url(#mask2)\""))
-    #expect(with(.layer(.clipShape), [:], [ViewArchive(.shape(.capsule))]).contains("clip2"))
+    #expect(with(.layer(.mask), [:], views: [ViewArchive(.shape(.circle))]).contains("mask=\"url(#mask2)\""))
+    #expect(with(.layer(.clipShape), [:], views: [ViewArchive(.shape(.capsule))]).contains("clip2"))
     #expect(with(.effect(.border), [.style: "blue", .width: 2]).contains("stroke=\"#007aff\" stroke-width=\"2\""))
     var view = color
     view.modifiers = [.init(.unknown("visualEffect"))]

@@ -43,7 +43,7 @@ import Testing
     let names = table.forms.keys.sorted()
     #expect(names.count > 700)
     for name in names {
-      let drawings = builder.symbol([.systemName: .string(name)], frame, ViewStyle())
+      let drawings = builder.symbol([.systemName: .string(name)], frame: frame, style: ViewStyle())
       #expect(!drawings.isEmpty, "\(name)")
     }
     #expect(builder.notices == [])
@@ -122,7 +122,7 @@ import Testing
     #expect(missing?.description == "the symbol file is missing or no text: /none/symbol-table.txt")
     var builder = builder()
     if let missing { builder.symbols = .failure(missing) }
-    #expect(builder.symbol([.systemName: "star"], frame, ViewStyle()).count == 1)
+    #expect(builder.symbol([.systemName: "star"], frame: frame, style: ViewStyle()).count == 1)
     #expect(builder.notices.first == "symbols are drawn as letters: \(missing?.description ?? "")")
   }
 
@@ -208,7 +208,7 @@ import Testing
   @Test(.rule("PICTURE-30")) func `forward is to the left in a language that is written from right to left`() {
     var (left, right) = (builder(isRightToLeft: true), builder())
     func drawings(_ builder: inout PictureBuilder, _ name: String) -> [Drawing] {
-      builder.symbol([.systemName: .string(name)], frame, ViewStyle()).flatMap { drawing -> [Drawing] in
+      builder.symbol([.systemName: .string(name)], frame: frame, style: ViewStyle()).flatMap { drawing -> [Drawing] in
         if case .group(_, let inner) = drawing { inner } else { [] }
       }
     }
@@ -256,8 +256,8 @@ import Testing
     var builder = builder()
     let (wide, high) = (Rect(x: 0, y: 0, width: 32, height: 16), Rect(x: 5, y: 5, width: 16, height: 80))
     for (frame, x, y) in [(wide, 8.0, 0.0), (high, 5, 37)] {
-      let found = builder.symbol([.systemName: "circle.fill"], frame, ViewStyle()).first
-      guard case .group(let group, let drawings) = found, case .fill(let path, _, false) = drawings.first else {
+      let foundDrawing = builder.symbol([.systemName: "circle.fill"], frame: frame, style: ViewStyle()).first
+      guard case .group(let group, let drawings) = foundDrawing, case .fill(let path, _, false) = drawings.first else {
         throw SymbolFailure(code: .outline, description: "no circle")
       }
       #expect(group.label == "circle.fill")
@@ -266,7 +266,7 @@ import Testing
     }
     for side in [0, -1, .nan, .infinity] as [Double] {
       let frame = Rect(x: 0, y: 0, width: side, height: side)
-      #expect(builder.symbol([.systemName: "star"], frame, ViewStyle()) == [])
+      #expect(builder.symbol([.systemName: "star"], frame: frame, style: ViewStyle()) == [])
     }
   }
 
@@ -304,9 +304,9 @@ extension Path {
   /// The lines of the polygons that are near to the closed subpaths.
   fileprivate var lines: [OutlineLine] {
     guard case .move(let first) = elements.first else { return [] }
-    var (found, start, now) = ([OutlineLine](), first, first)
+    var (foundLines, start, now) = ([OutlineLine](), first, first)
     func line(to end: Point) {
-      found.append(OutlineLine(from: now, to: end))
+      foundLines.append(OutlineLine(from: now, to: end))
       now = end
     }
     func curve(_ points: [Point]) {
@@ -333,7 +333,7 @@ extension Path {
       }
     }
     line(to: start)
-    return found
+    return foundLines
   }
 }
 

@@ -74,13 +74,16 @@ private let black = Paint.color(RGBA(0, 0, 0))
   func `a colour is that of the attribute, of a rule or of the style`(attributes: String, color: RGBA) throws {
     let rules = "<style>/* {} */ .a{fill:#00f} #c, .z { fill: lime }</style>"
     let image = try drawn("\(rules)<path d=\"M0 0h1v1\" \(attributes)/>")
-    guard case .color(let found)? = image.drawings.first?.paint else {
+    guard case .color(let foundColor)? = image.drawings.first?.paint else {
       Issue.record("\(image)")
       return
     }
     #expect(
-      zip([found.red, found.green, found.blue, found.opacity], [color.red, color.green, color.blue, color.opacity])
-        .allSatisfy { abs($0 - $1) < 0.001 }, "\(found)")
+      zip(
+        [foundColor.red, foundColor.green, foundColor.blue, foundColor.opacity],
+        [color.red, color.green, color.blue, color.opacity]
+      )
+      .allSatisfy { abs($0 - $1) < 0.001 }, "\(foundColor)")
   }
 
   @Test(.rule("PICTURE-77")) func `styles are inherited, and a line has its width in points`() throws {

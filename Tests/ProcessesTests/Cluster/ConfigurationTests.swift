@@ -319,9 +319,9 @@ import Testing
               environment: {URL: "${provider.url}/f?a=${env.A}&b=${env.A}", PLAIN: "$5 {}"}
             - {bundle: z, executable: y, environment: {TZ: Asia/Kolkata}}
           """)
-      let own = try configuration.environment(
+      let ownEnvironment = try configuration.environment(
         of: configuration.apps[1], in: instance, DeviceSettings(timeZone: "Asia/Tokyo"), environment: [:])
-      #expect(own["TZ"] == "Asia/Kolkata", "its own environment takes precedence")
+      #expect(ownEnvironment["TZ"] == "Asia/Kolkata", "its own environment takes precedence")
       let app = configuration.apps[0]
       let early = #expect(throws: ClusterError.self) {
         try configuration.environment(of: app, in: instance, environment: ["A": "1"])

@@ -20,8 +20,8 @@ import Testing
   func `the aps-environment entitlement sets a product's push environment and adds a push server`(
     environment: PushEnvironment
   ) throws {
-    let own = ", entitlements: {aps-environment: \(environment.rawValue)}"
-    let found = try configuration("", own)
+    let ownEntitlement = ", entitlements: {aps-environment: \(environment.rawValue)}"
+    let found = try configuration("", ownEntitlement)
     #expect(found.extensions.first?.pushEnvironment == environment)
     #expect(found.apps.first?.pushEnvironment == nil)
     // The entitlement alone adds a push server.

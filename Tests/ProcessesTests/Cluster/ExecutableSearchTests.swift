@@ -26,9 +26,9 @@ private struct Place {
     try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: path)
   }
 
-  func search(named: String? = nil, own: String = "tool/widgetlab", home: String? = nil) -> ExecutableSearch {
+  func search(named: String? = nil, ownPath: String = "tool/widgetlab", home: String? = nil) -> ExecutableSearch {
     ExecutableSearch(
-      configuration: configuration, named: named.map { "\(root)/\($0)" }, own: "\(root)/\(own)",
+      configuration: configuration, named: named.map { "\(root)/\($0)" }, ownPath: "\(root)/\(ownPath)",
       environment: home.map { [ExecutableSearch.homeVariable: $0.isEmpty ? "" : "\(root)/\($0)"] } ?? [:])
   }
 
@@ -102,7 +102,7 @@ private struct Place {
     let place = try Place("project/.build/release/widgetlab", "project/.build/release/sample")
     defer { place.remove() }
     try place.make("project/.build/debug/sample")
-    let search = place.search(own: "project/.build/release/widgetlab")
+    let search = place.search(ownPath: "project/.build/release/widgetlab")
     #expect(search.authored("sample") == "\(place.project)/.build/release/sample")
   }
 

@@ -23,7 +23,7 @@ import Testing
       try instance.device("iphone").makeGroups(["group.a"])
       try instance.device("iphone").makeTransfers()
       for path in [
-        instance.path, instance.keys, instance.known, instance.journal, container + "/Library/Caches",
+        instance.path, instance.keys, instance.knownFolder, instance.journal, container + "/Library/Caches",
         container + "/tmp",
         container + "/Documents", instance.device("iphone").group("group.a"), instance.device("iphone").transfers,
       ] {
@@ -38,7 +38,7 @@ import Testing
     try await withInstance { instance in
       try StandingKey.makeAll(for: configuration, in: instance)
       let first = try StandingKey.loadAllPublic(in: instance)
-      let path = instance.known + "/host.json"
+      let path = instance.knownFolder + "/host.json"
       try Data(content.utf8).write(to: URL(fileURLWithPath: path))
       try StandingKey.makeAll(for: configuration, in: instance)
       #expect(try StandingKey.loadAllPublic(in: instance) == first)
@@ -71,7 +71,7 @@ import Testing
       }
       let names = try FileManager.default.subpathsOfDirectory(atPath: instance.keys)
       #expect(names.count == 12, "expected six folders with one key each and no temporary file: \(names)")
-      let known = try FileManager.default.contentsOfDirectory(atPath: instance.known)
+      let known = try FileManager.default.contentsOfDirectory(atPath: instance.knownFolder)
       #expect(known.count == 5, "\(known)")
       for key in try StandingKey.loadAllPublic(in: instance) {
         #expect(try StandingKey.load(key.name, in: instance).facts == key.facts)

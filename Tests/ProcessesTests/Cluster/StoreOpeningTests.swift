@@ -11,8 +11,8 @@ import Testing
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let database = folder + "/host.sqlite"
-    func isNew(_ opening: StoreOpening, after former: StoreOpening) -> Bool {
-      opening.store != former.store && opening.opening == 1
+    func isNew(_ opening: StoreOpening, after formerOpening: StoreOpening) -> Bool {
+      opening.store != formerOpening.store && opening.opening == 1
     }
 
     let empty = try StoreOpening.next(of: database)

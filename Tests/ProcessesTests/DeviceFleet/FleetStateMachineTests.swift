@@ -27,7 +27,7 @@ import Testing
   }
 
   private static func push(
-    _ use: PushTokenUse, _ type: PushType, _ payload: String = #"{"aps":{}}"#, priority: Int = 10, device: Int = 1,
+    _ use: PushTokenUse, type: PushType, payload: String = #"{"aps":{}}"#, priority: Int = 10, device: Int = 1,
     expiration: Date? = nil
   ) -> PushedNotification {
     PushedNotification(
@@ -77,12 +77,12 @@ import Testing
     #expect(machine.tally.state.ending == 10)
     let gone = try #require(machine.tokens(in: [.ending]).first)
     #expect(
-      machine.receive(Self.push(.app, .alert, device: Int(gone.device)), gone.device, now: Self.origin)
+      machine.receive(Self.push(.app, type: .alert, device: Int(gone.device)), gone.device, now: Self.origin)
         == .success("handled"))
     Self.confirm(&machine)
     #expect(machine.tally.state.ending == 0)
     #expect(
-      machine.receive(Self.push(.app, .alert, device: Int(gone.device)), gone.device, now: Self.origin)
+      machine.receive(Self.push(.app, type: .alert, device: Int(gone.device)), gone.device, now: Self.origin)
         == .failure(.init(code: .noSuchToken)))
     while machine.tally.installed != 3 { _ = machine.advance(to: machine.nextTime) }
     #expect(machine.cell(TokenReference(gone.device, slot: 0)).serial >= 1)
@@ -90,14 +90,14 @@ import Testing
 
   @Test func `a device that is offline, unknown or late refuses a notification`() throws {
     var machine = try Self.still()
-    let push = Self.push(.app, .alert)
+    let push = Self.push(.app, type: .alert)
     machine.isCutOff = true
     #expect(machine.receive(push, 1, now: Self.origin) == .failure(.init(code: .offline)))
     machine.isCutOff = false
     #expect(machine.receive(push, 3, now: Self.origin) == .failure(.init(code: .noSuchToken)))
-    let late = Self.push(.app, .alert, expiration: Date(timeIntervalSinceNow: -1))
+    let late = Self.push(.app, type: .alert, expiration: Date(timeIntervalSinceNow: -1))
     #expect(machine.receive(late, 1, now: Self.origin) == .failure(.init(code: .expired)))
-    let unknown = Self.push(.liveActivity(4), .liveactivity)
+    let unknown = Self.push(.liveActivity(4), type: .liveactivity)
     #expect(machine.receive(unknown, 1, now: Self.origin) == .failure(.init(code: .noSuchToken)))
   }
 
@@ -122,7 +122,8 @@ import Testing
     ]
     for (use, type, payload, outcome) in expected {
       #expect(
-        machine.receive(Self.push(use, type, payload), 1, now: Self.origin) == .success(outcome), "\(type) \(payload)")
+        machine.receive(Self.push(use, type: type, payload: payload), 1, now: Self.origin) == .success(outcome),
+        "\(type) \(payload)")
     }
     #expect(Set(expected.map(\.1)) == Set(PushType.allCases))
     #expect(machine.cell(TokenReference(1, activity: 1)).phase == .ending)

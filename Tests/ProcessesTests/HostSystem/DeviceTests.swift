@@ -87,12 +87,12 @@ private final class DeviceFixture: Sendable {
     #expect(abs(later.now.timeIntervalSince(held.now) - 86_400) < 0.001)
     await fixture.end(first)
     let second = try await fixture.host()
-    let found = try await fixture.ask(SetClock(change: .ask))
-    #expect(found.isHeld && abs(found.now.timeIntervalSince(later.now)) < 0.001)
+    let foundClock = try await fixture.ask(SetClock(change: .ask))
+    #expect(foundClock.isHeld && abs(foundClock.now.timeIntervalSince(later.now)) < 0.001)
     let reset = try await fixture.ask(SetClock(change: .reset))
     #expect(!reset.isHeld && reset.offset == 0)
     await fixture.end(second)
-    let changes = await fixture.bus.sent.filter { $0.header.kind == ClockChanged.kind }
+    let changes = await fixture.bus.sentEnvelopes.filter { $0.header.kind == ClockChanged.kind }
     #expect(changes.count == 3)
   }
 
@@ -173,7 +173,7 @@ private final class DeviceFixture: Sendable {
     let second = try await fixture.host()
     #expect(try await fixture.ask(ListSessions()).network == slow)
     await fixture.end(second)
-    let sent = await fixture.bus.sent
+    let sent = await fixture.bus.sentEnvelopes
     let received = sent.firstIndex { $0.header.kind == NetworkChanged.kind && $0.header.destination == phoneApp }
     let answered = sent.firstIndex { $0.header.kind == ProcessReady.kind.answered(.ok) }
     #expect(try #require(received) < #require(answered))
@@ -193,7 +193,7 @@ private final class DeviceFixture: Sendable {
     #expect(try await fixture.ask(ChangeSetting(.ask)) == reply)
     _ = try await fixture.launchedApp()
     await fixture.end(second)
-    let sent = await fixture.bus.sent
+    let sent = await fixture.bus.sentEnvelopes
     let received = try #require(
       sent.firstIndex { $0.header.kind == SettingChanged.kind && $0.header.destination == phoneApp })
     #expect(try received < #require(sent.firstIndex { $0.header.kind == ProcessReady.kind.answered(.ok) }))

@@ -20,7 +20,7 @@ extension QuietTests {
       try await fixture.withBroker { bus in
         let lines = try (0..<100).map { _ in try RawLine(bus.endpoint) }
         for line in lines.dropFirst(50) { line.greetHalfWay() }
-        let one = fixture.connection(bus, host, fixture.hostPair)
+        let one = fixture.connection(bus, address: host, pair: fixture.hostPair)
         #expect(try await one.start() == 1)
         _ = try await one.request(Ping(), to: .messageBus)
         for line in lines { await line.untilEnded() }
@@ -36,7 +36,7 @@ extension QuietTests {
     @Test(arguments: ["nothing", "half a greeting", "a greeting"])
     func `a half-open handshake is closed after half a second`(sent: String) async throws {
       try await fixture.withBroker { bus in
-        let one = fixture.connection(bus, host, fixture.hostPair)
+        let one = fixture.connection(bus, address: host, pair: fixture.hostPair)
         _ = try await one.start()
         let begun = ContinuousClock.now
         let line = try RawLine(bus.endpoint)
@@ -52,7 +52,7 @@ extension QuietTests {
 
     @Test func `connections above the limit are closed and recorded while existing peers are served`() async throws {
       try await fixture.withBroker({ $0.connectionLimit = 20 }) { bus in
-        let one = fixture.connection(bus, host, fixture.hostPair)
+        let one = fixture.connection(bus, address: host, pair: fixture.hostPair)
         _ = try await one.start()
         let pings = Task {
           var count = 0
@@ -79,7 +79,7 @@ extension QuietTests {
         #expect(over.connections <= 18)
         pings.cancel()
         #expect(try await pings.value > 0)
-        let other = fixture.connection(bus, agent, fixture.agentPair)
+        let other = fixture.connection(bus, address: agent, pair: fixture.agentPair)
         #expect(try await other.start() == 1)
         await one.leave()
         await other.leave()
@@ -88,11 +88,11 @@ extension QuietTests {
 
     @Test func `a peer above the peer limit is refused, and admitted when another peer has left`() async throws {
       try await fixture.withBroker({ $0.peerLimit = 2 }) { bus in
-        let one = fixture.connection(bus, host, fixture.hostPair)
-        let other = fixture.connection(bus, agent, fixture.agentPair)
+        let one = fixture.connection(bus, address: host, pair: fixture.hostPair)
+        let other = fixture.connection(bus, address: agent, pair: fixture.agentPair)
         _ = try await one.start()
         _ = try await other.start()
-        let third = fixture.connection(bus, tool, fixture.operatorPair)
+        let third = fixture.connection(bus, address: tool, pair: fixture.operatorPair)
         async let welcome = third.start()
         let (_, refused) = try await fixture.recorded(Refused.self)
         #expect(refused.reason == "too-many-peers")
@@ -159,12 +159,12 @@ extension QuietTests {
       try fixture.register(key, address)
       let reply = try #require(fixture.last.last)
       let generation = try BodyCoding.decode(RegisterInstance.Reply.self, from: reply.body).generation
-      try retire(address, generation, &fixture)
+      try retire(address, generation: generation, fixture: &fixture)
       return generation
     }
   }
 
-  private func retire(_ address: Address, _ generation: UInt32, _ fixture: inout RoutingFixture) throws {
+  private func retire(_ address: Address, generation: UInt32, fixture: inout RoutingFixture) throws {
     try fixture.send(
       RetireInstance(address: address, generation: generation), from: agent, to: .messageBus, on: 2)
     #expect(fixture.lastTypes.last == "instance.retire/ok")
@@ -175,12 +175,16 @@ extension QuietTests {
     try fixture.register()
     let limit = Routing<Int>.addressLimit
     _ = try runOnce(1000..<1100 + limit, &fixture)
-    let known = fixture.routing.registrations
-    #expect(known.count == limit)
-    #expect(known[widget]?.isRetired == false && known[host] != nil && known[agent] != nil)
-    #expect(known[numbered(1000).address] == nil && known[numbered(1099 + limit).address]?.isRetired == true)
+    let knownRegistrations = fixture.routing.registrations
+    #expect(knownRegistrations.count == limit)
+    #expect(
+      knownRegistrations[widget]?.isRetired == false && knownRegistrations[host] != nil
+        && knownRegistrations[agent] != nil)
+    #expect(
+      knownRegistrations[numbered(1000).address] == nil
+        && knownRegistrations[numbered(1099 + limit).address]?.isRetired == true)
     // The agent repeats a request whose reply was lost.
-    try retire(numbered(1000).address, 1, &fixture)
+    try retire(numbered(1000).address, generation: 1, fixture: &fixture)
     fixture.perform([.record(fixture.routing.started())])
     #expect(try fixture.lastBody(BusStarted.self).registrations.count == limit)
   }
@@ -193,7 +197,7 @@ extension QuietTests {
     let limit = Routing<Int>.addressLimit
     #expect(try runOnce(1000..<1001, &fixture) == [1])
     try fixture.register(String(repeating: "z", count: 40), numbered(1000).address)
-    try retire(numbered(1000).address, 2, &fixture)
+    try retire(numbered(1000).address, generation: 2, fixture: &fixture)
     _ = try runOnce(1001..<1100 + limit, &fixture)
     #expect(fixture.routing.registrations[numbered(1000).address] == nil)
     // Without this record, the next broker reads all registrations, which are more than the limit.
@@ -228,7 +232,7 @@ extension QuietTests {
       #expect(fixture.routing.registrations[address]?.generation == 101)
     }
     // The instance was lost with the journal, and ends now.
-    try retire(widget, 7, &fixture)
+    try retire(widget, generation: 7, fixture: &fixture)
     try fixture.register()
     #expect(fixture.routing.registrations[widget]?.generation == 101)
     #expect(fixture.routing.highestGeneration == 101)

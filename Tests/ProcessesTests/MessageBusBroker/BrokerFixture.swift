@@ -25,16 +25,16 @@ final class BrokerFixture: Sendable {
     agentPair = try CurveKeyPair.generate()
     operatorPair = try CurveKeyPair.generate()
     try instance.create()
-    try add("message-bus", AddressPattern(.messageBus), try CurveKeyPair.generate())
-    try add("host", AddressPattern(host), hostPair)
-    try add("agent-1", AddressPattern(agent), agentPair)
-    try add("operator", AddressPattern("operator/*"), operatorPair)
+    try add("message-bus", pattern: AddressPattern(.messageBus), pair: try CurveKeyPair.generate())
+    try add("host", pattern: AddressPattern(host), pair: hostPair)
+    try add("agent-1", pattern: AddressPattern(agent), pair: agentPair)
+    try add("operator", pattern: AddressPattern("operator/*"), pair: operatorPair)
   }
 
   deinit { try? FileManager.default.removeItem(atPath: instance.path) }
 
   /// Adds a standing key, as `widgetlab keys` does.
-  func add(_ name: String, _ pattern: AddressPattern, _ pair: CurveKeyPair, since: Timestamp = .now) throws {
+  func add(_ name: String, pattern: AddressPattern, pair: CurveKeyPair, since: Timestamp = .now) throws {
     struct File: Encodable {
       let pattern: AddressPattern
       let publicKey: String
@@ -46,7 +46,7 @@ final class BrokerFixture: Sendable {
     let file = File(pattern: pattern, publicKey: pair.publicKey, secretKey: pair.secretKey, since: since)
     try JSONFile.write(file, to: folder + "/key.json")
     let facts = StandingKeyFacts(pattern: pattern, publicKey: pair.publicKey, since: since)
-    try JSONFile.write(facts, to: "\(instance.known)/\(name).json")
+    try JSONFile.write(facts, to: "\(instance.knownFolder)/\(name).json")
   }
 
   func broker(_ change: (inout BrokerSettings) -> Void = { _ in }) throws -> Broker {
@@ -72,7 +72,7 @@ final class BrokerFixture: Sendable {
     }
   }
 
-  func connection(_ bus: BusAnnouncement, _ address: Address, _ pair: CurveKeyPair) -> Connection {
+  func connection(_ bus: BusAnnouncement, address: Address, pair: CurveKeyPair) -> Connection {
     connection(bus, address, keys: { pair })
   }
 
@@ -124,10 +124,10 @@ actor RawPeer {
   }
 
   func connect(
-    _ kind: Socket.Kind, _ endpoint: String, _ curve: Socket.Curve, receiveHighWaterMark: Int32 = 4096
+    _ kind: Socket.Kind, endpoint: String, curve: Socket.Curve, receiveHighWaterMark: Int32 = 4096
   ) throws {
     let options = Socket.Options(curve: curve, receiveHighWaterMark: receiveHighWaterMark)
-    let socket = try Socket(context, kind, on: loop, options)
+    let socket = try Socket(context, kind: kind, on: loop, options: options)
     self.socket = socket
     listen(true)
     if kind == .sub { try socket.subscribe([]) }

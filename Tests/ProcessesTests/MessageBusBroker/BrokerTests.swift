@@ -18,7 +18,8 @@ import ZeroMQ
   @Test func `a prepared connection sends nothing before it is started`() async throws {
     try await fixture.withBroker { bus in
       let (early, late) = (
-        fixture.connection(bus, host, fixture.hostPair), fixture.connection(bus, agent, fixture.agentPair)
+        fixture.connection(bus, address: host, pair: fixture.hostPair),
+        fixture.connection(bus, address: agent, pair: fixture.agentPair)
       )
       early.prepare()
       _ = try await late.start()
@@ -35,7 +36,8 @@ import ZeroMQ
   {
     try await fixture.withBroker { bus in
       let (one, other) = (
-        fixture.connection(bus, host, fixture.hostPair), fixture.connection(bus, agent, fixture.agentPair)
+        fixture.connection(bus, address: host, pair: fixture.hostPair),
+        fixture.connection(bus, address: agent, pair: fixture.agentPair)
       )
       let incarnation = UUID()
       other.onRequest(ListProcesses.self) { _, received in
@@ -47,11 +49,11 @@ import ZeroMQ
       #expect(try await other.start() == 1)
       let reply = try await one.request(ListProcesses(), to: agent)
       #expect(reply.incarnation == incarnation)
-      let asked = try await fixture.recorded(ListProcesses.self).envelope.header
-      #expect([asked.sourceGeneration, asked.destinationGeneration] == [1, 1])
-      let answer = try await fixture.recorded { $0.header.cause == asked.id }
+      let question = try await fixture.recorded(ListProcesses.self).envelope.header
+      #expect([question.sourceGeneration, question.destinationGeneration] == [1, 1])
+      let answer = try await fixture.recorded { $0.header.cause == question.id }
       #expect(answer.header.kind == ListProcesses.kind.answered(.ok))
-      #expect(answer.header.sequence > asked.sequence)
+      #expect(answer.header.sequence > question.sequence)
       await one.leave()
       await other.leave()
       _ = try await fixture.recorded(RegistrationChanged.self) { $0.change == .left && $0.registration.address == host }
@@ -63,14 +65,15 @@ import ZeroMQ
   @Test func `a message whose source is not the owner of its key is refused and journalled`() async throws {
     try await fixture.withBroker { bus in
       let peer = try RawPeer()
-      try await peer.connect(.dealer, bus.endpoint, .client(fixture.hostPair, serverPublicKey: bus.publicKey))
-      let sent = try await peer.send(Hello(incarnation: UUID(), pid: 1), from: agent, to: .messageBus)
+      try await peer.connect(
+        .dealer, endpoint: bus.endpoint, curve: .client(fixture.hostPair, serverPublicKey: bus.publicKey))
+      let sentHello = try await peer.send(Hello(incarnation: UUID(), pid: 1), from: agent, to: .messageBus)
       let received = try await peer.next(Refused.kind)
-      #expect(received.header.cause == sent.id)
+      #expect(received.header.cause == sentHello.id)
       try await peer.send([1, 2, 3])
       _ = try await peer.next(Refused.kind)
       let (first, body) = try await fixture.recorded(Refused.self)
-      #expect(first.header.cause == sent.id)
+      #expect(first.header.cause == sentHello.id)
       #expect(body.reason == "role-mismatch")
       #expect([body.claimed, body.keyOwner] == [agent.text, host.text])
       _ = try await fixture.recorded(Refused.self) { $0.reason == "not-an-envelope" }
@@ -81,14 +84,15 @@ import ZeroMQ
   /// A message after the last heartbeat of a stopped process once made ZeroMQ wait for it without a limit.
   @Test func `a replica from which nothing arrives is disconnected, and other silent peers are not`() async throws {
     let pair = try CurveKeyPair.generate()
-    try fixture.add("push-server-1", AddressPattern(.pushServer("1")), pair)
+    try fixture.add("push-server-1", pattern: AddressPattern(.pushServer("1")), pair: pair)
     try await fixture.withBroker({ $0.replicaSilence = .seconds(1) }) { bus in
       let other = try RawPeer()
-      try await other.connect(.dealer, bus.endpoint, .client(fixture.hostPair, serverPublicKey: bus.publicKey))
+      try await other.connect(
+        .dealer, endpoint: bus.endpoint, curve: .client(fixture.hostPair, serverPublicKey: bus.publicKey))
       _ = try await other.send(Hello(incarnation: UUID(), pid: 2), from: host, to: .messageBus)
       _ = try await other.next(Hello.kind.answered(.ok))
       let replica = try RawPeer()
-      try await replica.connect(.dealer, bus.endpoint, .client(pair, serverPublicKey: bus.publicKey))
+      try await replica.connect(.dealer, endpoint: bus.endpoint, curve: .client(pair, serverPublicKey: bus.publicKey))
       _ = try await replica.send(Hello(incarnation: UUID(), pid: 1), from: .pushServer("1"), to: .messageBus)
       _ = try await replica.next(Hello.kind.answered(.ok))
       _ = try await fixture.recorded(RegistrationChanged.self) {
@@ -106,10 +110,11 @@ import ZeroMQ
 
   @Test func `a client that sends malformed frames is disconnected while other clients are served`() async throws {
     try await fixture.withBroker { bus in
-      let one = fixture.connection(bus, tool, fixture.operatorPair)
+      let one = fixture.connection(bus, address: tool, pair: fixture.operatorPair)
       _ = try await one.start()
       let peer = try RawPeer()
-      try await peer.connect(.dealer, bus.endpoint, .client(fixture.hostPair, serverPublicKey: bus.publicKey))
+      try await peer.connect(
+        .dealer, endpoint: bus.endpoint, curve: .client(fixture.hostPair, serverPublicKey: bus.publicKey))
       _ = try await peer.send(Hello(incarnation: UUID(), pid: 1), from: host, to: .messageBus)
       _ = try await peer.next(Hello.kind.answered(.ok))
       for _ in 0..<16 { try await peer.send(Array(repeating: 0xee, count: 300)) }
@@ -129,10 +134,11 @@ import ZeroMQ
 
   @Test func `an oversize frame ends its connection while other clients are served`() async throws {
     try await fixture.withBroker { bus in
-      let one = fixture.connection(bus, tool, fixture.operatorPair)
+      let one = fixture.connection(bus, address: tool, pair: fixture.operatorPair)
       _ = try await one.start()
       let peer = try RawPeer()
-      try await peer.connect(.dealer, bus.endpoint, .client(fixture.hostPair, serverPublicKey: bus.publicKey))
+      try await peer.connect(
+        .dealer, endpoint: bus.endpoint, curve: .client(fixture.hostPair, serverPublicKey: bus.publicKey))
       _ = try await peer.send(Hello(incarnation: UUID(), pid: 1), from: host, to: .messageBus)
       _ = try await peer.next(Hello.kind.answered(.ok))
       try await peer.send(Array(repeating: 1, count: 64 << 20))
@@ -158,7 +164,7 @@ import ZeroMQ
     who: Stranger
   ) async throws {
     try await fixture.withBroker { bus in
-      let one = fixture.connection(bus, tool, fixture.operatorPair)
+      let one = fixture.connection(bus, address: tool, pair: fixture.operatorPair)
       _ = try await one.start()
       let pair = try CurveKeyPair.generate()
       let curve: Socket.Curve =
@@ -168,7 +174,7 @@ import ZeroMQ
         case .badHandshake: .client(fixture.hostPair, serverPublicKey: pair.publicKey)
         }
       let peer = try RawPeer()
-      try await peer.connect(.dealer, bus.endpoint, curve)
+      try await peer.connect(.dealer, endpoint: bus.endpoint, curve: curve)
       _ = try await peer.send(Hello(incarnation: UUID(), pid: 1), from: host, to: .messageBus)
       let (_, body) = try await fixture.recorded(AuthenticationFailed.self) { $0.reason == who.rawValue }
       #expect(body.publicKey == (who == .unknownKey ? pair.publicKey : ""))
@@ -183,7 +189,8 @@ import ZeroMQ
   @Test func `a request with a malformed body is answered with an error while other clients are served`() async throws {
     try await fixture.withBroker { bus in
       let peer = try RawPeer()
-      try await peer.connect(.dealer, bus.endpoint, .client(fixture.agentPair, serverPublicKey: bus.publicKey))
+      try await peer.connect(
+        .dealer, endpoint: bus.endpoint, curve: .client(fixture.agentPair, serverPublicKey: bus.publicKey))
       _ = try await peer.send(Hello(incarnation: UUID(), pid: 1), from: agent, to: .messageBus)
       _ = try await peer.next(Hello.kind.answered(.ok))
       for body in [
@@ -195,7 +202,7 @@ import ZeroMQ
         #expect(answer.header.cause == header.id)
         #expect(try BodyCoding.decode(BusError.self, from: answer.body).code == .malformed)
       }
-      let one = fixture.connection(bus, tool, fixture.operatorPair)
+      let one = fixture.connection(bus, address: tool, pair: fixture.operatorPair)
       _ = try await one.start()
       _ = try await one.request(Ping(), to: .messageBus)
       await one.leave()
@@ -207,10 +214,10 @@ import ZeroMQ
     try await fixture.withBroker { bus in
       let pair = try CurveKeyPair.generate()
       let late = Address.agent("iphone", 2)
-      let connection = fixture.connection(bus, late, pair)
+      let connection = fixture.connection(bus, address: late, pair: pair)
       async let generation = connection.start()
       _ = try await fixture.recorded(AuthenticationFailed.self) { $0.publicKey == pair.publicKey }
-      try fixture.add("agent-2", AddressPattern(late), pair)
+      try fixture.add("agent-2", pattern: AddressPattern(late), pair: pair)
       #expect(try await generation == 1)
       await connection.leave()
     }
@@ -221,12 +228,12 @@ import ZeroMQ
     let instance = try CurveKeyPair.generate()
     let child = LockedConnection()
     let first = try await fixture.withBroker { bus in
-      let one = fixture.connection(bus, agent, fixture.agentPair)
+      let one = fixture.connection(bus, address: agent, pair: fixture.agentPair)
       _ = try await one.start()
       let reply = try await one.request(
         RegisterInstance(address: widget, publicKey: instance.publicKey), to: .messageBus)
       #expect(reply.generation == 1)
-      let connection = fixture.connection(bus, widget, instance)
+      let connection = fixture.connection(bus, address: widget, pair: instance)
       #expect(try await connection.start() == 1)
       await child.keep(connection)
       await one.leave()
@@ -249,7 +256,7 @@ import ZeroMQ
 
   @Test func `the journal starts new segments while peers exchange messages`() async throws {
     try await fixture.withBroker({ $0.segmentLimit = 2000 }) { bus in
-      let one = fixture.connection(bus, tool, fixture.operatorPair)
+      let one = fixture.connection(bus, address: tool, pair: fixture.operatorPair)
       _ = try await one.start()
       for _ in 0..<30 { _ = try await one.request(BusStatus(), to: .messageBus) }
       await one.leave()
@@ -265,7 +272,7 @@ import ZeroMQ
   {
     let limit = 1 << 14
     let first = try await fixture.withBroker({ $0.journalLimit = limit }) { bus in
-      let one = fixture.connection(bus, tool, fixture.operatorPair)
+      let one = fixture.connection(bus, address: tool, pair: fixture.operatorPair)
       _ = try await one.start()
       for _ in 0..<60 { _ = try await one.request(BusStatus(), to: .messageBus) }
       let (_, trimmed) = try await fixture.recorded(JournalTrimmed.self) { $0.firstSequence > 1 }
@@ -286,12 +293,14 @@ import ZeroMQ
   @Test func `the tap sends the journalled envelopes to operators only`() async throws {
     try await fixture.withBroker { bus in
       let viewer = try RawPeer()
-      try await viewer.connect(.sub, bus.tap, .client(fixture.operatorPair, serverPublicKey: bus.publicKey))
+      try await viewer.connect(
+        .sub, endpoint: bus.tap, curve: .client(fixture.operatorPair, serverPublicKey: bus.publicKey))
       let intruder = try RawPeer()
-      try await intruder.connect(.sub, bus.tap, .client(fixture.hostPair, serverPublicKey: bus.publicKey))
+      try await intruder.connect(
+        .sub, endpoint: bus.tap, curve: .client(fixture.hostPair, serverPublicKey: bus.publicKey))
       let (_, away) = try await fixture.recorded(AuthenticationFailed.self)
       #expect(away.reason == "not-an-operator")
-      let one = fixture.connection(bus, host, fixture.hostPair)
+      let one = fixture.connection(bus, address: host, pair: fixture.hostPair)
       _ = try await one.start()
       // A subscription takes effect when its message has arrived, so the first envelopes may be missed.
       let talking = Task {

@@ -28,7 +28,7 @@ private final class Disk: Sendable {
       guard isFull.withLock({ $0 }) else { return try disk(file, bytes, offset) }
       try disk(file, Array(bytes.prefix(50)), offset)
       refused.yield()
-      throw JournalError(.notWritable, file.path, "No space left on device")
+      throw JournalError(.notWritable, path: file.path, message: "No space left on device")
     }
   }
 }
@@ -47,8 +47,8 @@ private final class Disk: Sendable {
     let disk = disk
     let broker = try Broker(settings, prepare: { disk.lie(below: $0) })
     let bus = try await broker.start()
-    let one = fixture.connection(bus, host, fixture.hostPair)
-    let other = fixture.connection(bus, agent, fixture.agentPair)
+    let one = fixture.connection(bus, address: host, pair: fixture.hostPair)
+    let other = fixture.connection(bus, address: agent, pair: fixture.agentPair)
     other.onRequest(ListProcesses.self) { _, _ in ListProcesses.Reply(incarnation: UUID(), children: []) }
     _ = try await one.start()
     _ = try await other.start()
@@ -101,7 +101,7 @@ private final class Disk: Sendable {
       one.record(ProcessState(address: widget, generation: 1, state: "running", why: "a test"))
       await waitUntilFull()
       let late = fixture.connection(
-        try #require(try BusAnnouncement.read(in: fixture.instance)), tool, fixture.operatorPair)
+        try #require(try BusAnnouncement.read(in: fixture.instance)), address: tool, pair: fixture.operatorPair)
       async let welcome = late.start()
       async let delivered: Void = other.deliver(AgentStarted(incarnation: UUID(), pid: 1, children: []), to: host)
       for _ in 0..<3 { await waitUntilFull() }

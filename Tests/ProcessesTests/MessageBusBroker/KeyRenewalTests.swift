@@ -212,7 +212,7 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     try await fixture.withBroker({ $0.keyGrace = .milliseconds(200) }) { bus in
       let one = fixture.connection(bus, host, keys: keys.read)
       #expect(try await one.start() == 1)
-      let other = fixture.connection(bus, agent, fixture.agentPair)
+      let other = fixture.connection(bus, address: agent, pair: fixture.agentPair)
       let gate = AsyncStream.makeStream(of: Void.self)
       other.onRequest(ListProcesses.self) { _, _ in
         for await _ in gate.stream { break }
@@ -233,7 +233,7 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
       _ = try await fixture.recorded(KeyChanged.self) {
         $0.change == .revoked && $0.key.publicKey == fixture.hostPair.publicKey
       }
-      let stranger = fixture.connection(bus, host, fixture.hostPair)
+      let stranger = fixture.connection(bus, address: host, pair: fixture.hostPair)
       let refused = await #expect(throws: BusError.self) { try await stranger.start() }
       #expect(refused?.code == .refused)
       await stranger.leave()
@@ -260,7 +260,7 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
       _ = try await one.request(RegisterKey(publicKey: next.publicKey), to: .messageBus)
       keys.set(next)
       // Another connection uses the new key first, and the broker closes this one.
-      let other = fixture.connection(bus, host, next)
+      let other = fixture.connection(bus, address: host, pair: next)
       _ = try await other.start()
       await other.leave()
       let (revoked, _) = try await fixture.recorded(KeyChanged.self) { $0.change == .revoked }
@@ -276,7 +276,7 @@ private let anHour = Timestamp(microseconds: 3_600_000_000)
     let keys = CurrentKeys(fixture.hostPair)
     let revoked = try CurveKeyPair.generate()
     try await fixture.withBroker { bus in
-      let spawner = fixture.connection(bus, agent, fixture.agentPair)
+      let spawner = fixture.connection(bus, address: agent, pair: fixture.agentPair)
       _ = try await spawner.start()
       _ = try await spawner.request(RegisterInstance(address: widget, publicKey: revoked.publicKey), to: .messageBus)
       _ = try await spawner.request(RetireInstance(address: widget, generation: 1), to: .messageBus)

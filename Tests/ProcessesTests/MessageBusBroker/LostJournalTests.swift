@@ -16,10 +16,10 @@ import ZeroMQ
     let instance = try CurveKeyPair.generate()
     let (rejections, rejected) = AsyncStream.makeStream(of: BusError.self)
     let (agentConnection, child) = try await fixture.withBroker { bus in
-      let one = fixture.connection(bus, agent, fixture.agentPair)
+      let one = fixture.connection(bus, address: agent, pair: fixture.agentPair)
       #expect(try await one.start() == 1)
       _ = try await one.request(RegisterInstance(address: widget, publicKey: instance.publicKey), to: .messageBus)
-      let connection = fixture.connection(bus, widget, instance)
+      let connection = fixture.connection(bus, address: widget, pair: instance)
       connection.onTurnedAway { rejected.yield($0) }
       #expect(try await connection.start() == 1)
       return (one, connection)

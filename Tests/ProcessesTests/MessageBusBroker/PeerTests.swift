@@ -23,9 +23,9 @@ import Testing
 
   @Test func `a peer that has not sent hello is asked for it once`() throws {
     var fixture = RoutingFixture()
-    let sent = try fixture.send(ListProcesses(), from: host, to: agent, on: 1, key: hostKey)
+    let sentRequest = try fixture.send(ListProcesses(), from: host, to: agent, on: 1, key: hostKey)
     #expect(fixture.lastTypes == ["peer.who"])
-    #expect(fixture.last[0].header.cause == sent.id)
+    #expect(fixture.last[0].header.cause == sentRequest.id)
     #expect(fixture.sent(to: 1) == fixture.last)
     try fixture.send(ListProcesses(), from: host, to: agent, on: 1, key: hostKey)
     #expect(fixture.last.isEmpty)

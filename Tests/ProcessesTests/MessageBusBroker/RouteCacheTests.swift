@@ -48,13 +48,13 @@ extension RouteCache {
     var cache = RouteCache<Int>()
     let count = 3 * RouteCache<Int>.capacity
     for number in 0..<count { cache.insert(Self.route, ofFrame: try frame(to: .agent("iphone", number))) }
-    var found = 0
+    var foundCount = 0
     for number in 0..<count {
       let route = cache.route(ofFrame: try frame(to: .agent("iphone", number)), on: 1)
-      found += route == nil ? 0 : 1
+      foundCount += route == nil ? 0 : 1
     }
-    #expect(found <= RouteCache<Int>.capacity)
-    #expect(found > RouteCache<Int>.capacity / 2, "the places are used evenly")
+    #expect(foundCount <= RouteCache<Int>.capacity)
+    #expect(foundCount > RouteCache<Int>.capacity / 2, "the places are used evenly")
     #expect(try cache.route(ofFrame: frame(to: .agent("iphone", count - 1)), on: 1) != nil)
   }
 }

@@ -10,10 +10,10 @@ import Testing
   @Test func `an envelope is stamped, recorded and forwarded`() throws {
     var fixture = try RoutingFixture.running()
     let before = fixture.routing.sequence
-    let sent = try fixture.send(ListProcesses(), from: host, to: agent, on: 1)
+    let sentRequest = try fixture.send(ListProcesses(), from: host, to: agent, on: 1)
     let header = try #require(fixture.last.first?.header)
     #expect(fixture.lastTypes == ["process.list"])
-    #expect(header.id == sent.id)
+    #expect(header.id == sentRequest.id)
     #expect(header.sequence == before + 1)
     #expect(header.sourceGeneration == 1)
     #expect(header.destinationGeneration == 1)
@@ -88,12 +88,12 @@ import Testing
 
   @Test func `a message to a full destination fails as busy, and to a disconnected one as unreachable`() throws {
     var fixture = try RoutingFixture.running()
-    let sent = try fixture.send(ListProcesses(), from: host, to: agent, on: 1)
-    let frame = try Envelope(header: sent).encoded()
+    let sentRequest = try fixture.send(ListProcesses(), from: host, to: agent, on: 1)
+    let frame = try Envelope(header: sentRequest).encoded()
     fixture.perform(fixture.routing.notSent(frame, on: 2, isGone: false))
     #expect(fixture.lastTypes == ["bus.undelivered"])
     #expect(try fixture.lastBody(Undelivered.self).code == .busy)
-    #expect(fixture.sent(to: 1).last?.header.cause == sent.id)
+    #expect(fixture.sent(to: 1).last?.header.cause == sentRequest.id)
     fixture.perform(fixture.routing.notSent(frame, on: 2, isGone: true))
     #expect(fixture.lastTypes == ["peer.changed", "peer.presence", "bus.undelivered"])
     #expect(try fixture.lastBody(Undelivered.self, at: 2).code == .unreachable)
@@ -147,12 +147,12 @@ import Testing
   @Test func `a message whose source is not the address of its key is refused`() throws {
     var fixture = try RoutingFixture.running()
     let count = fixture.forwarded.count
-    let sent = try fixture.send(ListProcesses(), from: agent, to: agent, on: 1)
+    let sentRequest = try fixture.send(ListProcesses(), from: agent, to: agent, on: 1)
     let (envelope, body) = try refusal(fixture)
     #expect(body.reason == "role-mismatch")
     #expect(body.claimed == agent.text)
     #expect(body.keyOwner == host.text)
-    #expect(envelope.header.cause == sent.id)
+    #expect(envelope.header.cause == sentRequest.id)
     #expect(envelope.header.destination == host)
     #expect(fixture.forwarded.dropFirst(count).map(\.line) == [1], "only the sender receives the refusal")
   }

@@ -29,12 +29,12 @@ extension QuietTests {
 
     @inline(never)
     private func stall(on bus: BusAnnouncement) async throws {
-      let one = fixture.connection(bus, host, fixture.hostPair)
+      let one = fixture.connection(bus, address: host, pair: fixture.hostPair)
       _ = try await one.start()
       let viewer = try RawPeer()
       let keys = fixture.operatorPair
       try await viewer.connect(
-        .sub, bus.tap, .client(keys, serverPublicKey: bus.publicKey), receiveHighWaterMark: 16)
+        .sub, endpoint: bus.tap, curve: .client(keys, serverPublicKey: bus.publicKey), receiveHighWaterMark: 16)
       // A subscription takes effect when its message has arrived.
       let talking = Task {
         while !Task.isCancelled { _ = try await one.request(Ping(), to: .messageBus) }

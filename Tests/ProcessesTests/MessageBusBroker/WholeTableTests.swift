@@ -49,7 +49,7 @@ import Testing
             let received = fixture.forwarded.dropFirst(everyPeer.forwarded.count)
             if MessageTable.refusal(of: header) == nil {
               allowed += 1
-              checkAllowed(header, fixture, Array(received))
+              checkAllowed(header, fixture: fixture, received: Array(received))
             } else {
               refused += 1
               #expect(fixture.lastTypes == ["bus.refused"], "\(kind) from \(speaker.address) to \(destination)")
@@ -65,7 +65,7 @@ import Testing
   }
 
   private func checkAllowed(
-    _ header: EnvelopeHeader, _ fixture: RoutingFixture, _ received: [(line: Int, envelope: Envelope)]
+    _ header: EnvelopeHeader, fixture: RoutingFixture, received: [(line: Int, envelope: Envelope)]
   ) {
     let what = "\(header.kind) from \(header.source) to \(header.destination)"
     #expect(fixture.last.first?.header.id == header.id, "\(what) is recorded")

@@ -34,14 +34,14 @@ import Timekeeping
     _ = try await connection.start()
     try await connection.deliver(
       ProcessExited(address: widget, generation: 7, pid: 1, ending: .exited(code: 0)), to: host)
-    var found: [UInt32] = []
+    var foundFaults: [UInt32] = []
     for await generation in received.stream {
-      found.append(generation)
-      if found.count == (fault == .falsePid ? 1 : 2) { break }
+      foundFaults.append(generation)
+      if foundFaults.count == (fault == .falsePid ? 1 : 2) { break }
     }
     await connection.leave()
     await receiver.leave()
-    return found.sorted()
+    return foundFaults.sorted()
   }
 
   @Test(arguments: [(PlantedFault.falsePid, [7]), (.exitReportedTwice, [7, 7]), (.exitOfAnother, [7, 8])])

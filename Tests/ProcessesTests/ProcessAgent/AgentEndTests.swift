@@ -67,7 +67,7 @@ struct AgentEndTests {
       try await second.request(ListProcesses(), to: .agent("d", 1))
     }
     #expect(error?.code == .unreachable)
-    #expect(await fixture.bus.sent.count { $0.header.kind == ProcessExited.kind } == 1)
+    #expect(await fixture.bus.sentEnvelopes.count { $0.header.kind == ProcessExited.kind } == 1)
     await second.leave()
     await fixture.end()
   }
@@ -76,7 +76,7 @@ struct AgentEndTests {
     let fixture = try await AgentFixture()
     let instance = try await fixture.spawn("exec sleep 600")
     await fixture.agent.end()
-    let kinds = await fixture.bus.sent.map(\.header.kind)
+    let kinds = await fixture.bus.sentEnvelopes.map(\.header.kind)
     let retired = try #require(kinds.firstIndex(of: RetireInstance.kind.answered(.ok)))
     #expect(retired < (try #require(kinds.firstIndex(of: Goodbye.kind))))
     // An earlier one is of a spawn that was tried again: `AgentFixture.spawn`.

@@ -124,7 +124,7 @@ final class AgentFixture: Sendable {
 
   /// Returns all output lines of an instance that were sent until now.
   func lines(of generation: UInt32, _ stream: String = "stdout") async throws -> [String] {
-    try await bus.sent.filter { $0.header.kind == ProcessOutput.kind }
+    try await bus.sentEnvelopes.filter { $0.header.kind == ProcessOutput.kind }
       .map { try BodyCoding.decode(ProcessOutput.self, from: $0.body) }
       .filter { $0.generation == generation && $0.stream == stream }.map(\.line)
   }

@@ -36,7 +36,7 @@ struct AgentTests {
   @Test func `a spawn registers the instance, records the launch and then replies`() async throws {
     try await withFixture { fixture in
       _ = try await fixture.spawn("exec sleep 600")
-      let kinds = await fixture.bus.sent.map(\.header.kind)
+      let kinds = await fixture.bus.sentEnvelopes.map(\.header.kind)
       let registered = try #require(kinds.firstIndex(of: RegisterInstance.kind))
       let started = try #require(kinds.firstIndex(of: ProcessStarted.kind))
       let replied = try #require(kinds.firstIndex(of: SpawnProcess.kind.answered(.ok)))
@@ -64,7 +64,7 @@ struct AgentTests {
       _ = try await fixture.signal(SIGCONT)
       try await eventually { AgentFixture.state(instance.pid) == "S" }
       #expect(try await fixture.children().map(\.isStopped) == [false])
-      #expect(await fixture.bus.sent.allSatisfy { $0.header.kind != ProcessExited.kind })
+      #expect(await fixture.bus.sentEnvelopes.allSatisfy { $0.header.kind != ProcessExited.kind })
     }
   }
 
@@ -76,7 +76,7 @@ struct AgentTests {
       await fixture.bus.disconnect(.host("d"))
       let second = try await AgentFixture.startHost(on: fixture.bus)
       let acknowledgement = await fixture.bus.first { $0.header.kind == ProcessExited.kind.answered(.acknowledged) }
-      let exits = await fixture.bus.sent.filter { $0.header.kind == ProcessExited.kind }
+      let exits = await fixture.bus.sentEnvelopes.filter { $0.header.kind == ProcessExited.kind }
       #expect(exits.count == 2)
       #expect(Set(exits.map(\.header.id)) == [try #require(acknowledgement?.header.cause)])
       await second.leave()
@@ -133,7 +133,7 @@ struct AgentTests {
       let error = await #expect(throws: BusError.self) { try await fixture.spawn(executable: "text") }
       #expect(error?.code == .notStarted)
       #expect(error?.message == "\(path) is not a program: neither an ELF file nor a script with #!")
-      #expect(await fixture.bus.sent.allSatisfy { $0.header.kind != RegisterInstance.kind })
+      #expect(await fixture.bus.sentEnvelopes.allSatisfy { $0.header.kind != RegisterInstance.kind })
     }
   }
 
@@ -188,7 +188,7 @@ struct AgentTests {
     await fixture.end()
     #expect(kill(meek.pid, 0) == -1)
     #expect(kill(stubborn.pid, 0) == -1)
-    let exits = try await fixture.bus.sent.filter { $0.header.kind == ProcessExited.kind }
+    let exits = try await fixture.bus.sentEnvelopes.filter { $0.header.kind == ProcessExited.kind }
       .map { try BodyCoding.decode(ProcessExited.self, from: $0.body) }
     let endings = Dictionary(exits.map { ($0.pid, $0.ending) }) { $1 }
     #expect(endings == [meek.pid: .signalled(signal: SIGTERM), stubborn.pid: .signalled(signal: SIGKILL)])

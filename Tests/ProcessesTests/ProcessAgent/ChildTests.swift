@@ -101,7 +101,7 @@ struct ChildTests {
     try await withFixture { fixture in
       let instance = try await fixture.spawn("seq 1 20000")
       _ = try await fixture.exit(of: instance.generation)
-      let kinds = await fixture.bus.sent.map(\.header.kind)
+      let kinds = await fixture.bus.sentEnvelopes.map(\.header.kind)
       let exit = try #require(kinds.firstIndex(of: ProcessExited.kind))
       #expect(kinds.lastIndex(of: ProcessOutput.kind).map { $0 < exit } == true)
       #expect(try await fixture.lines(of: instance.generation) == (1...20_000).map { "\($0)" })

@@ -77,14 +77,14 @@ import Testing
         let request = SignalProcess(address: AgentFixture.child, generation: instance.generation, signal: signal)
         _ = try await operatorsConnection.request(request, to: .agent("d", 1))
       }
-      #expect(await fixture.bus.sent.allSatisfy { $0.header.kind != LocksHeld.kind })
+      #expect(await fixture.bus.sentEnvelopes.allSatisfy { $0.header.kind != LocksHeld.kind })
       _ = try await fixture.signal(SIGSTOP, generation: instance.generation)
       let held = try await fixture.received(LocksHeld.self)
       #expect(held.address == AgentFixture.child && held.generation == instance.generation && held.count == 1)
       #expect(held.locks == [HeldLock(group: "group.a", file: "notes", kind: "flock")])
       #expect("\(held)" == "0xdead10cc: suspended while it held a lock (flock) on notes of group.a")
       // The stop is confirmed after the host has received the report.
-      let kinds = await fixture.bus.sent.map(\.header.kind)
+      let kinds = await fixture.bus.sentEnvelopes.map(\.header.kind)
       let reported = try #require(kinds.firstIndex(of: LocksHeld.kind.answered(.acknowledged)))
       #expect(try #require(kinds.lastIndex(of: SignalProcess.kind.answered(.ok))) > reported)
       await operatorsConnection.leave()
@@ -96,7 +96,7 @@ import Testing
       let instance = try await fixture.spawn("echo up; exec sleep 600")
       _ = try await fixture.received(ProcessOutput.self) { $0.line == "up" }
       _ = try await fixture.signal(SIGSTOP, generation: instance.generation)
-      #expect(await fixture.bus.sent.allSatisfy { $0.header.kind != LocksHeld.kind })
+      #expect(await fixture.bus.sentEnvelopes.allSatisfy { $0.header.kind != LocksHeld.kind })
     }
   }
 }

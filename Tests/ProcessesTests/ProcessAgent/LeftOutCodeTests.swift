@@ -100,7 +100,7 @@ import Testing
       try package.build(source: "one()\n#if canImport(ActivityKit)\ntwo()\n#endif", date: 2)
       try await run(package.executable, fixture)
       _ = try await fixture.received(LeftOutCode.self) { $0.blocks.first?.line == 2 }
-      let reports = try await fixture.bus.sent.filter { $0.header.kind == LeftOutCode.kind }
+      let reports = try await fixture.bus.sentEnvelopes.filter { $0.header.kind == LeftOutCode.kind }
         .map { try BodyCoding.decode(LeftOutCode.self, from: $0.body) }
       #expect(reports.map(\.address) == [AgentFixture.child, AgentFixture.child])
       #expect(reports.map(\.count) == [1, 1])
@@ -117,7 +117,7 @@ import Testing
       _ = try await fixture.spawn("exit 0")
       _ = try await fixture.received(ProcessExited.self)
       #expect(BuiltSources(of: "\(fixture.folder)/bin/none").leftOut().isEmpty)
-      #expect(await fixture.bus.sent.allSatisfy { $0.header.kind != LeftOutCode.kind })
+      #expect(await fixture.bus.sentEnvelopes.allSatisfy { $0.header.kind != LeftOutCode.kind })
     }
   }
 

@@ -43,7 +43,7 @@ extension QuietTests {
         #expect(exceeded.memory > exceeded.limit && exceeded.limit == 3 << 20)
         _ = try await fixture.received(ProcessOutput.self) { $0.line == "grown" }
         #expect(try #require(try await fixture.children().first?.memory) > 3 << 20)
-        #expect(await fixture.bus.sent.count { $0.header.kind == MemoryExceeded.kind } == 1)
+        #expect(await fixture.bus.sentEnvelopes.count { $0.header.kind == MemoryExceeded.kind } == 1)
         _ = try await fixture.signal(SIGKILL, generation: instance.generation)
         _ = try await fixture.exit(of: instance.generation)
       }
@@ -57,7 +57,7 @@ extension QuietTests {
         #expect(try #require(try await fixture.children().first?.memory) > Self.limit.bytes)
         _ = try await fixture.signal(SIGKILL, generation: instance.generation)
         _ = try await fixture.exit(of: instance.generation)
-        #expect(await fixture.bus.sent.allSatisfy { $0.header.kind != MemoryExceeded.kind })
+        #expect(await fixture.bus.sentEnvelopes.allSatisfy { $0.header.kind != MemoryExceeded.kind })
       }
     }
 
@@ -69,7 +69,7 @@ extension QuietTests {
         let child = try #require(try await fixture.children().first)
         #expect(child.memoryLimit == nil)
         #expect(try #require(child.memory) > 3 << 20)
-        #expect(await fixture.bus.sent.allSatisfy { $0.header.kind != MemoryExceeded.kind })
+        #expect(await fixture.bus.sentEnvelopes.allSatisfy { $0.header.kind != MemoryExceeded.kind })
       }
     }
 
@@ -81,7 +81,7 @@ extension QuietTests {
         await fixture.bus.disconnect(.host("d"))
         let second = try await AgentFixture.startHost(on: fixture.bus)
         let acknowledgement = await fixture.bus.first { $0.header.kind == MemoryExceeded.kind.answered(.acknowledged) }
-        let received = await fixture.bus.sent.filter { $0.header.kind == MemoryExceeded.kind }
+        let received = await fixture.bus.sentEnvelopes.filter { $0.header.kind == MemoryExceeded.kind }
         #expect(received.count == 2)
         #expect(Set(received.map(\.header.id)) == [try #require(acknowledgement?.header.cause)])
         await second.leave()
@@ -105,7 +105,7 @@ extension QuietTests {
         }
         _ = try await fixture.signal(SIGKILL, generation: instance.generation)
         _ = try await fixture.exit(of: instance.generation)
-        let reports = await fixture.bus.sent.count { $0.header.kind == MemoryExceeded.kind }
+        let reports = await fixture.bus.sentEnvelopes.count { $0.header.kind == MemoryExceeded.kind }
         #expect(reports == (memoryInterval < 1 ? 1 : 0))
       }
     }

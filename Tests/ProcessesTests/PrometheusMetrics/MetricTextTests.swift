@@ -8,13 +8,13 @@ import Testing
   @Test func `a family has its help, its type and its samples`() {
     let counter = Counter()
     counter.add(3)
-    let page = MetricText.page([.counter("a_total", "Counts a.", counter)])
+    let page = MetricText.page([.counter("a_total", help: "Counts a.", counter)])
     #expect(page == "# HELP a_total Counts a.\n# TYPE a_total counter\na_total 3\n")
   }
 
   @Test func `labels and help are escaped`() {
     let sample = MetricFamily.Sample(0.5, [MetricLabel("x", "a\"b\\c\nd"), MetricLabel("y", "")])
-    let page = MetricText.page([.gauge("g", "A \\ and\na \" quote.", [sample])])
+    let page = MetricText.page([.gauge("g", help: "A \\ and\na \" quote.", [sample])])
     #expect(
       page == "# HELP g A \\\\ and\\na \" quote.\n# TYPE g gauge\ng{x=\"a\\\"b\\\\c\\nd\",y=\"\"} 0.5\n")
   }
@@ -22,7 +22,8 @@ import Testing
   @Test func `the buckets of a histogram are cumulative, and include their bound`() {
     let histogram = Histogram(bounds: [0.1, 1])
     for seconds in [0.1, 0.5, 1, 7, -3] { histogram.observe(seconds: seconds) }
-    let lines = MetricText.page([.histogram("h_seconds", "Waits.", histogram)]).split(separator: "\n").dropFirst(2)
+    let lines = MetricText.page([.histogram("h_seconds", help: "Waits.", histogram)]).split(separator: "\n").dropFirst(
+      2)
     #expect(
       Array(lines) == [
         "h_seconds_bucket{le=\"0.1\"} 2", "h_seconds_bucket{le=\"1\"} 4", "h_seconds_bucket{le=\"+Inf\"} 5",

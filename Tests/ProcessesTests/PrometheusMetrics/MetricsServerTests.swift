@@ -44,7 +44,7 @@ import Testing
   private func serving(_ body: (MetricsServer, Counter) throws -> Void) throws {
     let counter = Counter()
     let server = try MetricsServer(MetricsEndpoint(host: "127.0.0.1", port: 0)) {
-      [.counter("test_total", "Counts.", counter)]
+      [.counter("test_total", help: "Counts.", counter)]
     }
     defer { server.stop() }
     try body(server, counter)

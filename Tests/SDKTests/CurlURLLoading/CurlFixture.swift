@@ -36,7 +36,7 @@ struct CurlFixture {
 
   func session(
     _ delegate: (any URLSessionDelegate)? = nil, _ configuration: URLSessionConfiguration = .ephemeral,
-    _ change: (URLSessionConfiguration) -> Void = { _ in }
+    change: (URLSessionConfiguration) -> Void = { _ in }
   ) -> URLSession {
     change(configuration)
     return process.asCurrent { URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil) }

@@ -18,8 +18,8 @@ import WidgetLabTesting
   }
 
   private func run(
-    _ profile: ClientProfile, _ answer: @escaping @Sendable (LocalServer.Request) -> LocalServer.Reply,
-    _ body: (CurlFixture) async throws -> Void
+    _ profile: ClientProfile, answer: @escaping @Sendable (LocalServer.Request) -> LocalServer.Reply,
+    body: (CurlFixture) async throws -> Void
   ) async throws {
     try await CurlFixture.run(answer) { fixture in
       _ = fixture.process.part(ClientProfileSource.self) { _ in ClientProfileSource { profile } }
@@ -29,7 +29,7 @@ import WidgetLabTesting
 
   @Test(.rule("NETWORK-01", "NETWORK-07"))
   func `a request without TLS fails with -1022 and Apple's text, without a network too`() async throws {
-    try await run(profile(), { _ in .text("there") }) { fixture in
+    try await run(profile(), answer: { _ in .text("there") }) { fixture in
       fixture.network(.off)
       let url = try #require(URL(string: "http://figures.invalid/"))
       let error = await failure { try await fixture.session().data(from: url) }
@@ -46,7 +46,7 @@ import WidgetLabTesting
       let host = request.headers["host"]?.replacing("127.0.0.1", with: "localhost") ?? ""
       return request.path == "/away" ? .text("", 302, ["Location": "http://\(host)/here"]) : .text("there")
     }
-    try await run(profile(list), answer) { fixture in
+    try await run(profile(list), answer: answer) { fixture in
       let url = fixture.server.url("/away")
       if isAllowed {
         let text = try await fixture.session().text(from: url)
@@ -61,7 +61,7 @@ import WidgetLabTesting
 
   @Test(.rule("NETWORK-10", "NETWORK-11", "NETWORK-12"))
   func `a request says what its product is, unless the request or the session says it`() async throws {
-    try await run(profile(), { _ in .text("there") }) { fixture in
+    try await run(profile(), answer: { _ in .text("there") }) { fixture in
       _ = try await fixture.session().text(from: fixture.server.url())
       var request = URLRequest(url: fixture.server.url())
       request.setValue("mine", forHTTPHeaderField: "user-agent")
@@ -80,7 +80,7 @@ import WidgetLabTesting
     let answer: @Sendable (LocalServer.Request) -> LocalServer.Reply = {
       .text($0.headers["cookie"] ?? "none", 200, ["Set-Cookie": "day=1"])
     }
-    try await run(profile(), answer) { fixture in
+    try await run(profile(), answer: answer) { fixture in
       let session = fixture.session {
         $0.httpShouldSetCookies = isEither
         $0.httpCookieAcceptPolicy = isEither ? .never : .always
@@ -106,7 +106,7 @@ import WidgetLabTesting
       request.path == "/away"
         ? .text("", 302, ["Location": "/here", "Set-Cookie": "day=1"]) : .text(request.headers["cookie"] ?? "none")
     }
-    try await run(profile(), answer) { fixture in
+    try await run(profile(), answer: answer) { fixture in
       let sent = try await fixture.session().text(from: fixture.server.url("/away"))
       #expect(sent == "day=1")
     }

@@ -167,14 +167,16 @@ import WidgetLabTesting
   @Test(.rule("INLINE-19"))
   func `cookies are kept by the process, by an ephemeral session, or not at all`() async throws {
     try await CurlFixture.run({ .text($0.headers["cookie"] ?? "none", 200, ["Set-Cookie": "day=1"]) }) { fixture in
-      let (own, other) = (fixture.session(), fixture.session())
+      let (ownSession, other) = (fixture.session(), fixture.session())
       let without = fixture.session(nil, .default) { $0.httpCookieStorage = nil }
-      let sessions = [own, own, other, fixture.session(nil, .default), fixture.session(nil, .default), without]
+      let sessions = [
+        ownSession, ownSession, other, fixture.session(nil, .default), fixture.session(nil, .default), without,
+      ]
       var sent: [String] = []
       for session in sessions { sent.append(try await session.text(from: fixture.server.url())) }
       #expect(sent == ["none", "day=1", "none", "none", "day=1", "none"])
-      await own.reset()
-      let answer = try await own.text(from: fixture.server.url())
+      await ownSession.reset()
+      let answer = try await ownSession.text(from: fixture.server.url())
       #expect(answer == "none")
     }
   }

@@ -91,13 +91,13 @@ import WidgetLabTesting
       #expect(down >= .milliseconds(400))
       request.httpMethod = "PUT"
       request.httpBody = Data(count: 40_000)
-      let sent = request
-      let both = try await clock.measure { _ = try await session.data(for: sent) }
+      let sentRequest = request
+      let both = try await clock.measure { _ = try await session.data(for: sentRequest) }
       #expect(both >= .milliseconds(800))
       // With the rate of 1 byte per second still in force, this would take hours.
       fixture.network(.wifi, rate: 1)
       fixture.network(.wifi)
-      _ = try await session.data(for: sent)
+      _ = try await session.data(for: sentRequest)
     }
   }
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct `Expansions of SwiftData's macros` {
   private func expand(
-    _ macro: String, _ role: String, _ declaration: String, attribute: String = "", type: String? = nil
+    _ macro: String, role: String, declaration: String, attribute: String = "", type: String? = nil
   ) -> Expansion? {
     ModelExpansion.expansion(of: macro, role: role, declaration: declaration, attribute: attribute, type: type)
   }
@@ -15,8 +15,8 @@ import Testing
   @Test func `a model has the metadata of each stored property`() throws {
     let source = try #require(
       expand(
-        "ModelMacro", "member",
-        "@Model class A {\n@Attribute(.unique) var a: String\nvar b: Int?\n"
+        "ModelMacro", role: "member",
+        declaration: "@Model class A {\n@Attribute(.unique) var a: String\nvar b: Int?\n"
           + "@Relationship(deleteRule: .cascade) var c: [B] = []\n}")
     ).source
     #expect(
@@ -33,23 +33,28 @@ import Testing
 
   @Test func `a model keeps the conditions of its properties, and its unique sets`() throws {
     let source = try #require(
-      expand("ModelMacro", "member", "class A {\n#Unique<A>([\\.a])\n#if DEBUG\nvar a: Int\n#endif\n}")
+      expand(
+        "ModelMacro", role: "member", declaration: "class A {\n#Unique<A>([\\.a])\n#if DEBUG\nvar a: Int\n#endif\n}")
     ).source
     #expect(source.components(separatedBy: "\n#if DEBUG\n").count == 3)
     #expect(source.contains("constraints += [[\\.a]] as [[Swift.PartialKeyPath<A>]]"))
   }
 
   @Test func `several variables in a declaration are an error with their names`() {
-    let expansion = expand("ModelMacro", "member", "class A { var a = 1, b: Int }")
+    let expansion = expand("ModelMacro", role: "member", declaration: "class A { var a = 1, b: Int }")
     #expect(expansion?.problem == "@Model requires one declaration for each of a, b")
-    #expect(expand("ModelMacro", "memberAttribute", "var a = 1, b: Int")?.source == "")
+    #expect(expand("ModelMacro", role: "memberAttribute", declaration: "var a = 1, b: Int")?.source == "")
     for other in ["func f() {}", "struct A { var a: Int }"] {
-      #expect(expand("ModelMacro", "member", other)?.problem == "@Model requires the declaration of a class")
+      #expect(
+        expand("ModelMacro", role: "member", declaration: other)?.problem
+          == "@Model requires the declaration of a class")
     }
   }
 
   @Test func `only stored variables get accessors`() {
-    func attribute(_ member: String) -> String? { expand("ModelMacro", "memberAttribute", member)?.source }
+    func attribute(_ member: String) -> String? {
+      expand("ModelMacro", role: "memberAttribute", declaration: member)?.source
+    }
     #expect(attribute("var a: Int") == "@SwiftData._PersistedProperty")
     #expect(attribute("@Transient var a = 1") == "")
     #expect(attribute("func f() { var a = 1 }") == "")
@@ -57,40 +62,44 @@ import Testing
   }
 
   @Test func `accessors are in braces, except beside observers`() throws {
-    let plain = try #require(expand("PersistedPropertyMacro", "accessor", "var `class`: Int = 1")).source
+    let plain = try #require(expand("PersistedPropertyMacro", role: "accessor", declaration: "var `class`: Int = 1"))
+      .source
     #expect(plain.hasPrefix("{") && plain.hasSuffix("}"))
     #expect(plain.contains("initializes: _class") && plain.contains("read(self, \\.`class`, \"class\")"))
-    let observed = try #require(expand("PersistedPropertyMacro", "accessor", "var a = 1 { didSet {} }")).source
+    let observed = try #require(
+      expand("PersistedPropertyMacro", role: "accessor", declaration: "var a = 1 { didSet {} }")
+    ).source
     #expect(observed.hasPrefix("@storageRestrictions"))
     #expect(
-      expand("PersistedPropertyMacro", "peer", "public var a: Int")?.source
+      expand("PersistedPropertyMacro", role: "peer", declaration: "public var a: Int")?.source
         == "@SwiftData.Transient private var _a: SwiftData._StoredElsewhere")
   }
 
   @Test func `an extension names the type with the types around it`() {
     #expect(
-      expand("ModelMacro", "extension", "class A {}", type: " V1.A ")?.source
+      expand("ModelMacro", role: "extension", declaration: "class A {}", type: " V1.A ")?.source
         == "extension V1.A: SwiftData.PersistentModel {}")
     #expect(
-      expand("ModelMacro", "extension", "@Model nonisolated final class A {}", type: "A")?.source
+      expand("ModelMacro", role: "extension", declaration: "@Model nonisolated final class A {}", type: "A")?.source
         == "nonisolated extension A: SwiftData.PersistentModel {}")
     #expect(
-      expand("ModelActorMacro", "extension", "actor A {}", type: "A")?.source == "extension A: SwiftData.ModelActor {}")
+      expand("ModelActorMacro", role: "extension", declaration: "actor A {}", type: "A")?.source
+        == "extension A: SwiftData.ModelActor {}")
   }
 
   @Test func `a model actor has an initializer unless it is disabled`() {
-    let with = expand("ModelActorMacro", "member", "actor A {}", attribute: "@ModelActor")
+    let with = expand("ModelActorMacro", role: "member", declaration: "actor A {}", attribute: "@ModelActor")
     #expect(with?.source.contains("init(modelContainer:") == true)
     let without = expand(
-      "ModelActorMacro", "member", "actor A {}", attribute: "@ModelActor(disableGenerateInit: true)")
+      "ModelActorMacro", role: "member", declaration: "actor A {}", attribute: "@ModelActor(disableGenerateInit: true)")
     #expect(without?.source.contains("init(") == false)
     #expect(without?.source.contains("modelExecutor") == true)
   }
 
   @Test func `a macro or role that is not known has no expansion`() {
-    #expect(expand("ModelMacro", "accessor", "") == nil)
-    #expect(expand("Other", "member", "") == nil)
-    #expect(expand("MarkerMacro", "peer", "")?.source == "")
+    #expect(expand("ModelMacro", role: "accessor", declaration: "") == nil)
+    #expect(expand("Other", role: "member", declaration: "") == nil)
+    #expect(expand("MarkerMacro", role: "peer", declaration: "")?.source == "")
   }
 
   @Test func `an error of the author's code becomes a diagnostic at the attribute`() throws {

@@ -25,12 +25,12 @@ import Testing
     let store = EKEventStore()
     let search = store.predicateForEvents(withStart: .now, end: .distantFuture, calendars: nil)
     #expect(store.events(matching: search).isEmpty && store.calendarItem(withIdentifier: "a") == nil)
-    let found = await withCheckedContinuation { continuation in
+    let foundCount = await withCheckedContinuation { continuation in
       store.fetchReminders(matching: store.predicateForReminders(in: nil)) { reminders in
         continuation.resume(returning: reminders?.count)
       }
     }
-    #expect(found == 0)
+    #expect(foundCount == 0)
     let reminder = EKReminder(eventStore: store)
     reminder.title = "Water the plants"
     reminder.isCompleted = true

@@ -8,8 +8,8 @@ import Testing
   private typealias Style = FoundationAdditions.DateComponentsFormatter.UnitsStyle
 
   private func duration(
-    _ seconds: TimeInterval, _ style: FoundationAdditions.DateComponentsFormatter.UnitsStyle, _ units: NSCalendar.Unit,
-    _ change: (FoundationAdditions.DateComponentsFormatter) -> Void = { _ in }
+    _ seconds: TimeInterval, style: FoundationAdditions.DateComponentsFormatter.UnitsStyle, units: NSCalendar.Unit,
+    change: (FoundationAdditions.DateComponentsFormatter) -> Void = { _ in }
   ) -> String? {
     let formatter = FoundationAdditions.DateComponentsFormatter()
     formatter.unitsStyle = style
@@ -22,11 +22,11 @@ import Testing
   @Test func `durations are formatted in each style`() {
     let seconds = 9 * 3600 + 41 * 60 + 30.0
     let units: NSCalendar.Unit = [.hour, .minute, .second]
-    #expect(duration(seconds, .positional, units) == "9:41:30")
-    #expect(duration(seconds, .abbreviated, units) == "9h 41m 30s")
-    #expect(duration(seconds, .short, units) == "9 hr, 41 min, 30 sec")
-    #expect(duration(seconds, .full, units) == "9 hours, 41 minutes, 30 seconds")
-    #expect(duration(seconds, .spellOut, [.hour]) == "nine hours")
+    #expect(duration(seconds, style: .positional, units: units) == "9:41:30")
+    #expect(duration(seconds, style: .abbreviated, units: units) == "9h 41m 30s")
+    #expect(duration(seconds, style: .short, units: units) == "9 hr, 41 min, 30 sec")
+    #expect(duration(seconds, style: .full, units: units) == "9 hours, 41 minutes, 30 seconds")
+    #expect(duration(seconds, style: .spellOut, units: [.hour]) == "nine hours")
   }
 
   @Test func `a class gives itself, and a serial queue has its name of Objective-C`() {
@@ -41,12 +41,13 @@ import Testing
   }
 
   @Test func `zeros are dropped or padded, and the number of units is limited`() {
-    #expect(duration(65, .positional, [.hour, .minute, .second]) == "1:05")
-    #expect(duration(65, .positional, [.minute, .second]) { $0.zeroFormattingBehavior = .pad } == "01:05")
-    #expect(duration(3600, .abbreviated, [.hour, .minute]) == "1h")
-    #expect(duration(0, .abbreviated, [.hour, .minute]) == "0m")
-    #expect(duration(90061, .full, [.day, .hour, .minute]) { $0.maximumUnitCount = 1 } == "1 day")
-    #expect(duration(-65, .positional, [.minute, .second]) == "-1:05")
+    #expect(duration(65, style: .positional, units: [.hour, .minute, .second]) == "1:05")
+    #expect(
+      duration(65, style: .positional, units: [.minute, .second]) { $0.zeroFormattingBehavior = .pad } == "01:05")
+    #expect(duration(3600, style: .abbreviated, units: [.hour, .minute]) == "1h")
+    #expect(duration(0, style: .abbreviated, units: [.hour, .minute]) == "0m")
+    #expect(duration(90061, style: .full, units: [.day, .hour, .minute]) { $0.maximumUnitCount = 1 } == "1 day")
+    #expect(duration(-65, style: .positional, units: [.minute, .second]) == "-1:05")
   }
 
   @Test func `a date is formatted relative to another`() {

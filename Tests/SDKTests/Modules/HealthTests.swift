@@ -78,13 +78,13 @@ import Testing
     let start = Date(timeIntervalSinceReferenceDate: 0)
     let sample = HKCategorySample(
       type: HKCategoryType(.mindfulSession), value: 0, start: start, end: start.addingTimeInterval(60))
-    func accepts(_ begin: TimeInterval, _ end: TimeInterval, _ options: HKQueryOptions = []) -> Bool {
+    func accepts(_ begin: TimeInterval, _ end: TimeInterval, options: HKQueryOptions = []) -> Bool {
       HKQuery.predicateForSamples(
         withStart: start.addingTimeInterval(begin), end: start.addingTimeInterval(end), options: options
       ).evaluate(with: sample)
     }
     #expect(accepts(-1, 90) && accepts(30, 90) && !accepts(61, 90) && !accepts(-9, 0))
-    #expect(!accepts(30, 90, .strictStartDate) && accepts(0, 30) && !accepts(0, 30, .strictEndDate))
+    #expect(!accepts(30, 90, options: .strictStartDate) && accepts(0, 30) && !accepts(0, 30, options: .strictEndDate))
     #expect(sample.sampleType.identifier == "HKCategoryTypeIdentifierMindfulSession")
     #expect(HKQuantityTypeIdentifier.vo2Max.rawValue == "HKQuantityTypeIdentifierVO2Max")
   }

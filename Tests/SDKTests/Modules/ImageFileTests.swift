@@ -14,7 +14,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct `Image files of an author` {
   /// An image of one colour.
-  private func image(_ width: Int, _ height: Int, _ pixel: [UInt8] = [128, 64, 0, 128]) throws -> CGImage {
+  private func image(_ width: Int, _ height: Int, pixel: [UInt8] = [128, 64, 0, 128]) throws -> CGImage {
     let pixels = Data((0..<width * height).flatMap { _ in pixel })
     let provider = try #require(CGDataProvider(data: pixels))
     return try #require(
@@ -45,18 +45,18 @@ import Testing
 
   @Test func `other layouts of pixels, and too few of them, make no image`() throws {
     let provider = try #require(CGDataProvider(data: Data(count: 15)))
-    func image(_ bits: Int, _ info: CGBitmapInfo, _ provider: CGDataProvider) -> CGImage? {
+    func image(_ bits: Int, info: CGBitmapInfo, provider: CGDataProvider) -> CGImage? {
       CGImage(
         width: 2, height: 2, bitsPerComponent: 8, bitsPerPixel: bits, bytesPerRow: 8,
         space: CGColorSpaceCreateDeviceRGB(), bitmapInfo: info, provider: provider, decode: nil,
         shouldInterpolate: false, intent: .defaultIntent)
     }
     let last = CGBitmapInfo(rawValue: CGImageAlphaInfo.last.rawValue)
-    #expect(image(32, last, provider) == nil)
+    #expect(image(32, info: last, provider: provider) == nil)
     let enough = try #require(CGDataProvider(data: Data(count: 16)))
-    #expect(image(32, last, enough) != nil && image(24, last, enough) == nil)
-    #expect(image(32, [last, .byteOrder32Little], enough) == nil)
-    #expect(image(32, CGBitmapInfo(rawValue: CGImageAlphaInfo.first.rawValue), enough) == nil)
+    #expect(image(32, info: last, provider: enough) != nil && image(24, info: last, provider: enough) == nil)
+    #expect(image(32, info: [last, .byteOrder32Little], provider: enough) == nil)
+    #expect(image(32, info: CGBitmapInfo(rawValue: CGImageAlphaInfo.first.rawValue), provider: enough) == nil)
   }
 
   @Test func `a thumbnail has its size, and the bytes of the whole image`() throws {

@@ -134,9 +134,9 @@ private func data(_ account: String, _ more: [String: Any] = [:]) -> String? {
     let environment = [KeychainVariables.folder: model.folder, KeychainVariables.groups: "com.example.Mine"]
     _ = next.process.part(Keychain.self) { Keychain($0, environment) }
     try next.process.asCurrent {
-      var found: CFTypeRef?
-      #expect(SecItemCopyMatching(item("a", [kSecReturnAttributes: true, kSecReturnData: true]), &found) == 0)
-      let attributes = try #require(found as? [String: Any])
+      var foundItem: CFTypeRef?
+      #expect(SecItemCopyMatching(item("a", [kSecReturnAttributes: true, kSecReturnData: true]), &foundItem) == 0)
+      let attributes = try #require(foundItem as? [String: Any])
       #expect(attributes[kSecClass] as? String == kSecClassGenericPassword)
       #expect(attributes[kSecAttrAccount] as? String == "a" && attributes[kSecAttrService] as? String == "trial")
       #expect(attributes[kSecAttrGeneric] as? Data == Data([9]))
@@ -146,7 +146,7 @@ private func data(_ account: String, _ more: [String: Any] = [:]) -> String? {
       #expect(attributes[kSecAttrAccessGroup] as? String == "com.example.Mine")
       #expect(attributes[kSecAttrCreationDate] is Date && attributes[kSecAttrModificationDate] is Date)
       // Apple's objects are those of Foundation, and some authors convert to them.
-      #expect((found as? NSDictionary)?[kSecValueData] as? Data == Data("1".utf8))
+      #expect((foundItem as? NSDictionary)?[kSecValueData] as? Data == Data("1".utf8))
     }
   }
 

@@ -67,9 +67,9 @@ import Testing
   }
 
   @Test func `a geocoder finds the nearest large city, and the city in an address`() async throws {
-    let found = try await CLGeocoder().reverseGeocodeLocation(CLLocation(latitude: 48.2, longitude: 16.4))
-    #expect(found.first?.locality == "Vienna")
-    #expect(found.first?.isoCountryCode == "AT")
+    let foundPlacemarks = try await CLGeocoder().reverseGeocodeLocation(CLLocation(latitude: 48.2, longitude: 16.4))
+    #expect(foundPlacemarks.first?.locality == "Vienna")
+    #expect(foundPlacemarks.first?.isoCountryCode == "AT")
     #expect(try await CLGeocoder().geocodeAddressString("Main Street, Paris").first?.country == "France")
     await #expect(throws: CLError(.geocodeFoundNoResult)) {
       try await CLGeocoder().reverseGeocodeLocation(CLLocation(latitude: 0, longitude: 0))

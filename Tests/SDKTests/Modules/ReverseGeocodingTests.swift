@@ -44,9 +44,9 @@ import Testing
   @MainActor @Test func `a completion handler gets the places or the error on the main thread`()
     async throws
   {
-    let found = try #require(MKReverseGeocodingRequest(location: vienna))
+    let foundItems = try #require(MKReverseGeocodingRequest(location: vienna))
     let name = await withCheckedContinuation { continuation in
-      found.getMapItems { items, error in
+      foundItems.getMapItems { items, error in
         continuation.resume(returning: error == nil ? items?.first?.name : nil)
       }
     }

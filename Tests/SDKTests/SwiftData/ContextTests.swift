@@ -96,8 +96,8 @@ import Testing
 
   @Test func `a fetch has changes that are not saved, unless the descriptor excludes them`() throws {
     let context = try inMemory(Card.self)
-    let (kept, removed) = (Card(name: "kept"), Card(name: "removed"))
-    context.insert(kept)
+    let (keptCard, removed) = (Card(name: "kept"), Card(name: "removed"))
+    context.insert(keptCard)
     context.insert(removed)
     try context.save()
     context.delete(removed)

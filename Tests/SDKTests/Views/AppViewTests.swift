@@ -12,8 +12,8 @@ import Testing
     #expect(DragGesture().minimumDistance == 10)
     #expect(DragGesture(minimumDistance: 50, coordinateSpace: .global).coordinateSpace == .global)
     #expect(DragGesture(coordinateSpace: .named("list")).coordinateSpace == .named("list"))
-    let given: CoordinateSpace = .local
-    #expect(DragGesture(coordinateSpace: given).coordinateSpace.isLocal)
+    let givenSpace: CoordinateSpace = .local
+    #expect(DragGesture(coordinateSpace: givenSpace).coordinateSpace.isLocal)
     let view = Text(verbatim: "a").coordinateSpace(.named("list")).gesture(
       DragGesture(minimumDistance: 50, coordinateSpace: .global)
         .onChanged { _ = $0.predictedEndLocation.x + $0.predictedEndTranslation.width + $0.velocity.height }

@@ -143,14 +143,15 @@ struct SmallProject {
   }
 
   /// The package of the project, in `/p/App/Weather-WidgetLab`.
-  func plan(modules: Set<String> = ["SwiftUI", "UIKit", "WidgetKit"], taken: Set<String> = []) throws(ProjectError)
+  func plan(modules: Set<String> = ["SwiftUI", "UIKit", "WidgetKit"], taken takenNames: Set<String> = [])
+    throws(ProjectError)
     -> PackagePlan
   {
     let project = try read()
     return PackagePlan(
       project,
       in: PackagePlan.Surroundings(
-        output: project.defaultOutput, widgetLab: "/lab/widgetlab", modules: modules, taken: taken),
+        output: project.defaultOutput, widgetLab: "/lab/widgetlab", modules: modules, taken: takenNames),
       files: all)
   }
 }

@@ -163,15 +163,15 @@ import Testing
   }
 
   @Test func `the flags of a package have every alias, as those of the samples`() throws {
-    let own = try String(contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
+    let ownSource = try String(contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
     guard case .text(let manifest) = try SmallProject().plan().items["Package.swift"] else {
       return #expect(Bool(false), "no manifest")
     }
     for (name, module) in AuthorModules.aliases {
       let flag = "\"-module-alias\", \"\(name)=\(module)\""
       #expect(manifest.contains(flag))
-      #expect(own.contains(flag))
-      #expect(own.contains(".library(name: \"\(name)\", targets: [\"\(module)\"])"))
+      #expect(ownSource.contains(flag))
+      #expect(ownSource.contains(".library(name: \"\(name)\", targets: [\"\(module)\"])"))
     }
   }
 }

@@ -72,7 +72,7 @@ import Testing
 
   /// The plan of a project whose package is in `/p/Feature`.
   private func plan(
-    _ packages: [String: Data], files: [String: String], taken: Set<String> = [],
+    _ packages: [String: Data], files: [String: String], taken takenNames: Set<String> = [],
     _ change: (inout PackagePlan.Surroundings) -> Void = { _ in }
   ) throws -> PackagePlan {
     var project = project
@@ -80,7 +80,7 @@ import Testing
     project.files.texts["/p/Feature/Package.swift"] = Self.manifest
     project.files.texts.merge(files) { $1 }
     var surroundings = PackagePlan.Surroundings(
-      output: "/out", widgetLab: "/lab", modules: ["SwiftUI", "UIKit", "WidgetKit"], taken: taken)
+      output: "/out", widgetLab: "/lab", modules: ["SwiftUI", "UIKit", "WidgetKit"], taken: takenNames)
     for (folder, json) in packages {
       surroundings.packages.packages[folder] = SwiftPackage(json, folder: folder)
     }

@@ -11,7 +11,7 @@ import Testing
 private let noon = Date(timeIntervalSince1970: 1_795_262_400)
 
 private func line(
-  _ reload: Int, _ hoursAgo: Double, _ verdict: LedgerEntry.Verdict, _ rule: String = "budget", placement: Int = 1,
+  _ reload: Int, hoursAgo: Double, verdict: LedgerEntry.Verdict, rule: String = "budget", placement: Int = 1,
   until: Date? = nil
 ) -> LedgerEntry {
   LedgerEntry(
@@ -44,8 +44,9 @@ private func line(
   @Test(arguments: [(40, 24), (80, 48), (120, 96), (10, 8)])
   func `the budget table plots the last day as wide as the terminal allows`(width: Int, columns: Int) {
     let entries = [
-      line(1, 23.9, .granted), line(2, 23.9, .granted), line(3, 12.1, .free), line(4, 6.1, .delayed),
-      line(5, 0.1, .refused), line(6, 25, .granted),
+      line(1, hoursAgo: 23.9, verdict: .granted), line(2, hoursAgo: 23.9, verdict: .granted),
+      line(3, hoursAgo: 12.1, verdict: .free), line(4, hoursAgo: 6.1, verdict: .delayed),
+      line(5, hoursAgo: 0.1, verdict: .refused), line(6, hoursAgo: 25, verdict: .granted),
     ]
     let lines = report(entries).lines(width: width, isColored: false)
     let row = lines.first { $0.hasPrefix("1 Coffee  ") }?.dropFirst("1 Coffee  ".count) ?? ""
@@ -61,7 +62,7 @@ private func line(
   }
 
   @Test func `the budget report lists the ledger lines of one placement`() {
-    let lines = report([line(3, 1, .delayed, "minimum-spacing", until: noon)]).ledger
+    let lines = report([line(3, hoursAgo: 1, verdict: .delayed, rule: "minimum-spacing", until: noon)]).ledger
     #expect(
       lines.last
         == "3       2026-11-21 11:00:00Z  policy   delayed until 2026-11-21 12:00:00Z by minimum-spacing, 4.2 left")

@@ -118,13 +118,13 @@ import Testing
     var work = try RecordedWork.download()
     try work.deliver(generation: 2)
     let envelopes = work.envelopes
-    let found = Found()
+    let findings = Found()
     try await WrittenJournal.with(envelopes) { folder in
-      let following = LawFollowing(journal: folder) { found.add($0.law.code) }
+      let following = LawFollowing(journal: folder) { findings.add($0.law.code) }
       await following.begin()
       let checker = await following.end()
       #expect(checker.envelopes == envelopes.count)
-      #expect(found.codes == ["nothing-after-acknowledgement"])
+      #expect(findings.codes == ["nothing-after-acknowledgement"])
     }
   }
 }

@@ -57,7 +57,7 @@ package struct ChartDomain: Hashable, Sendable {
   ///   - data: in the order of the marks.
   ///   - ticks: the values of the axis, which extend a domain that comes from the data.
   package func scale(of data: [ChartValue], ticks: [ChartValue] = []) -> ChartScale {
-    let scale = values.isEmpty ? inferred(data, ticks) : given
+    let scale = values.isEmpty ? inferred(data, ticks) : givenScale
     guard isReversed else { return scale }
     switch scale {
     case .linear(let from, let to): return .linear(from: to, to: from)
@@ -65,7 +65,7 @@ package struct ChartDomain: Hashable, Sendable {
     }
   }
 
-  private var given: ChartScale {
+  private var givenScale: ChartScale {
     let names = values.compactMap(\.category)
     if !names.isEmpty { return .bands(names.unique) }
     let range = values.compactMap(\.quantity).range ?? 0...1

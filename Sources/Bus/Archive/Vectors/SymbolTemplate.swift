@@ -168,17 +168,20 @@ private struct GuideReader {
   private func moved(_ outer: Placement, by transform: String?) -> Placement {
     var result = outer
     for (name, numbers) in transform.flatMap({ VectorNumbers.functions($0) }) ?? [] {
-      var own = Placement()
+      var ownPlacement = Placement()
       switch (name, numbers.count) {
-      case ("translate", 1...2): (own.x, own.y) = (numbers[0], numbers.count > 1 ? numbers[1] : 0)
-      case ("scale", 1...2): (own.width, own.height) = (numbers[0], numbers[numbers.count - 1])
-      case ("matrix", 6): (own.width, own.height, own.x, own.y) = (numbers[0], numbers[3], numbers[4], numbers[5])
+      case ("translate", 1...2): (ownPlacement.x, ownPlacement.y) = (numbers[0], numbers.count > 1 ? numbers[1] : 0)
+      case ("scale", 1...2): (ownPlacement.width, ownPlacement.height) = (numbers[0], numbers[numbers.count - 1])
+      case ("matrix", 6):
+        (ownPlacement.width, ownPlacement.height, ownPlacement.x, ownPlacement.y) = (
+          numbers[0], numbers[3], numbers[4], numbers[5]
+        )
       default: continue
       }
-      result.x += own.x * result.width
-      result.y += own.y * result.height
-      result.width *= own.width
-      result.height *= own.height
+      result.x += ownPlacement.x * result.width
+      result.y += ownPlacement.y * result.height
+      result.width *= ownPlacement.width
+      result.height *= ownPlacement.height
     }
     return result
   }

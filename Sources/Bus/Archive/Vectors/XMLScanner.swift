@@ -233,8 +233,8 @@ package struct XMLScanner {
   private mutating func skip(to text: StaticString) throws(XMLFault) {
     let last = text.utf8Start[text.utf8CodeUnitCount - 1]
     var place = index
-    while let found = find(last, from: place) {
-      place = found + 1
+    while let foundIndex = find(last, from: place) {
+      place = foundIndex + 1
       let start = place - text.utf8CodeUnitCount
       guard start > index else { continue }
       if has(text, at: start) {

@@ -44,12 +44,12 @@ package import Timekeeping
   private let environment: WidgetEnvironment
   private let backoff: Backoff
   /// As the database has it.
-  private var stored: ActivityStateMachine.State
+  private var storedActivities: ActivityStateMachine.State
   private var views: [Int: ActivityStore.Views]
   /// The processes that receive changes, with what each received last.
   private var followers: [Address: AppActivities] = [:]
   /// Callers that wait for the tokens of an app's activities.
-  private let waiting = Waiters<String>()
+  private let tokenWaiters = Waiters<String>()
   private var archiving: Set<Int> = []
   private let tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
 
@@ -59,15 +59,15 @@ package import Timekeeping
   ///   - backoff: these pauses.
   ///   - environment: for the Lock Screen presentation, without the extension's settings.
   package nonisolated init(
-    _ stored: Stored, core: DeviceCore, bus: any BusConnection, clock: any ControllableClock,
+    _ storedState: Stored, core: DeviceCore, bus: any BusConnection, clock: any ControllableClock,
     machine: any ControllableClock = AdjustableClock(.running(ahead: 0), executor: DeviceActor.executor),
     backoff: Backoff = Backoff(first: 1, limit: 60),
     environment: WidgetEnvironment
   ) {
     self.core = core
-    store = stored.store
-    self.stored = stored.stateMachine.state
-    views = stored.views
+    store = storedState.store
+    self.storedActivities = storedState.stateMachine.state
+    views = storedState.views
     self.bus = bus
     self.clock = clock
     self.machine = machine
@@ -84,7 +84,7 @@ package import Timekeeping
   /// Cancels the requests that are under way; the next instance repeats them.
   package func leave() async {
     core.stop()
-    waiting.resume()
+    tokenWaiters.resume()
     await tasks.end()
   }
 
@@ -122,14 +122,14 @@ package import Timekeeping
   package func follow(_ process: Address, app: String) -> AppActivities {
     let now = stateMachine.activities(of: app)
     followers[process] = now
-    waiting.resume { hasTokens($0) }
+    tokenWaiters.resume { hasTokens($0) }
     return now
   }
 
   /// Returns when the app has asked for its activities and all of them have a token; or after `limit`, in machine time.
   package func awaitTokens(ofApp app: String, within limit: Duration) async {
     guard core.failure == nil, !hasTokens(app) else { return }
-    for await _ in waiting.stream(until: app, within: limit) {}
+    for await _ in tokenWaiters.stream(until: app, within: limit) {}
   }
 
   private func hasTokens(_ app: String) -> Bool {
@@ -140,10 +140,10 @@ package import Timekeeping
   // MARK: Changes
 
   package func save(_ step: DeviceStep) throws {
-    guard stateMachine.state != stored else { return }
+    guard stateMachine.state != storedActivities else { return }
     try store.save(stateMachine.state)
-    stored = stateMachine.state
-    let left = Set(stored.activities.map(\.number))
+    storedActivities = stateMachine.state
+    let left = Set(storedActivities.activities.map(\.number))
     views = views.filter { left.contains($0.key) }
   }
 
@@ -158,16 +158,16 @@ package import Timekeeping
   }
 
   package func settle() {
-    waiting.resume { hasTokens($0) }
+    tokenWaiters.resume { hasTokens($0) }
     archiveWhatIsNew()
   }
 
   private func tellFollowers(_ context: MessageContext) {
-    for (process, sent) in followers.sorted(by: { $0.key.text < $1.key.text }) {
+    for (process, sentState) in followers.sorted(by: { $0.key.text < $1.key.text }) {
       guard let app = stateMachine.app(of: process.bundleIdentifier ?? "") else { continue }
       var now = stateMachine.activities(of: app)
       // The revision counts the changes of all apps.
-      var same = sent
+      var same = sentState
       same.revision = now.revision
       guard same != now else { continue }
       followers[process] = now
@@ -193,13 +193,13 @@ package import Timekeeping
   private func archive(_ number: Int, with archiveViews: ArchiveViews) async {
     defer { archiving.remove(number) }
     var failures = 0
-    while core.failure == nil, !Task.isCancelled, let kept = stateMachine.activity(number),
-      kept.archived != kept.version
+    while core.failure == nil, !Task.isCancelled, let keptActivity = stateMachine.activity(number),
+      keptActivity.archived != keptActivity.version
     {
-      let record = kept.record
+      let record = keptActivity.record
       guard let bundle = stateMachine.widgetExtension(of: record.app, showing: record.attributesType) else {
         let note = "no extension of \(record.app) has an ActivityConfiguration for \(record.attributesType)"
-        return set(nil, kept, note: note)
+        return set(nil, keptActivity, note: note)
       }
       var environment = environment
       environment.settings = core.state.settings.settings(of: .widgetExtension(core.state.facts.device, bundle))
@@ -207,11 +207,11 @@ package import Timekeeping
         id: record.id, attributesType: record.attributesType, attributes: record.attributes,
         state: record.content.state, isStale: record.phase == .stale, environment: environment)
       switch await archiveViews(bundle, question) {
-      case .success(let views): set(views, kept, note: nil)
+      case .success(let views): set(views, keptActivity, note: nil)
       case .failure(let error):
         // The author's code refuses this content, and would do so again.
         if [.badActivityContent, .archiveTooLarge, .tooLarge].contains(error.code) {
-          set(nil, kept, note: error.message)
+          set(nil, keptActivity, note: error.message)
           continue
         }
         failures += 1
@@ -221,21 +221,21 @@ package import Timekeeping
     }
   }
 
-  private func set(_ views: ActivityViews?, _ kept: ActivityStateMachine.Kept, note: String?) {
+  private func set(_ views: ActivityViews?, _ keptActivity: ActivityStateMachine.Kept, note: String?) {
     let text = views?[.lockScreen]?.view.lines ?? []
     // The device may end, and the activity can be gone by now.
-    guard core.failure == nil, stateMachine.activity(kept.number) != nil else { return }
+    guard core.failure == nil, stateMachine.activity(keptActivity.number) != nil else { return }
     if let views {
-      let new = ActivityStore.Views(version: kept.version, views: views)
+      let new = ActivityStore.Views(version: keptActivity.version, views: views)
       do {
         // In the transaction of the event.
-        try store.save(new, of: kept.number)
+        try store.save(new, of: keptActivity.number)
       } catch {
         return core.fail("the Live Activities cannot be written: \(error)")
       }
-      self.views[kept.number] = new
+      self.views[keptActivity.number] = new
     }
-    core.handle(.activities(.archived(kept.number, version: kept.version, note: note, text: text)))
+    core.handle(.activities(.archived(keptActivity.number, version: keptActivity.version, note: note, text: text)))
   }
 }
 

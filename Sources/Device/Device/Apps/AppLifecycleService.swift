@@ -27,7 +27,7 @@ package protocol ContainerMoves: Sendable {
   /// The last notification of each app.
   private var notifications: [Address: Task<Void, Never>] = [:]
   /// Callers that wait for the end of an update, by app.
-  private var waiting: [Address: [CheckedContinuation<Result<Void, BusError>, Never>]] = [:]
+  private var waitingRequests: [Address: [CheckedContinuation<Result<Void, BusError>, Never>]] = [:]
   private let tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
 
   package nonisolated init(core: DeviceCore, containers: any ContainerMoves, bus: any BusConnection) {
@@ -47,10 +47,10 @@ package protocol ContainerMoves: Sendable {
   /// it. Must be the last call.
   package func leave() async {
     core.stop()
-    for continuations in waiting.values {
+    for continuations in waitingRequests.values {
       for continuation in continuations { continuation.resume(returning: .failure(DeviceCore.closed)) }
     }
-    waiting = [:]
+    waitingRequests = [:]
     notifications = [:]
     await tasks.end()
   }
@@ -67,7 +67,7 @@ package protocol ContainerMoves: Sendable {
     try containers.beginMove(of: app.products.compactMap(\.bundleIdentifier))
     let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Void, BusError>, Never>) in
       if let failure = core.failure { return continuation.resume(returning: .failure(failure)) }
-      waiting[app.address, default: []].append(continuation)
+      waitingRequests[app.address, default: []].append(continuation)
       handle(.updateRequested(app.address))
     }
     try result.get()
@@ -81,14 +81,14 @@ package protocol ContainerMoves: Sendable {
     guard case .apps(let action) = action else { return }
     switch action {
     case .asks: break
-    case .notify(let app, let isActive): notify(app, isActive)
+    case .notify(let app, let isActive): notify(app, isActive: isActive)
     case .stopNotifying(let app): notifications.removeValue(forKey: app)?.cancel()
     case .move(let app, let products): move(app, products)
     case .updateEnded(let app, let error): updateEnded(app, error)
     }
   }
 
-  private func notify(_ app: Address, _ isActive: Bool) {
+  private func notify(_ app: Address, isActive: Bool) {
     notifications[app]?.cancel()
     notifications[app] = tasks.start { [bus] in
       do throws(BusError) {
@@ -110,7 +110,7 @@ package protocol ContainerMoves: Sendable {
   }
 
   private func updateEnded(_ app: Address, _ error: BusError?) {
-    let continuations = waiting.removeValue(forKey: app) ?? []
+    let continuations = waitingRequests.removeValue(forKey: app) ?? []
     if let error, continuations.isEmpty {
       return core.fail("an update cannot be completed: \(error)")
     }

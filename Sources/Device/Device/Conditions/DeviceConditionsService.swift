@@ -22,7 +22,7 @@ package import Timekeeping
   /// The change of the clock that is in progress.
   private var changing: Task<Void, Never>?
   /// Callers that wait for their change of the clock, by its number.
-  private var waiting: [Int: (change: SetClock.Change, continuation: CheckedContinuation<Void, any Error>)] = [:]
+  private var waitingCallers: [Int: (change: SetClock.Change, continuation: CheckedContinuation<Void, any Error>)] = [:]
   private var lastChange = 0
   private let tasks = TaskOwner(on: DeviceActor.executor.taskExecutor)
 
@@ -53,8 +53,8 @@ package import Timekeeping
     core.stop()
     reporting?.cancel()
     changing?.cancel()
-    for caller in waiting.values { caller.continuation.resume(throwing: DeviceCore.closed) }
-    waiting = [:]
+    for caller in waitingCallers.values { caller.continuation.resume(throwing: DeviceCore.closed) }
+    waitingCallers = [:]
     await reporting?.value
     await changing?.value
     await tasks.end()
@@ -108,7 +108,7 @@ package import Timekeeping
     let number = lastChange
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       if let failure = core.failure { return continuation.resume(throwing: failure) }
-      waiting[number] = (change, continuation)
+      waitingCallers[number] = (change, continuation)
       handle(.clockChangeRequested(number))
     }
   }
@@ -133,10 +133,10 @@ package import Timekeeping
   }
 
   private func report(_ reach: DeviceReach) {
-    let former = reporting
-    former?.cancel()
+    let formerTask = reporting
+    formerTask?.cancel()
     reporting = Task { [bus] in
-      await former?.value
+      await formerTask?.value
       do throws(BusError) {
         try await bus.deliver(reach, to: .pushServer)
       } catch {
@@ -146,7 +146,7 @@ package import Timekeeping
   }
 
   private func apply(_ number: Int) {
-    guard let change = waiting[number]?.change else { return handle(.clockChangeEnded) }
+    guard let change = waitingCallers[number]?.change else { return handle(.clockChangeEnded) }
     changing = Task {
       let result: Result<Void, any Error>
       do {
@@ -154,7 +154,7 @@ package import Timekeeping
       } catch {
         result = .failure(error)
       }
-      waiting.removeValue(forKey: number)?.continuation.resume(with: result)
+      waitingCallers.removeValue(forKey: number)?.continuation.resume(with: result)
       handle(.clockChangeEnded)
     }
   }
@@ -192,9 +192,9 @@ extension DeviceConditionsService {
   private func perform(_ action: DeviceSettingsStateMachine.Action) {
     switch action {
     case .asks: break
-    case .save(let stored):
+    case .save(let storedConditions):
       // When the consequences of a change are written, and not before. Without it, the next host repeats the reloads.
-      guard let data = try? BodyCoding.data(stored) else { return }
+      guard let data = try? BodyCoding.data(storedConditions) else { return }
       try? transactions.write(.lasting) { try DeviceStore.set(data, named: DeviceStore.settings, $0) }
     case .record(let settings, let name): bus.record(SettingChanged(settings: settings, name: name))
     case .send(let settings, let address):

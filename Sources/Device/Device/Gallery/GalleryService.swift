@@ -34,7 +34,7 @@ package import Timekeeping
   private let store: GalleryStore
   private let bus: any BusConnection
   /// As the database has them.
-  private var stored: GalleryStateMachine.State
+  private var storedGallery: GalleryStateMachine.State
   private var storedScreen: DeviceScreen
   /// Extensions that were replaced and did not run since. A new host asks the extensions at a reload of all widgets.
   private var outdated: Set<Address> = []
@@ -48,14 +48,14 @@ package import Timekeeping
 
   /// - Parameter launchOutcome: waits for the outcome of a launch for a time, and returns why it failed.
   package nonisolated init(
-    _ stored: Stored, core: DeviceCore, bus: any BusConnection,
+    _ storedState: Stored, core: DeviceCore, bus: any BusConnection,
     launchOutcome: @escaping @Sendable (Address, Duration) async -> BusError?
   ) {
     self.core = core
-    self.store = stored.store
+    self.store = storedState.store
     self.bus = bus
-    self.stored = stored.gallery.state
-    storedScreen = stored.screen.state
+    self.storedGallery = storedState.gallery.state
+    storedScreen = storedState.screen.state
     self.launchOutcome = launchOutcome
   }
 
@@ -73,8 +73,8 @@ package import Timekeeping
 
   package func save(_ step: DeviceStep) throws {
     if step.changed.contains(.gallery) {
-      try store.save(stateMachine.state, since: stored)
-      stored = stateMachine.state
+      try store.save(stateMachine.state, since: storedGallery)
+      storedGallery = stateMachine.state
     }
     let screen = core.state.screen.state
     if screen != storedScreen {

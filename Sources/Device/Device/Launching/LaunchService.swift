@@ -44,7 +44,7 @@ package import Timekeeping
   private let programs: [Address: Program]
   private let store: LaunchStore
   /// As the database has it.
-  private var stored: LaunchStateMachine
+  private var storedStateMachine: LaunchStateMachine
   private let bus: any BusConnection
   private let clock: any ControllableClock
   /// Processes that change their state. An advance of the device's clock waits for them.
@@ -65,12 +65,12 @@ package import Timekeeping
   private var holders: [Holder: Int] = [:]
 
   package nonisolated init(
-    _ stored: Stored, core: DeviceCore, bus: any BusConnection, clock: any ControllableClock
+    _ storedState: Stored, core: DeviceCore, bus: any BusConnection, clock: any ControllableClock
   ) {
     self.core = core
-    self.programs = stored.programs
-    self.store = stored.store
-    self.stored = stored.stateMachine
+    self.programs = storedState.programs
+    self.store = storedState.store
+    self.storedStateMachine = storedState.stateMachine
     self.bus = bus
     self.clock = clock
   }
@@ -153,8 +153,8 @@ package import Timekeeping
   private func handle(_ event: LaunchStateMachine.Event) { core.handle(.launching(event)) }
 
   package func save(_ step: DeviceStep) throws {
-    try store.save(stateMachine, since: stored)
-    stored = stateMachine
+    try store.save(stateMachine, since: storedStateMachine)
+    storedStateMachine = stateMachine
   }
 
   package func settle() {

@@ -27,7 +27,7 @@ struct LaunchStore: Sendable {
 
   func processes() throws -> [Address: LaunchStateMachine.Process] {
     try database.read { db in
-      var found: [Address: LaunchStateMachine.Process] = [:]
+      var foundProcesses: [Address: LaunchStateMachine.Process] = [:]
       for row in try Row.fetchAll(db, sql: "SELECT * FROM instances") {
         guard let address = Address(row["address"]) else { continue }
         var process = LaunchStateMachine.Process()
@@ -44,9 +44,9 @@ struct LaunchStore: Sendable {
         process.failures = row["failures"]
         process.isQuit = row["isQuit"]
         if row["foreground"] { process.assertions.insert(.foreground) }
-        found[address] = process
+        foundProcesses[address] = process
       }
-      return found
+      return foundProcesses
     }
   }
 
@@ -72,11 +72,13 @@ struct LaunchStore: Sendable {
     let isLasting = !agents.isEmpty || processes.contains { !$1.hasSamePast(as: before.processes[$0] ?? .init()) }
     // The agent lists what it launches.
     let isLaunch = processes.allSatisfy { $1.state == .launching }
-    try transactions.write(isLasting ? .lasting : isLaunch ? .riding : .soon) { try write(processes, agents, $0) }
+    try transactions.write(isLasting ? .lasting : isLaunch ? .riding : .soon) {
+      try write(processes, agents: agents, in: $0)
+    }
   }
 
   private func write(
-    _ processes: [Address: LaunchStateMachine.Process], _ agents: [Address: UUID], _ db: Database
+    _ processes: [Address: LaunchStateMachine.Process], agents: [Address: UUID], in db: Database
   ) throws {
     for (address, process) in processes {
       try db.run(

@@ -52,18 +52,18 @@ package import Timekeeping
   private var storedTokens: TokenStateMachine.State
   private var storedNotifications: [NotificationStateMachine.Open]
   /// The notifications whose arrival the next step records.
-  private var taken: [UUID] = []
+  private var takenIDs: [UUID] = []
   private(set) var isOnline = true
   /// Pending requests and releases of tokens at the push server.
   var asking: [TokenKey: Task<Void, Never>] = [:]
   /// Pending calls of push handlers and app delegates.
   private var calls: [UUID: (process: Address, task: Task<Void, Never>)] = [:]
   /// Callers that wait for an app's token.
-  private let waiting = Waiters<String>()
-  /// Steps that the push server has not acknowledged; the first `sent` of them are under way.
+  private let registrationWaiters = Waiters<String>()
+  /// Steps that the push server has not acknowledged; the first `sentCount` of them are under way.
   var reports: [StepReport]
   private var lastReport: Int64
-  var sent = 0
+  var sentCount = 0
   var acknowledged: [Int64] = []
   /// Notifications that arrived and are not persisted yet, each with the caller that waits for that.
   private var arrived: [(notification: PushedNotification, then: CheckedContinuation<BusError?, Never>)] = []
@@ -74,20 +74,20 @@ package import Timekeeping
   ///   - machine: the clock for author's code and for the push server's log.
   ///   - deadline: how long author's code may take. Source: 30 s, "Pushing background updates to your app".
   package nonisolated init(
-    _ stored: Stored, core: DeviceCore, bus: any BusConnection, underWay: UnderWay = UnderWay(),
+    _ storedState: Stored, core: DeviceCore, bus: any BusConnection, underWay: UnderWay = UnderWay(),
     machine: any ControllableClock = AdjustableClock(.running(ahead: 0), executor: DeviceActor.executor),
     deadline: Duration = .seconds(30)
   ) {
-    store = stored.store
+    store = storedState.store
     self.core = core
     self.bus = bus
     self.machine = machine
     self.deadline = deadline
     self.underWay = underWay
-    storedTokens = stored.tokens.state
-    storedNotifications = stored.notifications.open
-    reports = stored.reports
-    lastReport = stored.lastReport
+    storedTokens = storedState.tokens.state
+    storedNotifications = storedState.notifications.open
+    reports = storedState.reports
+    lastReport = storedState.lastReport
   }
 
   var tokens: TokenStateMachine { core.state.tokens }
@@ -123,7 +123,7 @@ package import Timekeeping
   package func leave() async {
     flush()
     core.stop()
-    waiting.resume()
+    registrationWaiters.resume()
     await tasks.end()
   }
 
@@ -166,7 +166,7 @@ package import Timekeeping
     if core.failure == nil {
       var ids: Set<UUID> = []
       let new = arrived.map(\.notification).filter {
-        !notifications.taken.contains($0.uniqueID) && ids.insert($0.uniqueID).inserted
+        !notifications.takenNotifications.contains($0.uniqueID) && ids.insert($0.uniqueID).inserted
       }
       late = Set(new.filter { $0.hasExpiredOnItsWay(by: machine.now) }.map(\.uniqueID))
       let inTime = new.filter { !late.contains($0.uniqueID) }
@@ -208,7 +208,7 @@ package import Timekeeping
           .noPushEntitlement, "no valid “aps-environment” entitlement string found for application \(bundle)")
       }
       if tokens.token(key) == nil {
-        for await _ in waiting.stream(until: bundle) {}
+        for await _ in registrationWaiters.stream(until: bundle) {}
         if let failure = core.failure { throw failure }
         // No token if the app unregistered in the meantime.
       }
@@ -236,7 +236,7 @@ package import Timekeeping
     let events = notifications.map { notification -> NotificationStateMachine.Event in
       reason(notification.uniqueID).map { .setAside(notification.uniqueID, $0) } ?? .received(notification)
     }
-    taken = notifications.map(\.uniqueID)
+    takenIDs = notifications.map(\.uniqueID)
     let handled = events.compactMap { event in if case .received(let one) = event { one.uniqueID } else { nil } }
     handle(events, of: handled)
   }
@@ -253,9 +253,9 @@ package import Timekeeping
       let progress = PushProgress(uniqueID: id, step: PushStep(name, at: machine.now, detail: detail))
       steps.append(StepReport(number: lastReport, envelope: UUID(), progress: progress))
     }
-    try store.save(notifications.open, since: storedNotifications, taken: taken, reports: steps)
+    try store.save(notifications.open, since: storedNotifications, taken: takenIDs, reports: steps)
     storedNotifications = notifications.open
-    taken = []
+    takenIDs = []
     reports += steps
   }
 
@@ -281,8 +281,8 @@ package import Timekeeping
     case .asks: break
     case .tokensChanged: askForTokens()
     case .notify(let address, let notice): notify(address, notice)
-    case .notifyApp(let address, let app, let token): notify(address, app, token)
-    case .registered(let app), .notRegistered(let app): waiting.resume { $0 == app }
+    case .notifyApp(let address, let app, let token): notify(address, app: app, token: token)
+    case .registered(let app), .notRegistered(let app): registrationWaiters.resume { $0 == app }
     case .withheld(let notice): bus.record(notice)
     }
   }
@@ -321,11 +321,11 @@ extension PushService {
   }
 
   /// Retries until the push server replies.
-  private func ask(_ key: TokenKey, _ kept: TokenStateMachine.Kept) async {
+  private func ask(_ key: TokenKey, _ keptToken: TokenStateMachine.Kept) async {
     var pause = 1.0
     while !Task.isCancelled {
       do throws(BusError) {
-        let event = try await respond(key, kept)
+        let event = try await respond(key, keptToken)
         guard !Task.isCancelled else { return }
         asking[key] = nil
         handle(event)
@@ -338,17 +338,17 @@ extension PushService {
     }
   }
 
-  private func respond(_ key: TokenKey, _ kept: TokenStateMachine.Kept) async throws(BusError)
+  private func respond(_ key: TokenKey, _ keptToken: TokenStateMachine.Kept) async throws(BusError)
     -> TokenStateMachine.Event
   {
     do throws(BusError) {
-      if kept.phase == .releasing {
+      if keptToken.phase == .releasing {
         _ = try await bus.request(
           ReleaseToken(bundle: key.bundle, use: key.use), to: .pushServer, within: .seconds(86_400),
           whenUnreachable: .wait)
         return .released(key)
       }
-      let request = IssueToken(bundle: key.bundle, use: key.use, environment: kept.environment)
+      let request = IssueToken(bundle: key.bundle, use: key.use, environment: keptToken.environment)
       let reply = try await bus.request(
         request, to: .pushServer, within: .seconds(86_400), whenUnreachable: .wait)
       return .issued(key, reply.token)
@@ -376,7 +376,7 @@ extension PushService {
     }
   }
 
-  func notify(_ address: Address, _ app: String, _ token: String) {
+  func notify(_ address: Address, app: String, token: String) {
     begin(address) { [bus] service in
       do throws(BusError) {
         try await bus.deliver(AppTokenChanged(token: token), to: address)
@@ -429,9 +429,9 @@ extension PushService {
 
   /// Reports the progress of notifications to the push server, in order.
   func report() {
-    while sent < reports.count, sent < Self.window {
-      let report = reports[sent]
-      sent += 1
+    while sentCount < reports.count, sentCount < Self.window {
+      let report = reports[sentCount]
+      sentCount += 1
       bus.submit(
         report.progress, to: .pushServer, id: report.envelope,
         context: MessageContext(correlation: report.progress.uniqueID)
@@ -445,7 +445,7 @@ extension PushService {
   private func acknowledge(_ number: Int64) {
     guard core.failure == nil, let index = reports.firstIndex(where: { $0.number == number }) else { return }
     reports.remove(at: index)
-    sent -= 1
+    sentCount -= 1
     acknowledged.append(number)
     // Reports that are acknowledged until this task runs are deleted in the same transaction.
     if acknowledged.count == 1 { tasks.start { await self.forget() } }

@@ -83,22 +83,22 @@ struct PushesStore: Sendable {
 
   /// Writes the results of some events in one transaction.
   ///
-  /// - Parameter taken: the notifications whose arrival the events report.
+  /// - Parameter takenIDs: the notifications whose arrival the events report.
   func save(
-    _ open: [NotificationStateMachine.Open], since before: [NotificationStateMachine.Open], taken: [UUID],
+    _ open: [NotificationStateMachine.Open], since before: [NotificationStateMachine.Open], taken takenIDs: [UUID],
     reports: [StepReport]
   ) throws {
-    guard open != before || !taken.isEmpty || !reports.isEmpty else { return }
+    guard open != before || !takenIDs.isEmpty || !reports.isEmpty else { return }
     let earlier = Dictionary(uniqueKeysWithValues: before.map { ($0.id, $0) })
     let left = Set(open.map(\.id))
     let changed = try open.filter { earlier[$0.id] != $0 }.map { ($0.id.uuidString, try BodyCoding.data($0)) }
     let gone = before.map(\.id).filter { !left.contains($0) }
     let steps = try reports.map { ($0.number, $0.envelope.uuidString, try BodyCoding.data($0.progress)) }
     try transactions.write(.lasting) { db in
-      for id in taken {
+      for id in takenIDs {
         try db.run("INSERT INTO takenPushes (uniqueID) VALUES (?)", [id.uuidString])
       }
-      let oldest = taken.isEmpty ? 0 : db.lastInsertedRowID - Int64(TakenNotifications.remembered)
+      let oldest = takenIDs.isEmpty ? 0 : db.lastInsertedRowID - Int64(TakenNotifications.remembered)
       if oldest > 0 { try db.run("DELETE FROM takenPushes WHERE number <= ?", [oldest]) }
       for (id, push) in changed {
         try db.run(

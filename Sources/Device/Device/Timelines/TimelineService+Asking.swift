@@ -12,61 +12,64 @@ import Timekeeping
 // Sending requests to an extension, and handling its replies.
 
 extension TimelineService {
-  func ask(_ asked: TimelineStateMachine.ProviderRequest) {
-    if let reason = underWay.reason(asked.work) {
+  func ask(_ providerRequest: TimelineStateMachine.ProviderRequest) {
+    if let reason = underWay.reason(providerRequest.work) {
       // Once: its retry may get another reply.
-      underWay.end(asked.work)
-      providerRequests[asked] = tasks.start {
-        await self.ended(asked, .failure(BusError(.failed, reason)))
+      underWay.end(providerRequest.work)
+      providerRequests[providerRequest] = tasks.start {
+        await self.ended(providerRequest, .failure(BusError(.failed, reason)))
       }
       return
     }
     let limit = settings.deadline
-    deadlines.removeValue(forKey: asked.address)?.cancel()
-    timeLimits[asked] = afterDeadline { .overran(asked, limit: limit) }
-    let unplaced = asked.purpose == .snapshot ? waiting[asked.serial] : nil
-    let purpose = unplaced?.purpose ?? asked.purpose
-    var environment = (unplaced?.environment ?? environment)?(asked.placement) ?? deviceEnvironment(of: asked)
+    deadlines.removeValue(forKey: providerRequest.address)?.cancel()
+    timeLimits[providerRequest] = afterDeadline { .overran(providerRequest, limit: limit) }
+    let unplaced = providerRequest.purpose == .snapshot ? waitingSnapshots[providerRequest.serial] : nil
+    let purpose = unplaced?.purpose ?? providerRequest.purpose
+    var environment =
+      (unplaced?.environment ?? environment)?(providerRequest.placement) ?? deviceEnvironment(of: providerRequest)
     environment.isPreview = purpose == .snapshot
     let request = RequestTimeline(
-      purpose, widgetKind: asked.placement.kind,
-      placement: asked.purpose == .snapshot ? nil : asked.placement.id, because: asked.reloadCause,
-      environment: environment, configuration: asked.placement.configuration, limits: settings.limits)
-    let times = settings.requestsTimelinesTwice && asked.purpose == .timeline ? 2 : 1
+      purpose, widgetKind: providerRequest.placement.kind,
+      placement: providerRequest.purpose == .snapshot ? nil : providerRequest.placement.id,
+      because: providerRequest.reloadCause,
+      environment: environment, configuration: providerRequest.placement.configuration, limits: settings.limits)
+    let times = settings.requestsTimelinesTwice && providerRequest.purpose == .timeline ? 2 : 1
     // Outside of the device's executor: the reply is decoded, and its views are laid out.
-    providerRequests[asked] = tasks.start(on: globalConcurrentExecutor) { [environment] in
+    providerRequests[providerRequest] = tasks.start(on: globalConcurrentExecutor) { [environment] in
       let results = await withTaskGroup(of: Result<RequestTimeline.Reply, BusError>.self) { group in
-        for _ in 0..<times { group.addTask { await self.send(request, asked) } }
+        for _ in 0..<times { group.addTask { await self.send(request, providerRequest) } }
         return await group.reduce(into: []) { $0.append($1) }
       }
       guard let last = results.last else { return }
       // Until the reply is stored or refused.
-      self.underWay.begin(asked.work)
-      defer { self.underWay.end(asked.work) }
+      self.underWay.begin(providerRequest.work)
+      defer { self.underWay.end(providerRequest.work) }
       FaultPoint.hostWithinTimeline.reached()
       switch results.last(where: { (try? $0.get()) != nil }) ?? last {
       case .success(let reply):
-        guard let content = await self.content(of: reply, asked, environment) else { return }
-        await self.ended(asked, .success((reply, content)))
-      case .failure(let error): await self.ended(asked, .failure(error))
+        guard let content = await self.content(of: reply, providerRequest, environment) else { return }
+        await self.ended(providerRequest, .success((reply, content)))
+      case .failure(let error): await self.ended(providerRequest, .failure(error))
       }
     }
   }
 
   /// The environment of a placement's views, with the settings as they apply to its extension.
-  private func deviceEnvironment(of asked: TimelineStateMachine.ProviderRequest) -> WidgetEnvironment {
-    var environment = core.state.gallery.environment(of: asked.placement)
-    environment.settings = core.state.settings.settings(of: asked.address)
+  private func deviceEnvironment(of providerRequest: TimelineStateMachine.ProviderRequest) -> WidgetEnvironment {
+    var environment = core.state.gallery.environment(of: providerRequest.placement)
+    environment.settings = core.state.settings.settings(of: providerRequest.address)
     return environment
   }
 
   private nonisolated func send(
-    _ request: RequestTimeline, _ asked: TimelineStateMachine.ProviderRequest
+    _ request: RequestTimeline, _ providerRequest: TimelineStateMachine.ProviderRequest
   ) async -> Result<RequestTimeline.Reply, BusError> {
     do throws(BusError) {
       return .success(
         try await bus.request(
-          request, to: asked.address, context: asked.context, within: .seconds(86_400), whenUnreachable: .wait))
+          request, to: providerRequest.address, context: providerRequest.context, within: .seconds(86_400),
+          whenUnreachable: .wait))
     } catch {
       return .failure(error)
     }
@@ -74,16 +77,16 @@ extension TimelineService {
 
   /// Handles the reply to a request. The reply to a cancelled request is dropped.
   private func ended(
-    _ asked: TimelineStateMachine.ProviderRequest,
+    _ providerRequest: TimelineStateMachine.ProviderRequest,
     _ result: Result<(RequestTimeline.Reply, Result<TimelineContent, TimelineFault>), BusError>
   ) {
     guard !Task.isCancelled else { return }
     if case .failure(let error) = result, error.code == .closed { return }
-    providerRequests[asked] = nil
-    timeLimits.removeValue(forKey: asked)?.cancel()
+    providerRequests[providerRequest] = nil
+    timeLimits.removeValue(forKey: providerRequest)?.cancel()
     switch result {
-    case .success(let (reply, content)): answered(asked, reply, content)
-    case .failure(let error): handle(.failed(asked, TimelineFault(failure(error), "\(error)")))
+    case .success(let (reply, content)): answered(providerRequest, reply: reply, content: content)
+    case .failure(let error): handle(.failed(providerRequest, TimelineFault(failure(error), "\(error)")))
     }
   }
 
@@ -96,37 +99,43 @@ extension TimelineService {
   }
 
   private func answered(
-    _ asked: TimelineStateMachine.ProviderRequest, _ reply: RequestTimeline.Reply,
-    _ content: Result<TimelineContent, TimelineFault>
+    _ providerRequest: TimelineStateMachine.ProviderRequest, reply: RequestTimeline.Reply,
+    content: Result<TimelineContent, TimelineFault>
   ) {
     // The next host asks again. Content without its event would be half a timeline.
     guard core.failure == nil else { return }
     do throws(TimelineFault) {
-      let given = try content.get()
-      let kept = try StoredTimeline(given.entries, images: given.images, reply, settings.limits)
-      let isPlaced = stateMachine.placements[asked.placement.id] != nil
-      switch asked.purpose {
+      let givenContent = try content.get()
+      let keptTimeline = try StoredTimeline(
+        givenContent.entries, images: givenContent.images, reply: reply, limits: settings.limits)
+      let isPlaced = stateMachine.placements[providerRequest.placement.id] != nil
+      switch providerRequest.purpose {
       case .timeline:
         // In the transaction of the event.
-        let shown = stateMachine.placements[asked.placement.id]?.shown
-        if isPlaced { write { try self.store.set(kept, of: asked.placement.id, shown: shown, now: self.clock.now) } }
-        let facts = kept.facts(asked.reloadCause)
-        self.given = (asked, facts)
-        handle(.gave(asked, facts, kept.entries.map(\.upcoming)))
+        let shown = stateMachine.placements[providerRequest.placement.id]?.shown
+        if isPlaced {
+          write {
+            try self.store.set(keptTimeline, of: providerRequest.placement.id, shown: shown, now: self.clock.now)
+          }
+        }
+        let facts = keptTimeline.facts(providerRequest.reloadCause)
+        self.answeredRequest = (providerRequest, facts)
+        handle(.gave(providerRequest, facts, keptTimeline.entries.map(\.upcoming)))
       case .placeholder:
-        if isPlaced { write { try self.store.setPlaceholder(kept, of: asked.placement.id) } }
-        handle(.answered(asked))
+        if isPlaced { write { try self.store.setPlaceholder(keptTimeline, of: providerRequest.placement.id) } }
+        handle(.answered(providerRequest))
       case .snapshot:
-        let entries = Array(StoredTimeline.inOrder(given.entries).prefix(kept.entries.count))
+        let entries = Array(StoredTimeline.inOrder(givenContent.entries).prefix(keptTimeline.entries.count))
         finishSnapshot(
-          asked.serial,
+          providerRequest.serial,
           .success(
             UnplacedEntries(
-              placement: asked.placement, entries: entries, images: kept.images, text: kept.entries[0].upcoming.text)))
-        handle(.answered(asked))
+              placement: providerRequest.placement, entries: entries, images: keptTimeline.images,
+              text: keptTimeline.entries[0].upcoming.text)))
+        handle(.answered(providerRequest))
       }
     } catch {
-      handle(.failed(asked, error))
+      handle(.failed(providerRequest, error))
     }
   }
 
@@ -138,9 +147,9 @@ extension TimelineService {
     }
   }
 
-  func recordStored(_ asked: TimelineStateMachine.ProviderRequest, _ facts: TimelineFacts) {
-    guard let placed = stateMachine.placements[asked.placement.id], placed.timeline == facts else { return }
-    bus.record(stored(placed, facts), context: asked.context)
+  func recordStored(_ providerRequest: TimelineStateMachine.ProviderRequest, _ facts: TimelineFacts) {
+    guard let placed = stateMachine.placements[providerRequest.placement.id], placed.timeline == facts else { return }
+    bus.record(stored(placed, facts), context: providerRequest.context)
   }
 
   func stored(_ placed: PlacementState, _ facts: TimelineFacts?) -> TimelineStored {
@@ -193,10 +202,11 @@ extension TimelineService {
   ///
   /// - Returns: `nil` if the bus connection was closed.
   nonisolated func content(
-    of reply: RequestTimeline.Reply, _ asked: TimelineStateMachine.ProviderRequest, _ environment: WidgetEnvironment
+    of reply: RequestTimeline.Reply, _ providerRequest: TimelineStateMachine.ProviderRequest,
+    _ environment: WidgetEnvironment
   ) async -> Result<TimelineContent, TimelineFault>? {
     do throws(TimelineFault) {
-      var content = try read(reply, asked.address)
+      var content = try read(reply, providerRequest.address)
       guard let number = reply.closures else { return .success(content) }
       var open = Array(content.entries.indices.prefix(settings.limits.entries))
       for _ in 0..<Self.rounds where !open.isEmpty {
@@ -205,12 +215,13 @@ extension TimelineService {
         let next: CallClosures.Reply
         do throws(BusError) {
           next = try await bus.request(
-            call, to: asked.address, context: asked.context, within: .seconds(86_400), whenUnreachable: .wait)
+            call, to: providerRequest.address, context: providerRequest.context, within: .seconds(86_400),
+            whenUnreachable: .wait)
         } catch {
           if error.code == .closed { return nil }
           break
         }
-        let changed = try read(next, asked.address)
+        let changed = try read(next, providerRequest.address)
         open = call.entries.map(\.index)
         guard changed.entries.count == open.count else {
           throw TimelineFault(.failed, "the extension replied with \(changed.entries.count) of \(open.count) entries")

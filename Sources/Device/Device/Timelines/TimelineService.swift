@@ -51,12 +51,12 @@ package import Timekeeping
   /// Time limits for extensions that do not start.
   var deadlines: [Address: Task<Void, Never>] = [:]
   /// Callers that wait for the entries of a widget that is not placed, by the number of the request.
-  var waiting: [Int: UnplacedRequest] = [:]
+  var waitingSnapshots: [Int: UnplacedRequest] = [:]
   /// Callers that wait until a placement has no pending reload.
   private let reloading = Waiters<Int>()
   var lastSnapshot = 0
   /// The timeline that the next step stores, which is recorded before its consequences.
-  var given: (asked: TimelineStateMachine.ProviderRequest, facts: TimelineFacts)?
+  var answeredRequest: (asked: TimelineStateMachine.ProviderRequest, facts: TimelineFacts)?
   /// The timelines and images that are handled now.
   let underWay: UnderWay
   /// Set while an extension is asked, or is about to be: the clock does not advance then.
@@ -72,15 +72,15 @@ package import Timekeeping
   ///   - container: the folder of an extension, which contains the files of its replies.
   ///   - closureSizes: lays out an entry, and returns the sizes of the closures that were called with another size.
   package nonisolated init(
-    _ stored: Stored, core: DeviceCore, bus: any BusConnection, clock: any ControllableClock,
+    _ storedState: Stored, core: DeviceCore, bus: any BusConnection, clock: any ControllableClock,
     machine: any ControllableClock = AdjustableClock(.running(ahead: 0), executor: DeviceActor.executor),
     underWay: UnderWay = UnderWay(), environment: (@DeviceActor (Placement) -> WidgetEnvironment)? = nil,
     container: @escaping @Sendable (Address) -> String? = { _ in nil },
     closureSizes: @escaping @Sendable (ArchivedEntry, WidgetEnvironment) async -> [ClosureSizes] = { _, _ in [] }
   ) {
     self.core = core
-    self.store = stored.store
-    self.settings = stored.settings
+    self.store = storedState.store
+    self.settings = storedState.settings
     self.bus = bus
     self.clock = clock
     self.machine = machine
@@ -99,7 +99,7 @@ package import Timekeeping
   /// messages fail with `closed`. Must be the last call.
   package func leave() async {
     core.stop()
-    for serial in Array(waiting.keys) { finishSnapshot(serial, .failure(core.failure ?? DeviceCore.closed)) }
+    for serial in Array(waitingSnapshots.keys) { finishSnapshot(serial, .failure(core.failure ?? DeviceCore.closed)) }
     reloading.resume()
     await tasks.end()
     holdClock(false)
@@ -125,8 +125,8 @@ package import Timekeeping
     let lines = step.actions.compactMap { action -> LedgerEntry? in
       if case .timelines(.decided(let decided, _)) = action { decided.entry } else { nil }
     }
-    try store.save(stateMachine, core.state.timelines.takeChanges(), lines)
-    if let (asked, facts) = given.take() { recordStored(asked, facts) }
+    try store.save(stateMachine, changes: core.state.timelines.takeChanges(), lines: lines)
+    if let (asked, facts) = answeredRequest.take() { recordStored(asked, facts) }
   }
 
   package func settle() {
@@ -144,10 +144,10 @@ package import Timekeeping
       }
       if case .release(let address, _) = action { deadlines.removeValue(forKey: address)?.cancel() }
     case .asks: break
-    case .ask(let asked): ask(asked)
-    case .stopAsking(let asked):
-      providerRequests.removeValue(forKey: asked)?.cancel()
-      timeLimits.removeValue(forKey: asked)?.cancel()
+    case .ask(let providerRequest): ask(providerRequest)
+    case .stopAsking(let providerRequest):
+      providerRequests.removeValue(forKey: providerRequest)?.cancel()
+      timeLimits.removeValue(forKey: providerRequest)?.cancel()
     case .decided(let decided, let context): bus.record(decided, context: context)
     case .shown(let notice, let context): bus.record(notice, context: context)
     case .reloadFailed(let notice, let context): bus.record(notice, context: context)
@@ -227,15 +227,15 @@ extension TimelineService {
   package func image(_ request: ReadImage) throws -> ReadImage.Reply {
     let work = UnderWay.Work(.image, request.digest.start(bytes: 64))
     if let reason = underWay.reason(work) { throw BusError(.noSuchImage, reason) }
-    let found = try underWay.handle(work) {
+    let foundEntries = try underWay.handle(work) {
       FaultPoint.hostWithinImage.reached()
       return try store.image(
         request.digest, from: min(max(0, request.offset), 1 << 40), limit: ReadImage.pieceLimit)
     }
-    guard let found else {
+    guard let foundEntries else {
       throw BusError(.noSuchImage, "no stored timeline has the image \(request.digest.start(bytes: 64))")
     }
-    return ReadImage.Reply(piece: found.piece, count: found.count)
+    return ReadImage.Reply(piece: foundEntries.piece, count: foundEntries.count)
   }
 
   /// The timeline of each placement, and why its last reload failed, as `ps` prints it.
@@ -317,7 +317,7 @@ extension TimelineService {
     lastSnapshot += 1
     let serial = lastSnapshot
     let result = await withCheckedContinuation { continuation in
-      waiting[serial] = UnplacedRequest(purpose: purpose, environment: environment, continuation: continuation)
+      waitingSnapshots[serial] = UnplacedRequest(purpose: purpose, environment: environment, continuation: continuation)
       handle(.snapshot(kind: kind, bundle: bundle, family: family, serial: serial))
       if let failure = core.failure { finishSnapshot(serial, .failure(failure)) }
     }
@@ -325,6 +325,6 @@ extension TimelineService {
   }
 
   func finishSnapshot(_ serial: Int, _ result: Result<UnplacedEntries, BusError>) {
-    waiting.removeValue(forKey: serial)?.continuation.resume(returning: result)
+    waitingSnapshots.removeValue(forKey: serial)?.continuation.resume(returning: result)
   }
 }

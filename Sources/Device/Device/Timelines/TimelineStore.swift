@@ -77,7 +77,7 @@ struct TimelineStore: Sendable {
   // MARK: Writing
 
   /// Writes what events changed, and the new lines of the ledger, in one transaction.
-  func save(_ now: TimelineStateMachine, _ changes: TimelineStateMachine.Changes, _ lines: [LedgerEntry]) throws {
+  func save(_ now: TimelineStateMachine, changes: TimelineStateMachine.Changes, lines: [LedgerEntry]) throws {
     let isSame = changes.placements.isEmpty && changes.kinds.isEmpty && !changes.areUnresolvedReloads
     guard !isSame || !lines.isEmpty else { return }
     let placements = try changes.placements.sorted().map {
@@ -122,8 +122,8 @@ struct TimelineStore: Sendable {
   /// - Parameter shown: the date of the entry that the placement showed before.
   func set(_ timeline: StoredTimeline, of id: Int, shown: Date?, now: Date) throws {
     try transactions.write(.lasting) { db in
-      try carry(id, timeline, shown, now, db)
-      for (position, entry) in timeline.entries.enumerated() { try insert(id, position, entry, db) }
+      try carry(id, timeline: timeline, shown: shown, now: now, in: db)
+      for (position, entry) in timeline.entries.enumerated() { try insert(id, at: position, entry, in: db) }
       try insert(timeline.images, db)
     }
   }
@@ -131,13 +131,13 @@ struct TimelineStore: Sendable {
   /// Writes the placeholder of a placement.
   func setPlaceholder(_ content: StoredTimeline, of id: Int) throws {
     try transactions.write(.lasting) { db in
-      try insert(id, Position.placeholder, content.entries[0], db)
+      try insert(id, at: Position.placeholder, content.entries[0], in: db)
       try insert(content.images, db)
     }
   }
 
   /// Deletes the previous timeline, except the entry that stays visible until the first entry of the new one.
-  private func carry(_ id: Int, _ timeline: StoredTimeline, _ shown: Date?, _ now: Date, _ db: Database) throws {
+  private func carry(_ id: Int, timeline: StoredTimeline, shown: Date?, now: Date, in db: Database) throws {
     guard timeline.entries[0].upcoming.date > now else {
       return try db.run("DELETE FROM entries WHERE placement = ? AND position >= ?", [id, Position.carried])
     }
@@ -152,7 +152,7 @@ struct TimelineStore: Sendable {
     try db.run("DELETE FROM entries WHERE placement = ? AND position >= 0", [id])
   }
 
-  private func insert(_ id: Int, _ position: Int, _ entry: StoredTimeline.Entry, _ db: Database) throws {
+  private func insert(_ id: Int, at position: Int, _ entry: StoredTimeline.Entry, in db: Database) throws {
     try db.run(
       """
       INSERT OR REPLACE INTO entries
@@ -165,7 +165,7 @@ struct TimelineStore: Sendable {
         try entry.upcoming.relevance.map { try BodyCoding.data($0) },
         try BodyCoding.data(entry.upcoming.transition),
       ])
-    try insert(entry.images, of: id, position, db)
+    try insert(entry.images, of: id, at: position, in: db)
   }
 
   // MARK: Reading
@@ -245,7 +245,7 @@ extension TimelineStore {
   }
 
   /// Stores which images an entry shows, in place of those of an entry that it replaces.
-  func insert(_ images: [String], of id: Int, _ position: Int, _ db: Database) throws {
+  func insert(_ images: [String], of id: Int, at position: Int, in db: Database) throws {
     try db.run("DELETE FROM entryImages WHERE placement = ? AND position = ?", [id, position])
     for digest in images {
       try db.run("INSERT INTO entryImages (placement, position, digest) VALUES (?, ?, ?)", [id, position, digest])

@@ -138,16 +138,16 @@ private final class Inflater {
     var output = ByteBuffer()
     var code = Z_OK
     input.readWithUnsafeMutableReadableBytes { source in
-      let given = UInt32(clamping: source.count)
+      let givenLength = UInt32(clamping: source.count)
       stream.pointee.next_in = source.baseAddress?.assumingMemoryBound(to: Bytef.self)
-      stream.pointee.avail_in = given
+      stream.pointee.avail_in = givenLength
       output.writeWithUnsafeMutableBytes(minimumWritableBytes: ContentDecoder.pieceLimit) { target in
         stream.pointee.next_out = target.baseAddress?.assumingMemoryBound(to: Bytef.self)
         stream.pointee.avail_out = UInt32(ContentDecoder.pieceLimit)
         code = inflate(stream, Z_NO_FLUSH)
         return ContentDecoder.pieceLimit - Int(stream.pointee.avail_out)
       }
-      return Int(given - stream.pointee.avail_in)
+      return Int(givenLength - stream.pointee.avail_in)
     }
     return (output, code)
   }

@@ -20,7 +20,7 @@ import Timekeeping
   var files: OwnerFiles
   /// The folder of an owner.
   nonisolated let container: @Sendable (Address) -> String?
-  private var stored: StoredDeliveries
+  private var storedDeliveries: StoredDeliveries
   /// The last attempt of each delivery.
   var running: [UUID: Task<Void, Never>] = [:]
   /// For each delivery whose time is over, the check whether it may still be acknowledged.
@@ -34,7 +34,7 @@ import Timekeeping
     self.context = context
     self.files = files
     container = files.container
-    stored = StoredDeliveries(stateMachine)
+    storedDeliveries = StoredDeliveries(stateMachine)
   }
 
   var stateMachine: DeliveryStateMachine { context.core.state.delivery }
@@ -59,7 +59,7 @@ import Timekeeping
   func handle(_ event: DeliveryStateMachine.Event) { context.core.handle(.delivery(event)) }
 
   /// Writes or postpones the new state. While a file's row is in the database, the file must exist.
-  func save() throws { try context.store.save(&context.core.state.delivery, &stored) }
+  func save() throws { try context.store.save(&context.core.state.delivery, &storedDeliveries) }
 
   /// Writes what waits for a transaction.
   ///
@@ -123,7 +123,8 @@ import Timekeeping
     let next = stateMachine.sessions[key]?.nextTaskIdentifier ?? 1
     let list = lists[key.owner] ?? UUID()
     lists[key.owner] = list
-    let file = try files.overflow(OpenSession.Reply(nextTaskIdentifier: next, tasks: []), tasks, for: key.owner, list)
+    let file = try files.overflow(
+      OpenSession.Reply(nextTaskIdentifier: next, tasks: []), values: tasks, for: key.owner, delivery: list)
     return OpenSession.Reply(nextTaskIdentifier: next, tasks: file == nil ? tasks : [], tasksFile: file)
   }
 
@@ -134,8 +135,8 @@ import Timekeeping
   }
 
   /// Another process has connected to a session of the owner.
-  func tell(_ taken: SessionTaken, _ session: SessionKey) {
-    context.bus.submit(taken, to: session.owner, id: .random(), context: session.context) { _ in }
+  func tell(_ takenSession: SessionTaken, _ session: SessionKey) {
+    context.bus.submit(takenSession, to: session.owner, id: .random(), context: session.context) { _ in }
   }
 }
 
@@ -150,13 +151,13 @@ extension DeliveryStateMachine.Delivery {
 extension EventDelivery {
   /// Starts to deliver events to one instance of the owner. An advance of the clock waits for it.
   func startDelivery(of delivery: DeliveryStateMachine.Delivery, _ attempt: DeliveryStateMachine.Attempt) {
-    let former = running[delivery.id]
-    former?.cancel()
+    let formerTask = running[delivery.id]
+    formerTask?.cancel()
     let work = context.clock.beginWork()
     let task = tasks.start {
       // Both attempts use the same message id: wait, so that the end of the previous one does not end this one.
-      await former?.value
-      await self.deliver(delivery, attempt, work)
+      await formerTask?.value
+      await self.deliver(delivery, attempt: attempt, first: work)
     }
     if task == nil { context.clock.endWork(work) }
     running[delivery.id] = task
@@ -164,14 +165,14 @@ extension EventDelivery {
 
   /// - Parameter first: the work that the clock waits for. It ends with the attempt.
   private func deliver(
-    _ delivery: DeliveryStateMachine.Delivery, _ attempt: DeliveryStateMachine.Attempt, _ first: ClockWork
+    _ delivery: DeliveryStateMachine.Delivery, attempt: DeliveryStateMachine.Attempt, first: ClockWork
   ) async {
     var work = first
     defer { context.clock.endWork(work) }
     var failures = 0
     while !Task.isCancelled {
       do {
-        let events = try message(delivery, attempt, try await outcomes(of: delivery))
+        let events = try message(delivery, attempt: attempt, outcomes: try await outcomes(of: delivery))
         handle(.sent(delivery.id, generation: attempt.generation))
         // Before the owner gets the events.
         guard writePostponed() else { return }
@@ -181,7 +182,7 @@ extension EventDelivery {
         failures += 1
         for task in delivery.tasks.prefix(1) {
           let key = TaskKey(session: delivery.session, identifier: task)
-          context.record(key, .retrying, 0, "the file cannot be delivered: \(error)")
+          context.record(key, step: .retrying, bytes: 0, detail: "the file cannot be delivered: \(error)")
         }
         context.clock.endWork(work)
         let retry = context.clock.now.addingTimeInterval(min(60, Double(failures)))
@@ -207,7 +208,7 @@ extension EventDelivery {
   }
 
   private func message(
-    _ delivery: DeliveryStateMachine.Delivery, _ attempt: DeliveryStateMachine.Attempt, _ outcomes: [TaskOutcome]
+    _ delivery: DeliveryStateMachine.Delivery, attempt: DeliveryStateMachine.Attempt, outcomes: [TaskOutcome]
   ) throws -> SessionEvents {
     let isObserved = context.settings.observedEventOrder
     func events(_ outcomes: [TaskOutcome], _ file: String? = nil) -> SessionEvents {
@@ -217,7 +218,7 @@ extension EventDelivery {
         handlerComesLast: isObserved && attempt.wakesHandler, outcomes: outcomes, outcomesFile: file,
         fileTasks: file == nil ? nil : TaskNumbers(delivery.tasks))
     }
-    let file = try files.overflow(events([]), outcomes, for: delivery.session.owner, delivery.id)
+    let file = try files.overflow(events([]), values: outcomes, for: delivery.session.owner, delivery: delivery.id)
     return events(file == nil ? outcomes : [], file)
   }
 
@@ -295,10 +296,10 @@ extension EventDelivery {
   func startCheck(of id: UUID, _ generation: UInt32) {
     guard let owner = stateMachine.deliveries[id]?.session.owner else { return }
     checks[id]?.cancel()
-    checks[id] = tasks.start(holding: context.clock) { await self.check(id, generation, owner) }
+    checks[id] = tasks.start(holding: context.clock) { await self.check(id, generation: generation, owner: owner) }
   }
 
-  private func check(_ id: UUID, _ generation: UInt32, _ owner: Address) async {
+  private func check(_ id: UUID, generation: UInt32, owner: Address) async {
     do throws(BusError) {
       _ = try await context.bus.request(Ping(), to: .messageBus, within: .seconds(86_400), whenUnreachable: .wait)
       _ = try await context.bus.request(Ping(), to: owner, within: .seconds(5), whenUnreachable: .wait)
@@ -370,7 +371,7 @@ struct OwnerFiles: Sendable {
   ///     the owner when it has read it, else when its instance ends, and at the latest when the host restarts.
   /// - Returns: `nil` when the values fit in the envelope.
   mutating func overflow(
-    _ body: some DirectJSON, _ values: [some DirectJSON], for owner: Address, _ delivery: UUID
+    _ body: some DirectJSON, values: [some DirectJSON], for owner: Address, delivery: UUID
   ) throws -> String? {
     let lines = try BodyCoding.lines(values)
     guard try BodyCoding.data(body).count + lines.count > Wire.bodyLimit else { return nil }
@@ -388,12 +389,12 @@ struct OwnerFiles: Sendable {
   /// Removes the files that an earlier host made for these owners and that belong to no delivery: it exited before it
   /// recorded them, or after it deleted the delivery.
   func removeOrphans(of owners: Set<Address>) {
-    let known = Set(paths.values.joined())
+    let knownPaths = Set(paths.values.joined())
     for folder in owners.compactMap(downloads) {
       for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
         let isOurs = name.hasPrefix(OwnerFiles.copyPrefix) && name.hasSuffix(OwnerFiles.copySuffix)
         let path = "\(folder)/\(name)"
-        if isOurs || name.hasSuffix(OwnerFiles.listSuffix), !known.contains(path) { unlink(path) }
+        if isOurs || name.hasSuffix(OwnerFiles.listSuffix), !knownPaths.contains(path) { unlink(path) }
       }
     }
   }

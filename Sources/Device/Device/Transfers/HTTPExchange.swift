@@ -29,7 +29,7 @@ struct HTTPExchange: Sendable {
   ) throws(TransferFault) {
     original = request
     security = configuration.client?.transportSecurity ?? TransportSecurity()
-    url = try RequestCheck.url(URL(string: request.url), request.url, security)
+    url = try RequestCheck.url(URL(string: request.url), text: request.url, security: security)
     method = request.method
     sendsBody = isUpload || request.body != nil
     // The request's own headers take precedence over those of the session's configuration.
@@ -89,7 +89,8 @@ struct HTTPExchange: Sendable {
     guard redirectCount < limit else {
       throw TransferFault(.httpTooManyRedirects, "too many redirects: \(original.url)", next: .never)
     }
-    let target = try RequestCheck.url(URL(string: location, relativeTo: url)?.absoluteURL, location, security)
+    let target = try RequestCheck.url(
+      URL(string: location, relativeTo: url)?.absoluteURL, text: location, security: security)
     redirectCount += 1
     if status == 303 ? method != "HEAD" : status < 303 && method == "POST" {
       method = "GET"
@@ -162,7 +163,7 @@ struct HTTPExchange: Sendable {
 enum RequestCheck {
   /// - Parameter text: the URL as it was given, for the message.
   /// - Throws: -1000, -1002 or -1022 for a URL that can never be loaded.
-  static func url(_ url: URL?, _ text: String, _ security: TransportSecurity) throws(TransferFault) -> URL {
+  static func url(_ url: URL?, text: String, security: TransportSecurity) throws(TransferFault) -> URL {
     guard let url, let scheme = url.scheme?.lowercased() else {
       throw TransferFault(.badURL, "bad URL: \(text)", next: .never)
     }
@@ -255,16 +256,16 @@ struct AuthenticationOffer: Sendable, Hashable {
 
   /// One header line may contain several challenges: `Basic realm="a, b", Digest realm="c", nonce=d`.
   private static func offers(_ line: String) -> [AuthenticationOffer] {
-    var found: [(scheme: String, parameters: [String: String])] = []
+    var challenges: [(scheme: String, parameters: [String: String])] = []
     for item in items(line) {
       let equals = item.firstIndex(of: "=")
       let words = item[..<(equals ?? item.endIndex)].split(separator: " ")
       guard let last = words.last else { continue }
-      if words.count > 1 || equals == nil { found.append((String(words[0]), [:])) }
-      guard let equals, !found.isEmpty else { continue }
-      found[found.count - 1].parameters[last.lowercased()] = value(item[item.index(after: equals)...])
+      if words.count > 1 || equals == nil { challenges.append((String(words[0]), [:])) }
+      guard let equals, !challenges.isEmpty else { continue }
+      challenges[challenges.count - 1].parameters[last.lowercased()] = value(item[item.index(after: equals)...])
     }
-    return found.compactMap { AuthenticationOffer($0.scheme, $0.parameters) }
+    return challenges.compactMap { AuthenticationOffer($0.scheme, $0.parameters) }
   }
 
   /// Splits at commas that are not quoted.

@@ -104,8 +104,8 @@ final class PartFile {
   /// Bytes; a shorter piece is digested before another thread wakes up.
   private static let longPiece = 32 << 10
 
-  private static func digest(_ former: SHA256, _ piece: ByteBuffer) -> SHA256 {
-    var hash = former
+  private static func digest(_ formerDigest: SHA256, _ piece: ByteBuffer) -> SHA256 {
+    var hash = formerDigest
     piece.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
     return hash
   }
@@ -172,7 +172,7 @@ struct UploadBody: AsyncSequence, Sendable {
   /// - Throws: `TransferFault` -1100 or -1102 when the file cannot be read. The task then fails without another
   ///   attempt.
   init(
-    _ path: String, _ throttle: Throttle, _ watch: AttemptWatch, _ report: @escaping @Sendable (AttemptEvent) -> Void
+    _ path: String, throttle: Throttle, watch: AttemptWatch, report: @escaping @Sendable (AttemptEvent) -> Void
   ) throws(TransferFault) {
     file = try OpenFile(path)
     length = file.length

@@ -54,11 +54,11 @@ struct TransferAttempt: Sendable {
   ///
   /// - Throws: `TransferFault`: the error for the author, and whether another attempt may succeed. `HeadNotStored`,
   ///   which is not an error of the transfer.
-  @concurrent func perform(knowing known: Known) async throws -> AttemptResult {
+  @concurrent func perform(knowing knownFacts: Known) async throws -> AttemptResult {
     let idle = max(0.001, request.timeoutInterval ?? configuration.timeoutIntervalForRequest)
     let watch = network.watch(idle: idle)
     do {
-      return try await watch.run(on: upload == nil ? executor : nil) { try await run(known, watch) }
+      return try await watch.run(on: upload == nil ? executor : nil) { try await run(knownFacts, watch) }
     } catch let error as HeadNotStored {
       throw error
     } catch {
@@ -66,10 +66,10 @@ struct TransferAttempt: Sendable {
     }
   }
 
-  private func run(_ known: Known, _ watch: AttemptWatch) async throws -> AttemptResult {
+  private func run(_ knownFacts: Known, _ watch: AttemptWatch) async throws -> AttemptResult {
     let file = try PartFile(path)
     do {
-      return try await load(into: file, known, watch)
+      return try await load(into: file, knownFacts, watch)
     } catch {
       if TransferFault(error).failure.code == URLError.cannotWriteToFile.rawValue {
         // The space is needed by the databases and by other tasks.
@@ -82,12 +82,13 @@ struct TransferAttempt: Sendable {
     }
   }
 
-  private func load(into file: PartFile, _ known: Known, _ watch: AttemptWatch) async throws -> AttemptResult {
+  private func load(into file: PartFile, _ knownFacts: Known, _ watch: AttemptWatch) async throws -> AttemptResult {
     // One task after another uses it.
     nonisolated(unsafe) let file = file
     var part = StoredPart(
-      bytes: try file.size(), validator: known.validator, expectedLength: known.response?.expectedLength ?? -1)
-    if let response = known.response, part.expectedLength > 0, part.bytes == part.expectedLength {
+      bytes: try file.size(), validator: knownFacts.validator, expectedLength: knownFacts.response?.expectedLength ?? -1
+    )
+    if let response = knownFacts.response, part.expectedLength > 0, part.bytes == part.expectedLength {
       let bytes = part.bytes
       try await perform(isLong: true) {
         try file.digest(upTo: bytes)
@@ -104,11 +105,11 @@ struct TransferAttempt: Sendable {
     let headers = response.headers
     var head = exchange.head(Int(response.status.code), headers)
     switch ResponseVerdict(status: head.status, headers: headers, part: part) {
-    case .append: head = known.response ?? head
+    case .append: head = knownFacts.response ?? head
     case .begin(let discarding):
       try file.truncate()
       let isWorthIt = head.expectedLength < 0 || head.expectedLength > resumableFrom
-      if isWorthIt || known.response != nil {
+      if isWorthIt || knownFacts.response != nil {
         try await store(head, ContentCodings(headers).layers > 0 ? nil : headers.validator)
       }
       // Nothing of it is lost with this process. What is known to be short, or of no known length, begins in memory.
@@ -123,7 +124,7 @@ struct TransferAttempt: Sendable {
     if let length { try space()?.require(bodyOf: length, stored: try file.size()) }
     let isLong = !(0...Int64(PartFile.memoryLimit)).contains(head.expectedLength)
     try await perform(isLong: isLong) { [head] in
-      try await receive(response, ContentCodings(headers), into: file, of: head, length, watch)
+      try await receive(response, codings: ContentCodings(headers), into: file, of: head, length: length, watch: watch)
     }
     return AttemptResult(
       response: head, currentRequest: exchange.currentRequest, redirectCount: exchange.redirectCount,
@@ -185,7 +186,7 @@ struct TransferAttempt: Sendable {
   private func outgoing(_ exchange: HTTPExchange, _ watch: AttemptWatch) throws -> HTTPClientRequest {
     var outgoing = try exchange.outgoing(cookie: cookies?.header(for: exchange.url))
     if exchange.sendsBody, let upload {
-      let body = try UploadBody(upload, network.throttle, watch, report)
+      let body = try UploadBody(upload, throttle: network.throttle, watch: watch, report: report)
       outgoing.body = .stream(body, length: .known(body.length))
     } else if exchange.sendsBody, let body = request.body {
       outgoing.body = .bytes(ByteBuffer(bytes: body))
@@ -214,8 +215,8 @@ struct TransferAttempt: Sendable {
   ///
   /// - Parameter length: what the file must have in the end, in bytes; `nil` when that is not known.
   private func receive(
-    _ response: HTTPClientResponse, _ codings: ContentCodings, into file: PartFile, of head: TransferResponse,
-    _ length: Int64?, _ watch: AttemptWatch
+    _ response: HTTPClientResponse, codings: ContentCodings, into file: PartFile, of head: TransferResponse,
+    length: Int64?, watch: AttemptWatch
   ) async throws {
     let first = try file.size()
     try file.digest(upTo: first)
@@ -302,7 +303,7 @@ struct IdleLimit: Sendable {
   /// Data was sent or received.
   mutating func touch(_ now: NIODeadline) { lastData = now }
 
-  mutating func goOutside(_ isOutside: Bool, _ now: NIODeadline) {
+  mutating func goOutside(_ isOutside: Bool, now: NIODeadline) {
     self.isOutside = isOutside
     lastData = now
   }
@@ -330,8 +331,8 @@ final class AttemptWatch: Sendable {
 
   /// Runs `body` without the idle limit, for waits that the server does not cause.
   func outside<T: Sendable>(_ body: () async throws -> T) async throws -> T {
-    limit.withLock { $0.goOutside(true, .now()) }
-    defer { limit.withLock { $0.goOutside(false, .now()) } }
+    limit.withLock { $0.goOutside(true, now: .now()) }
+    defer { limit.withLock { $0.goOutside(false, now: .now()) } }
     return try await body()
   }
 

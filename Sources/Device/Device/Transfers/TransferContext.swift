@@ -32,17 +32,17 @@ final class TransferContext: Sendable {
   private let folders = Mutex<[SessionKey: String]>([:])
 
   init(
-    _ stored: TransferService.Stored, core: DeviceCore, folder: String, bus: any BusConnection,
+    _ storedState: TransferService.Stored, core: DeviceCore, folder: String, bus: any BusConnection,
     clock: any ControllableClock, space: @escaping @Sendable () -> TransferSpace?
   ) {
     self.core = core
     self.folder = folder
-    self.underWay = stored.underWay
-    self.store = stored.store
+    self.underWay = storedState.underWay
+    self.store = storedState.store
     self.bus = bus
     self.clock = clock
-    self.settings = stored.settings
-    self.families = stored.families
+    self.settings = storedState.settings
+    self.families = storedState.families
     self.space = space
   }
 
@@ -107,7 +107,7 @@ final class TransferContext: Sendable {
 
   /// Records a step of a task in the journal.
   func record(
-    _ key: TaskKey, _ step: TransferProgress.Step, _ bytes: Int64, _ detail: String? = nil, _ sha256: String? = nil
+    _ key: TaskKey, step: TransferProgress.Step, bytes: Int64, detail: String? = nil, sha256: String? = nil
   ) {
     let notice = TransferProgress(
       owner: key.session.owner, session: key.session.identifier, taskIdentifier: key.identifier, step: step,
@@ -173,10 +173,10 @@ package struct TransferSpace: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - length: bytes; a server may declare any number.
-  ///   - stored: the bytes that the part file has.
+  ///   - storedLength: the bytes that the part file has.
   /// - Throws: -3003.
-  func require(bodyOf length: Int64, stored: Int64 = 0) throws(TransferFault) {
-    try require(length > .max / 2 ? .max : 2 * length - min(stored, length))
+  func require(bodyOf length: Int64, stored storedLength: Int64 = 0) throws(TransferFault) {
+    try require(length > .max / 2 ? .max : 2 * length - min(storedLength, length))
   }
 
   /// Checks that a number of bytes fits beside the reserve.

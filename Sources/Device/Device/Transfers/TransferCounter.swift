@@ -39,11 +39,11 @@ final class TransferCounter: Sendable {
 
   /// Sends the counts that wait, in order.
   @DeviceActor private func send() {
-    let waiting = counts.withLock { counts in
+    let waitingSessions = counts.withLock { counts in
       defer { counts = [] }
       return counts
     }
-    for (session, counted) in waiting where isAwake(session.owner) {
+    for (session, counted) in waitingSessions where isAwake(session.owner) {
       bus.notify(counted, to: session.owner, context: session.context)
     }
   }

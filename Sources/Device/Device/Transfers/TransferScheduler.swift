@@ -81,7 +81,8 @@ import Timekeeping
     case .load(let key):
       attempts[key] = tasks.start { await self.runAttempt(of: key) }
     case .stop(let key): attempts[key]?.cancel()
-    case .waits(let key, let wait): context.record(key, .waiting, context.bytes(key), "waits for \(wait)")
+    case .waits(let key, let wait):
+      context.record(key, step: .waiting, bytes: context.bytes(key), detail: "waits for \(wait)")
     case .ask(let key): askBeforeBegin(of: key)
     case .expire(let key, let reason): startExpiry(of: key, reason)
     case .limiter(let account, let limiter, let reason):
@@ -197,11 +198,11 @@ import Timekeeping
   /// Records the end of a task with the next transaction that waits for the disk. Another task may load at once.
   func addEnd(of key: TaskKey, _ result: AttemptResult?, failure: TransferFailure?) {
     let bytes = result?.bytes ?? context.bytes(key)
-    let sent = counter.ended(key, bytes: failure == nil ? bytes : nil)
+    let bytesSent = counter.ended(key, bytes: failure == nil ? bytes : nil)
     ends.append(
       TaskEnd(
         key: key, result: result, failure: failure, attempts: stateMachine.transfers[key]?.attempts ?? 0,
-        bytesSent: sent, bytes: bytes, instant: context.clock.now))
+        bytesSent: bytesSent, bytes: bytes, instant: context.clock.now))
     context.commits.request()
     // Its owner is kept running during the write.
     delivery.handle(.ending(key))
@@ -238,7 +239,7 @@ import Timekeeping
   private func report(_ end: TaskEnd) {
     let step: TransferProgress.Step = end.failure.map { $0.code == -999 ? .cancelled : .failed } ?? .finished
     let detail = end.failure?.message ?? end.result.map { "HTTP \($0.response.status)" }
-    context.record(end.key, step, end.bytes, detail, end.result?.sha256)
+    context.record(end.key, step: step, bytes: end.bytes, detail: detail, sha256: end.result?.sha256)
     withdrawQuestion(about: end.key)
     context.failures.withLock { _ = $0.removeValue(forKey: end.key) }
   }
@@ -295,11 +296,11 @@ import Timekeeping
       expansionLimit: context.settings.expansionLimit, space: context.space,
       report: { [context] event in
         switch event {
-        case .started: context.record(key, .started, 0)
+        case .started: context.record(key, step: .started, bytes: 0)
         case .resumed(let bytes):
-          context.record(key, .resumed, bytes)
+          context.record(key, step: .resumed, bytes: bytes)
           meter.resumed(at: bytes, expected: task.response?.expectedLength ?? -1)
-        case .restarted: context.record(key, .restarted, 0)
+        case .restarted: context.record(key, step: .restarted, bytes: 0)
         case .sent(let bytes, let length): meter.sent(bytes, of: length)
         case .received(let bytes, let length): meter.received(bytes, of: length)
         }
@@ -344,7 +345,7 @@ import Timekeeping
       return context.broken(error)
     }
     let pause = Int(exactly: max(0, next.timeIntervalSince(context.clock.now)).rounded(.down)) ?? .max
-    context.record(key, .retrying, context.bytes(key), "\(reason); again in \(pause) s")
+    context.record(key, step: .retrying, bytes: context.bytes(key), detail: "\(reason); again in \(pause) s")
   }
 }
 
@@ -461,7 +462,8 @@ extension TransferScheduler {
   /// - Throws: `CancellationError`, and database errors.
   func respond(_ challenge: Challenge, of key: TaskKey) async throws -> AnswerChallenge.Reply {
     let owner = key.session.owner
-    context.record(key, .waiting, context.bytes(key), "waits for the owner's answer to a challenge")
+    context.record(
+      key, step: .waiting, bytes: context.bytes(key), detail: "waits for the owner's answer to a challenge")
     let isBounded = context.settings.challengeDeadline > 0
     let limit = isBounded ? context.settings.challengeDeadline : context.settings.completionDeadline
     defer {

@@ -62,15 +62,15 @@ package import Timekeeping
   ///   - space: the space of the disk; `nil` for no limit.
   /// - Throws: database errors.
   package nonisolated init(
-    _ stored: Stored, core: DeviceCore, folder: String, bus: any BusConnection, clock: any ControllableClock,
+    _ storedState: Stored, core: DeviceCore, folder: String, bus: any BusConnection, clock: any ControllableClock,
     isAwake: (@DeviceActor (Address) -> Bool)? = nil,
     container: @escaping @Sendable (Address) -> String?, space: @escaping @Sendable () -> TransferSpace? = { nil }
   ) throws {
-    context = TransferContext(stored, core: core, folder: folder, bus: bus, clock: clock, space: space)
+    context = TransferContext(storedState, core: core, folder: folder, bus: bus, clock: clock, space: space)
     delivery = EventDelivery(
-      context, stored.delivery, files: try OwnerFiles(store: stored.store, container: container))
+      context, storedState.delivery, files: try OwnerFiles(store: storedState.store, container: container))
     let scheduler = TransferScheduler(
-      context, configurations: stored.loading.sessions, delivery: delivery,
+      context, configurations: storedState.loading.sessions, delivery: delivery,
       isAwake: isAwake ?? { @DeviceActor owner in core.state.launching.runningInstance(of: owner) != nil })
     self.scheduler = scheduler
     context.commits.begin { [weak scheduler] in scheduler?.commit() }

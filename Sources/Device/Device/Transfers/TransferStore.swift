@@ -131,13 +131,13 @@ struct TransferStore: Sendable {
 
   func limiters() throws -> [String: LoadingStateMachine.Limiter] {
     try database.read { db in
-      var found: [String: LoadingStateMachine.Limiter] = [:]
+      var foundLimiters: [String: LoadingStateMachine.Limiter] = [:]
       for row in try Row.fetchAll(db, sql: "SELECT * FROM limiters") {
         guard let owner = Address(row["owner"]) else { continue }
-        found[row["account"]] = LoadingStateMachine.Limiter(
+        foundLimiters[row["account"]] = LoadingStateMachine.Limiter(
           owner: owner, delay: row["delay"], since: row.date("since"), until: row.date("until"))
       }
-      return found
+      return foundLimiters
     }
   }
 
@@ -168,7 +168,7 @@ struct StoredDeliveries: Sendable {
 
   init(_ stateMachine: DeliveryStateMachine) {
     sessions = stateMachine.sessions.all.mapValues { Session(openIn: $0.openIn, isQuit: $0.isQuit) }
-    deliveries = stateMachine.deliveries.all.mapValues(\.stored)
+    deliveries = stateMachine.deliveries.all.mapValues(\.storedDelivery)
   }
 }
 
@@ -231,37 +231,41 @@ extension TransferStore {
   /// Writes the changes of the touched sessions and deliveries, in one transaction, or postpones them to the next one.
   /// Acknowledgements are postponed: the caller must commit them soon.
   /// Removing a delivery removes its tasks, except those that another delivery took over.
-  func save(_ stateMachine: inout DeliveryStateMachine, _ kept: inout StoredDeliveries) throws {
+  func save(_ stateMachine: inout DeliveryStateMachine, _ keptDeliveries: inout StoredDeliveries) throws {
     let touched = stateMachine.takeTouched()
     let sessions = touched.sessions.compactMap { key in
       stateMachine.sessions[key].map { (key: key, now: StoredDeliveries.Session(openIn: $0.openIn, isQuit: $0.isQuit)) }
-    }.filter { kept.sessions[$0.key] != $0.now }
-    let changed = touched.deliveries.compactMap { stateMachine.deliveries[$0]?.stored }
-      .filter { kept.deliveries[$0.id] != $0 }
-    let gone = touched.deliveries.filter { stateMachine.deliveries[$0] == nil }.compactMap { kept.deliveries[$0] }
+    }.filter { keptDeliveries.sessions[$0.key] != $0.now }
+    let changed = touched.deliveries.compactMap { stateMachine.deliveries[$0]?.storedDelivery }
+      .filter { keptDeliveries.deliveries[$0.id] != $0 }
+    let gone = touched.deliveries.filter { stateMachine.deliveries[$0] == nil }.compactMap {
+      keptDeliveries.deliveries[$0]
+    }
     let present = gone.isEmpty ? [] : Array(stateMachine.deliveries.values)
     guard !sessions.isEmpty || !changed.isEmpty || !gone.isEmpty else { return }
     // A host that does not find a delivery makes it again. What the user did must not be undone.
-    let isFinal = sessions.contains { $0.now.isQuit != kept.sessions[$0.key]?.isQuit }
-    let work = { @Sendable db in try TransferStore.write(sessions, changed, gone, present, db) }
+    let isFinal = sessions.contains { $0.now.isQuit != keptDeliveries.sessions[$0.key]?.isQuit }
+    let work = { @Sendable db in
+      try TransferStore.write(sessions, changed: changed, gone: gone, present: present, in: db)
+    }
     if isFinal {
       try write(work)
-    } else if sessions.isEmpty, changed.allSatisfy({ $0.hasSameCounters(as: kept.deliveries[$0.id]) }) {
+    } else if sessions.isEmpty, changed.allSatisfy({ $0.hasSameCounters(as: keptDeliveries.deliveries[$0.id]) }) {
       postpone(work)
     } else {
       try writeSoon(work)
     }
-    for (key, session) in sessions { kept.sessions[key] = session }
-    for delivery in changed { kept.deliveries[delivery.id] = delivery }
+    for (key, session) in sessions { keptDeliveries.sessions[key] = session }
+    for delivery in changed { keptDeliveries.deliveries[delivery.id] = delivery }
     for delivery in gone {
-      kept.deliveries[delivery.id] = nil
+      keptDeliveries.deliveries[delivery.id] = nil
       for task in delivery.tasks { recent.remove(TaskKey(session: delivery.session, identifier: task)) }
     }
   }
 
   private static func write(
-    _ sessions: [(key: SessionKey, now: StoredDeliveries.Session)], _ changed: [DeliveryStateMachine.Delivery],
-    _ gone: [DeliveryStateMachine.Delivery], _ present: [DeliveryStateMachine.Delivery], _ db: Database
+    _ sessions: [(key: SessionKey, now: StoredDeliveries.Session)], changed: [DeliveryStateMachine.Delivery],
+    gone: [DeliveryStateMachine.Delivery], present: [DeliveryStateMachine.Delivery], in db: Database
   ) throws {
     for (key, session) in sessions {
       try db.run(
@@ -332,14 +336,14 @@ extension TransferStore {
 
 extension DeliveryStateMachine.Delivery {
   /// What is written. A host that starts begins without the rest, so that a change of the rest needs no transaction.
-  fileprivate var stored: Self {
-    var stored = Self(id: id, session: session, tasks: tasks)
-    stored.redeliveries = redeliveries
-    stored.exits = exits
-    stored.notBefore = notBefore
-    stored.isHeld = isHeld
-    stored.last = last
-    return stored
+  fileprivate var storedDelivery: Self {
+    var storedDelivery = Self(id: id, session: session, tasks: tasks)
+    storedDelivery.redeliveries = redeliveries
+    storedDelivery.exits = exits
+    storedDelivery.notBefore = notBefore
+    storedDelivery.isHeld = isHeld
+    storedDelivery.last = last
+    return storedDelivery
   }
 
   /// Whether the exits and the waits of the owner are those of the stored delivery, or none. The event that changed them
@@ -624,7 +628,7 @@ extension TransferStore {
   /// Stores the head of a response, or removes it when the stored bytes are void.
   func setHead(_ response: TransferResponse?, validator: String?, of key: TaskKey) throws {
     let body = try response.map { try BodyCoding.data($0) }
-    try update("response = ?, validator = ?", [body, validator], key)
+    try update("response = ?, validator = ?", with: [body, validator], of: key)
   }
 
   private static func setEnded(_ end: TaskEnd, _ db: Database) throws {
@@ -660,20 +664,20 @@ extension TransferStore {
     let request = try task.newRequest.map { try BodyCoding.data($0) }
     try update(
       "newRequest = ?, description = ?, priority = ?, earliestBegin = ?, asks = ?, suspended = ?",
-      [
+      with: [
         request, task.description, task.priority, task.earliestBeginDate?.timeIntervalSince1970, task.asksBeforeBegin,
         task.isSuspended,
-      ], task.key)
+      ], of: task.key)
   }
 
   /// Stores the counters of a failed attempt.
   func setFailures(of transfer: LoadingStateMachine.Transfer) throws {
     try update(
       "attempts = ?, failures = ?, notBefore = ?",
-      [transfer.attempts, transfer.failures, transfer.notBefore?.timeIntervalSince1970], transfer.key)
+      with: [transfer.attempts, transfer.failures, transfer.notBefore?.timeIntervalSince1970], of: transfer.key)
   }
 
-  private func update(_ assignments: String, _ values: StatementArguments, _ key: TaskKey) throws {
+  private func update(_ assignments: String, with values: StatementArguments, of key: TaskKey) throws {
     try database.run(
       "UPDATE tasks SET \(assignments) WHERE owner = ? AND session = ? AND task = ?",
       values + [key.session.owner.text, key.session.identifier, key.identifier])
@@ -700,11 +704,11 @@ final class PostponedWrites: Sendable {
   /// Calls `transaction` with a function that performs them. They are forgotten when it returns, and kept when it fails:
   /// a host whose disk is full refuses a new task, and continues.
   func performed<T>(in transaction: ((Database) throws -> Void) throws -> T) throws -> T {
-    let taken = take()
+    let takenWrites = take()
     do {
-      return try transaction { db in for write in taken { try write(db) } }
+      return try transaction { db in for write in takenWrites { try write(db) } }
     } catch {
-      writes.withLock { $0.insert(contentsOf: taken, at: 0) }
+      writes.withLock { $0.insert(contentsOf: takenWrites, at: 0) }
       throw error
     }
   }

@@ -125,9 +125,10 @@ package struct ActivityStateMachine: Sendable {
     guard !state.activities.contains(where: { $0.record.id == request.id }) else { return }
     if let refusal = refusal(app) { throw BusError(.activitiesDenied, refusal) }
     try check(request.content, attributes: request.attributes)
-    let own = state.activities.filter { $0.record.app == app }
-    guard own.count < limits.atATime else {
-      throw BusError(.tooManyActivities, "\(app) has \(own.count) Live Activities, and the limit is \(limits.atATime)")
+    let ownActivities = state.activities.filter { $0.record.app == app }
+    guard ownActivities.count < limits.atATime else {
+      throw BusError(
+        .tooManyActivities, "\(app) has \(ownActivities.count) Live Activities, and the limit is \(limits.atATime)")
     }
     state.lastNumber += 1
     let record = ActivityRecord(
@@ -136,7 +137,7 @@ package struct ActivityStateMachine: Sendable {
       usesToken: request.usesToken)
     let life = ActivityLifetime(startedAt: now, staleAt: request.content.staleDate, limits)
     state.activities.append(Kept(record: record, life: life))
-    changed(.started, cause, record)
+    changed(.started, cause: cause, record: record)
     advance(to: now)
   }
 
@@ -155,45 +156,45 @@ package struct ActivityStateMachine: Sendable {
       ($0.record.id == id || "\($0.number)" == id) && (app == nil || $0.record.app == app)
     }
     guard let index else { throw BusError(.noSuchActivity, "no Live Activity has the id \(id)") }
-    var kept = state.activities[index]
-    let owner = kept.record.app
+    var keptActivity = state.activities[index]
+    let owner = keptActivity.record.app
     switch change {
     case .update(let content, _, let timestamp):
-      guard kept.record.phase != .ended else { return owner }
-      try check(content, attributes: kept.record.attributes)
-      guard (try? kept.life.take(timestamp: timestamp?.timeIntervalSince1970)) != nil else { return owner }
-      kept.take(content)
-      state.activities[index] = kept
-      changed(.updated, cause, kept.record)
+      guard keptActivity.record.phase != .ended else { return owner }
+      try check(content, attributes: keptActivity.record.attributes)
+      guard (try? keptActivity.life.take(timestamp: timestamp?.timeIntervalSince1970)) != nil else { return owner }
+      keptActivity.take(content)
+      state.activities[index] = keptActivity
+      changed(.updated, cause: cause, record: keptActivity.record)
     case .end(let content, let dismissal, let timestamp):
-      guard kept.record.phase != .ended else { return owner }
-      if let content { try check(content, attributes: kept.record.attributes) }
-      guard (try? kept.life.take(timestamp: timestamp?.timeIntervalSince1970)) != nil else { return owner }
-      if let content { kept.take(content) }
+      guard keptActivity.record.phase != .ended else { return owner }
+      if let content { try check(content, attributes: keptActivity.record.attributes) }
+      guard (try? keptActivity.life.take(timestamp: timestamp?.timeIntervalSince1970)) != nil else { return owner }
+      if let content { keptActivity.take(content) }
       let date: Date? =
         switch dismissal {
         case .standard: nil
         case .immediate: now
         case .after(let date): date
         }
-      kept.end(now, dismissAt: date, limits)
-      state.activities[index] = kept
-      changed(.ended, cause, kept.record)
+      keptActivity.end(now, dismissAt: date, limits)
+      state.activities[index] = keptActivity
+      changed(.ended, cause: cause, record: keptActivity.record)
     case .dismiss:
-      if kept.record.phase != .ended {
-        kept.end(now, dismissAt: now, limits)
-        state.activities[index] = kept
-        changed(.ended, cause, kept.record)
+      if keptActivity.record.phase != .ended {
+        keptActivity.end(now, dismissAt: now, limits)
+        state.activities[index] = keptActivity
+        changed(.ended, cause: cause, record: keptActivity.record)
       }
       state.activities.remove(at: index)
-      changed(.dismissed, cause, kept.record)
+      changed(.dismissed, cause: cause, record: keptActivity.record)
     }
     advance(to: now)
     return owner
   }
 
   /// Activities of a forbidden app end at once.
-  package mutating func allow(_ app: String, _ isAllowed: Bool, now: Date) {
+  package mutating func allow(_ app: String, isAllowed: Bool, now: Date) {
     guard state.forbidden.contains(app) == isAllowed else { return }
     if isAllowed { state.forbidden.remove(app) } else { state.forbidden.insert(app) }
     state.revision += 1
@@ -201,7 +202,7 @@ package struct ActivityStateMachine: Sendable {
     for index in state.activities.indices where state.activities[index].record.app == app {
       guard state.activities[index].record.phase != .ended else { continue }
       state.activities[index].end(now, dismissAt: now, limits)
-      changed(.ended, .user, state.activities[index].record)
+      changed(.ended, cause: .user, record: state.activities[index].record)
     }
     advance(to: now)
   }
@@ -242,7 +243,7 @@ package struct ActivityStateMachine: Sendable {
         state.activities[index].record.token != token
       else { return }
       state.activities[index].record.token = token
-      changed(.token, .system, state.activities[index].record)
+      changed(.token, cause: .system, record: state.activities[index].record)
     case .liveActivityStarts(let type):
       guard state.startTokens[key.bundle]?[type] != token else { return }
       state.startTokens[key.bundle, default: [:]][type] = token
@@ -263,11 +264,11 @@ package struct ActivityStateMachine: Sendable {
         case .stale:
           state.activities[index].version += 1
           state.activities[index].agree()
-          changed(.stale, .system, state.activities[index].record)
+          changed(.stale, cause: .system, record: state.activities[index].record)
         case .endedBySystem:
           state.activities[index].agree()
-          changed(.ended, .system, state.activities[index].record)
-        case .dismissed: changed(.dismissed, .system, state.activities.remove(at: index).record)
+          changed(.ended, cause: .system, record: state.activities[index].record)
+        case .dismissed: changed(.dismissed, cause: .system, record: state.activities.remove(at: index).record)
         }
       }
     }
@@ -290,7 +291,7 @@ package struct ActivityStateMachine: Sendable {
   }
 
   mutating func changed(
-    _ change: ActivityMoved.Change, _ cause: ActivityMoved.Cause, _ record: ActivityRecord
+    _ change: ActivityMoved.Change, cause: ActivityMoved.Cause, record: ActivityRecord
   ) {
     state.revision += 1
     moved.append(ActivityMoved(change, because: cause, record))
@@ -315,15 +316,15 @@ extension ActivityStateMachine {
     }
     let content = LiveActivityContent(push.payload)
     switch push.subject.use {
-    case .liveActivity(let number): return change(number, push, payload, content, now)
-    case .liveActivityStarts(let type): return start(type, push, payload, content, now)
+    case .liveActivity(let number): return change(number, push: push, payload: payload, content: content, now: now)
+    case .liveActivityStarts(let type): return start(type, push: push, payload: payload, content: content, now: now)
     case .app, .widgets, .control, .fleet: return PushResult(step: .discarded, detail: "it is not for a Live Activity")
     }
   }
 
   private mutating func start(
-    _ type: String, _ push: PushedNotification, _ payload: LiveActivityPayload, _ content: LiveActivityContent,
-    _ now: Date
+    _ type: String, push: PushedNotification, payload: LiveActivityPayload, content: LiveActivityContent,
+    now: Date
   ) -> PushResult {
     let app = push.subject.bundle
     if state.starts.contains(push.uniqueID) { return PushResult(step: .handled, detail: "started", started: app) }
@@ -358,14 +359,14 @@ extension ActivityStateMachine {
   }
 
   private mutating func change(
-    _ number: Int, _ push: PushedNotification, _ payload: LiveActivityPayload, _ content: LiveActivityContent,
-    _ now: Date
+    _ number: Int, push: PushedNotification, payload: LiveActivityPayload, content: LiveActivityContent,
+    now: Date
   ) -> PushResult {
     guard let index = state.activities.firstIndex(where: { $0.number == number }),
       state.activities[index].record.phase != .ended || state.activities[index].lastPush == push.uniqueID
     else { return PushResult(step: .discarded, detail: "the activity has ended") }
-    var kept = state.activities[index]
-    if kept.lastPush == push.uniqueID { return PushResult(step: .handled, detail: "taken before") }
+    var keptActivity = state.activities[index]
+    if keptActivity.lastPush == push.uniqueID { return PushResult(step: .handled, detail: "taken before") }
     guard let event = payload.event, event != .start else {
       return PushResult(step: .discarded, detail: "the token of an activity takes only the events update and end")
     }
@@ -375,26 +376,26 @@ extension ActivityStateMachine {
     guard event == .end || content.state != nil else {
       return PushResult(step: .discarded, detail: "content-state is missing, or not an object")
     }
-    kept.lastPush = push.uniqueID
+    keptActivity.lastPush = push.uniqueID
     do throws(ActivityLifetime.Refusal) {
-      try kept.life.take(timestamp: payload.timestamp)
-      if event == .update, push.priority == 10 { try kept.life.pay(now: now, limits) }
+      try keptActivity.life.take(timestamp: payload.timestamp)
+      if event == .update, push.priority == 10 { try keptActivity.life.pay(now: now, limits) }
     } catch {
       guard error == .throttled else { return PushResult(step: .discarded, detail: "a newer content is shown") }
-      state.activities[index].life = kept.life
+      state.activities[index].life = keptActivity.life
       state.activities[index].lastPush = push.uniqueID
       return PushResult(
         step: .budget, detail: "more than \(Int(saturating: limits.priority10PerHour)) of priority 10 in an hour")
     }
     if let state = content.state {
-      kept.take(
+      keptActivity.take(
         ActivityContentRecord(
           state: state, staleDate: payload.staleDate,
-          relevanceScore: content.relevanceScore ?? kept.record.content.relevanceScore))
+          relevanceScore: content.relevanceScore ?? keptActivity.record.content.relevanceScore))
     }
-    if event == .end { kept.end(now, dismissAt: payload.dismissalDate, limits) }
-    state.activities[index] = kept
-    changed(event == .end ? .ended : .updated, .push, kept.record)
+    if event == .end { keptActivity.end(now, dismissAt: payload.dismissalDate, limits) }
+    state.activities[index] = keptActivity
+    changed(event == .end ? .ended : .updated, cause: .push, record: keptActivity.record)
     advance(to: now)
     return PushResult(step: .handled, detail: event == .end ? "ended" : "updated")
   }

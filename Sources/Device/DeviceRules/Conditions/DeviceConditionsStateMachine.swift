@@ -154,23 +154,23 @@ package struct DeviceSettingsStateMachine: Sendable {
 
   private let configured: DeviceSettings
   private let overrides: [Address: Override]
-  package private(set) var stored: Stored
+  package private(set) var storedSettings: Stored
   private var instances = InstanceTable<DeviceSettings>()
 
   /// - Parameters:
   ///   - configured: the settings of `widgetlab.yaml`.
   ///   - overrides: the settings that the environment of a process replaces.
-  ///   - stored: what the previous host wrote.
+  ///   - storedConditions: what the previous host wrote.
   package init(
-    _ configured: DeviceSettings, overrides: [Address: Override] = [:], stored: Stored = Stored()
+    _ configured: DeviceSettings, overrides: [Address: Override] = [:], stored storedConditions: Stored = Stored()
   ) {
     self.configured = configured
     self.overrides = overrides
-    self.stored = stored
+    self.storedSettings = storedConditions
   }
 
   /// The settings of the device.
-  package var settings: DeviceSettings { configured.applying(stored.values) }
+  package var settings: DeviceSettings { configured.applying(storedSettings.values) }
 
   /// The settings as they apply to a process.
   package func settings(of address: Address) -> DeviceSettings {
@@ -181,13 +181,13 @@ package struct DeviceSettingsStateMachine: Sendable {
   }
 
   /// What the user changed.
-  package var changed: [SettingName] { SettingName.allCases.filter { stored.changes[$0.rawValue] != nil } }
+  package var changed: [SettingName] { SettingName.allCases.filter { storedSettings.changes[$0.rawValue] != nil } }
 
   /// The state after a change, which is to be stored before it takes effect; `nil` if the values stay the same.
   ///
   /// - Throws: `malformed` (definite) for a value that the setting does not have.
   package func changed(by change: ChangeSetting.Change) throws(BusError) -> Stored? {
-    var next = stored
+    var next = storedSettings
     let changedName: SettingName
     switch change {
     case .ask: return nil
@@ -216,15 +216,15 @@ package struct DeviceSettingsStateMachine: Sendable {
     switch event {
     case .began(let running):
       instances.began(running)
-      return stored.pending.map { .asks(.settingChanged($0, settings)) }
+      return storedSettings.pending.map { .asks(.settingChanged($0, settings)) }
     case .stored(let next):
-      stored = next
+      storedSettings = next
       guard let change = next.pending.last else { return [] }
       return [.record(settings, change.name)] + sendToAll() + [.asks(.settingChanged(change, settings))]
     case .announced(let change):
-      guard stored.pending.contains(change) else { return [] }
-      stored.pending.removeAll { $0 == change }
-      return [.save(stored)]
+      guard storedSettings.pending.contains(change) else { return [] }
+      storedSettings.pending.removeAll { $0 == change }
+      return [.save(storedSettings)]
     case .runs(let address, let generation): return runs(address, generation)
     case .suspended(let address, let generation):
       instances.suspended(address, generation)
@@ -237,7 +237,7 @@ package struct DeviceSettingsStateMachine: Sendable {
 
   /// A process has the settings at its launch in its environment. Since the first change these may be older ones.
   private mutating func runs(_ address: Address, _ generation: UInt32) -> [Action] {
-    let known = stored.revision > 0 ? nil : settings(of: address)
+    let known = storedSettings.revision > 0 ? nil : settings(of: address)
     return instances.runs(address, generation, known: known) ? send(address) : []
   }
 
@@ -256,7 +256,7 @@ struct InstanceTable<Value: Equatable & Sendable>: Sendable {
     let generation: UInt32
     var isSuspended = false
     /// `nil` if the instance may have an older value.
-    var known: Value?
+    var knownValue: Value?
   }
 
   private var instances: [Address: Instance] = [:]
@@ -271,12 +271,12 @@ struct InstanceTable<Value: Equatable & Sendable>: Sendable {
 
   /// An instance reported ready, or was resumed.
   ///
-  /// - Parameter known: the value that a new instance has from its beginning.
+  /// - Parameter knownValue: the value that a new instance has from its beginning.
   /// - Returns: `false` for an instance that has been replaced.
-  mutating func runs(_ address: Address, _ generation: UInt32, known: Value? = nil) -> Bool {
+  mutating func runs(_ address: Address, _ generation: UInt32, known knownValue: Value? = nil) -> Bool {
     guard instances[address].map({ $0.generation <= generation }) ?? true else { return false }
     if instances[address]?.generation != generation {
-      instances[address] = Instance(generation: generation, known: known)
+      instances[address] = Instance(generation: generation, knownValue: knownValue)
     }
     instances[address]?.isSuspended = false
     return true
@@ -292,8 +292,8 @@ struct InstanceTable<Value: Equatable & Sendable>: Sendable {
 
   /// Whether a value is to be sent to an instance: it runs and may not have the value. From then on it has it.
   mutating func sends(_ value: Value, to address: Address) -> Bool {
-    guard let instance = instances[address], !instance.isSuspended, instance.known != value else { return false }
-    instances[address]?.known = value
+    guard let instance = instances[address], !instance.isSuspended, instance.knownValue != value else { return false }
+    instances[address]?.knownValue = value
     return true
   }
 }

@@ -114,7 +114,7 @@ package struct GalleryStateMachine: Sendable {
       let kind = Kind(bundle: bundle, kind: widget.kind)
       guard !state.met.contains(kind), let (location, family) = firstPlace(of: widget) else { continue }
       state.met.insert(kind)
-      added.append(place(bundle, widget.kind, family, location, [:]))
+      added.append(place(bundle, kind: widget.kind, family: family, location: location, configuration: [:]))
     }
     return added
   }
@@ -142,15 +142,15 @@ package struct GalleryStateMachine: Sendable {
   ///   - now: the device's time; a stack does not turn automatically right after it.
   /// - Throws: `not-placeable`, `no-such-placement` for the stack, or `bad-configuration`; definite.
   package mutating func add(
-    _ asked: AddPlacement, offer: IntentDeclaration? = nil, now: Date = .distantPast
+    _ askedPlacement: AddPlacement, offer: IntentDeclaration? = nil, now: Date = .distantPast
   ) throws(BusError) -> PlacementReport {
-    let request = try stacking(asked)
+    let request = try stacking(askedPlacement)
     var (bundle, widget) = try find(request)
     widget.configuration = offer ?? widget.configuration
-    if let reason = neverLaunched(bundle) { throw notPlaceable(widget, request.location, reason) }
+    if let reason = neverLaunched(bundle) { throw notPlaceable(widget, location: request.location, reason: reason) }
     let family = try family(of: widget, request)
     let values = try widget.configured(with: request.configuration)
-    let placement = place(bundle, widget.kind, family, request.location, values)
+    let placement = place(bundle, kind: widget.kind, family: family, location: request.location, configuration: values)
     if let base = request.stack { put(placement.id, on: base, now: now) }
     return report(placement, widget)
   }
@@ -186,8 +186,8 @@ package struct GalleryStateMachine: Sendable {
   // MARK: Implementation
 
   private mutating func place(
-    _ bundle: String, _ kind: String, _ family: WidgetFamilyName, _ location: WidgetLocationName,
-    _ configuration: [String: ArchivedValue]
+    _ bundle: String, kind: String, family: WidgetFamilyName, location: WidgetLocationName,
+    configuration: [String: ArchivedValue]
   ) -> Placement {
     state.lastNumber += 1
     let placement = Placement(
@@ -241,10 +241,11 @@ package struct GalleryStateMachine: Sendable {
     if let family = request.family {
       guard families.contains(family) else {
         let own = families.map(\.rawValue).joined(separator: ", ")
-        throw notPlaceable(widget, request.location, "it does not support \(family.rawValue); it supports: \(own)")
+        throw notPlaceable(
+          widget, location: request.location, reason: "it does not support \(family.rawValue); it supports: \(own)")
       }
       if let reason = section(of: widget, family, request.location).reason {
-        throw notPlaceable(widget, request.location, reason)
+        throw notPlaceable(widget, location: request.location, reason: reason)
       }
       return family
     }
@@ -252,11 +253,11 @@ package struct GalleryStateMachine: Sendable {
     for wanted in [ListGallery.Item.Section.main, .other] {
       if let found = sections.first(where: { $0.1.section == wanted }) { return found.0 }
     }
-    throw notPlaceable(widget, request.location, sections.first?.1.reason ?? "it supports no family")
+    throw notPlaceable(widget, location: request.location, reason: sections.first?.1.reason ?? "it supports no family")
   }
 
   private func notPlaceable(
-    _ widget: WidgetDeclaration, _ location: WidgetLocationName, _ reason: String
+    _ widget: WidgetDeclaration, location: WidgetLocationName, reason: String
   ) -> BusError {
     BusError(
       .notPlaceable, "\(widget.kind) has no place on \(location.rawValue) of this device (\(device.system)): \(reason)")
@@ -274,7 +275,7 @@ extension GalleryStateMachine {
       for (bundle, widgets) in state.declarations.sorted(by: { $0.key < $1.key }) {
         // Every place lists the widgets, and only Control Center the controls that it offers.
         for widget in widgets where widget.isControl || location != .controlCenter {
-          items += self.items(bundle, widget, location)
+          items += self.items(bundle, widget: widget, location: location)
         }
       }
     }
@@ -283,7 +284,7 @@ extension GalleryStateMachine {
 
   /// A widget's families in one location's gallery: one item per section, and one per reason for families left out.
   private func items(
-    _ bundle: String, _ widget: WidgetDeclaration, _ location: WidgetLocationName
+    _ bundle: String, widget: WidgetDeclaration, location: WidgetLocationName
   ) -> [ListGallery.Item] {
     var groups: [(section: Section, reason: String?, families: [WidgetFamilyName])] = []
     let families = device.families(of: widget)
@@ -463,18 +464,19 @@ extension GalleryStateMachine {
         if let end = relevance[number]?.until, end > now { lookAgain(at: end) }
       }
       let scores = stack.members.map { (number: $0, score: relevance[$0]?.score(at: now) ?? 0) }
-      let former = scores.first { $0.number == stack.top }?.score ?? 0
-      guard let best = scores.map(\.score).max(), best > former,
-        let found = scores.first(where: { $0.score == best })
+      let formerScore = scores.first { $0.number == stack.top }?.score ?? 0
+      guard let best = scores.map(\.score).max(), best > formerScore,
+        let foundScore = scores.first(where: { $0.score == best })
       else { continue }
       let earliest = stack.turned.addingTimeInterval(device.options.smartRotatePause)
       if earliest > now { lookAgain(at: earliest) }
       guard mayTurn, earliest <= now else { continue }
-      state.stacks[index].top = found.number
+      state.stacks[index].top = foundScore.number
       state.stacks[index].turned = now
       turned.append(
         StackTurned(
-          members: stack.members, top: found.number, because: .relevance, date: now, score: best, formerScore: former))
+          members: stack.members, top: foundScore.number, because: .relevance, date: now, score: best,
+          formerScore: formerScore))
     }
     return (turned, next)
   }

@@ -62,7 +62,9 @@ extension GalleryStateMachine {
       placement: placement, content: view == nil ? .skeleton : isPlaceholder ? .placeholder : .entry,
       background: background(of: placement, declaration), renderingMode: device.renderingMode(at: placement.location),
       date: isPlaceholder ? nil : shown.entry?.date,
-      view: view.map { isRefused ? $0 : withMargins($0.hiding(appearance), placement, declaration) } ?? .empty,
+      view: view.map {
+        isRefused ? $0 : withMargins($0.hiding(appearance), placement: placement, declaration: declaration)
+      } ?? .empty,
       note: [hiding, orphan, refusal, shown.note].compactMap(\.self).first)
     let size = device.sizes.size(of: placement.family)
     tile.size = ShowScreen.Tile.Size(width: size.width, height: size.height)
@@ -99,7 +101,7 @@ extension GalleryStateMachine {
 
   /// The system pads the content from iOS 17 on, unless the author disabled it. Source: `contentMarginsDisabled()`.
   private func withMargins(
-    _ view: ViewArchive, _ placement: Placement, _ declaration: WidgetDeclaration?
+    _ view: ViewArchive, placement: Placement, declaration: WidgetDeclaration?
   ) -> ViewArchive {
     let margins = device.contentMargins(at: placement.location, placement.family)
     guard declaration?.contentMarginsDisabled != true, margins != WidgetEnvironment.Insets(0) else { return view }
@@ -165,14 +167,17 @@ extension GalleryStateMachine {
   package func touch(
     _ tap: TapWidget, on placement: Placement, _ view: ViewArchive, isLocked: Bool
   ) throws(BusError) -> Touch {
-    if let number = tap.touchedControl(of: placement) { return try control(number, placement, view, isLocked) }
-    let url = try tap.link.map { label throws(BusError) in try link(label, placement, view) } ?? view.widgetURL
+    if let number = tap.touchedControl(of: placement) {
+      return try control(number, placement: placement, view: view, isLocked: isLocked)
+    }
+    let url =
+      try tap.link.map { label throws(BusError) in try link(label, placement: placement, view: view) } ?? view.widgetURL
     if isLocked { return .nothing("the device must be unlocked before it opens an app: run `widgetlab unlock`") }
     return .open(url: url)
   }
 
   private func control(
-    _ number: Int, _ placement: Placement, _ view: ViewArchive, _ isLocked: Bool
+    _ number: Int, placement: Placement, view: ViewArchive, isLocked: Bool
   ) throws(BusError) -> Touch {
     let controls = view.controls
     guard controls.indices.contains(number - 1) else {
@@ -210,7 +215,7 @@ extension GalleryStateMachine {
 
   /// The destination of a link. Source: "Linking to specific app scenes": systemSmall and larger, and
   /// accessoryRectangular; before iOS 17 systemMedium and larger. In other families the whole widget is one target.
-  private func link(_ label: String, _ placement: Placement, _ view: ViewArchive) throws(BusError) -> String? {
+  private func link(_ label: String, placement: Placement, view: ViewArchive) throws(BusError) -> String? {
     let links = view.all { $0.name == .control(.link) }
     guard let link = links.first(where: { $0.label == label || $0.destination == label }) else {
       let names = links.map { "'\($0.label)'" }.joined(separator: ", ")

@@ -68,16 +68,16 @@ package struct NotificationStateMachine: Sendable {
   private let device: String
   package private(set) var open: [Open]
   /// The notifications that have arrived.
-  package private(set) var taken: TakenNotifications
+  package private(set) var takenNotifications: TakenNotifications
   /// The kinds of the placements that a push reloads, by the key of its token and by placement number.
   package var placements: [TokenKey: [Int: String]] = [:]
   /// Notifications that the app receives as soon as it runs.
   private var expected: Set<UUID> = []
   private var asking: Set<UUID> = []
 
-  package init(device: String, open: [Open] = [], taken: TakenNotifications = TakenNotifications()) {
+  package init(device: String, open: [Open] = [], taken takenNotifications: TakenNotifications = TakenNotifications()) {
     self.device = device
-    self.taken = taken
+    self.takenNotifications = takenNotifications
     self.open = open
   }
 
@@ -98,13 +98,13 @@ package struct NotificationStateMachine: Sendable {
     case .expect(let id):
       if notification(id) != nil { expected.insert(id) }
       return []
-    case .closed(let id, let step, let detail): return close(id, step, detail)
-    case .setAside(let id, let reason): return taken.insert(id) ? [.step(id, .discarded, reason)] : []
+    case .closed(let id, let step, let detail): return close(id, name: step, detail: detail)
+    case .setAside(let id, let reason): return takenNotifications.insert(id) ? [.step(id, .discarded, reason)] : []
     case .awake(let address): return notify(address)
     case .instanceEnded(let address): return instanceEnded(address)
     case .answered(let id, let result):
       let none = "the delegate has no application(_:didReceiveRemoteNotification:fetchCompletionHandler:)"
-      return close(id, .handled, result?.rawValue ?? none)
+      return close(id, name: .handled, detail: result?.rawValue ?? none)
     case .overran(let id): return overran(id)
     }
   }
@@ -113,7 +113,7 @@ package struct NotificationStateMachine: Sendable {
 
   private mutating func received(_ notification: PushedNotification) -> [Action] {
     let id = notification.uniqueID
-    guard taken.insert(id) else { return [] }
+    guard takenNotifications.insert(id) else { return [] }
     switch notification.subject.use {
     case .app, .liveActivity, .liveActivityStarts, .fleet:
       open.append(Open(notification: notification))
@@ -128,7 +128,7 @@ package struct NotificationStateMachine: Sendable {
       guard !placed.isEmpty else { return [.step(id, .noWidget, notification.nothingPlaced)] }
       let waiting = open.filter { $0.key == notification.key && !$0.hasBegun }
       open.append(Open(notification: notification, outstanding: Set(placed.keys)))
-      return waiting.flatMap { close($0.id, .supersededOnDevice, "by \(id.text)") }
+      return waiting.flatMap { close($0.id, name: .supersededOnDevice, detail: "by \(id.text)") }
         + [reload(id)]
     }
   }
@@ -143,11 +143,12 @@ package struct NotificationStateMachine: Sendable {
     let payload = PushPayload(open.notification.payload)
     switch open.notification.type {
     case .background where !payload.isContentAvailable:
-      return close(id, .discarded, "a background push wakes the app only with \"content-available\": 1 in aps")
+      return close(
+        id, name: .discarded, detail: "a background push wakes the app only with \"content-available\": 1 in aps")
     case .background, .alert: return [.asks(.offer(id, to: address, wakes: payload.isContentAvailable))]
     default:
       let type = open.notification.type.rawValue
-      return close(id, .discarded, "nothing on this device receives pushes of type \(type)")
+      return close(id, name: .discarded, detail: "nothing on this device receives pushes of type \(type)")
     }
   }
 
@@ -195,7 +196,7 @@ package struct NotificationStateMachine: Sendable {
     let placed = Set((placements[open[index].key] ?? [:]).keys)
     guard !open[index].outstanding.isSubset(of: placed) else { return [] }
     open[index].outstanding.formIntersection(placed)
-    return open[index].outstanding.isEmpty ? close(id, .noWidget, "removed before the reload") : []
+    return open[index].outstanding.isEmpty ? close(id, name: .noWidget, detail: "removed before the reload") : []
   }
 
   private func name(_ placement: Int, _ key: TokenKey) -> String {
@@ -214,7 +215,7 @@ package struct NotificationStateMachine: Sendable {
   private mutating func overran(_ id: UUID) -> [Action] {
     guard let open = notification(id) else { return [] }
     let reason = "the completion handler was not called within 30 s"
-    return close(id, .handled, "\(reason): the app is terminated")
+    return close(id, name: .handled, detail: "\(reason): the app is terminated")
       + [.asks(.process(.evict(Address.app(device, open.app), why: "\(reason) of a push")))]
   }
 
@@ -227,7 +228,7 @@ package struct NotificationStateMachine: Sendable {
       guard wasAsked, let index = open.firstIndex(where: { $0.id == item.id }) else { return offer(item.id) }
       open[index].exits += 1
       guard open[index].exits < NotificationStateMachine.exitLimit else {
-        return close(item.id, .discarded, "the app exited twice while it handled the notification")
+        return close(item.id, name: .discarded, detail: "the app exited twice while it handled the notification")
       }
       return offer(item.id)
     }
@@ -235,7 +236,7 @@ package struct NotificationStateMachine: Sendable {
 
   // MARK: Closing and resuming
 
-  private mutating func close(_ id: UUID, _ name: PushStep.Name, _ detail: String) -> [Action] {
+  private mutating func close(_ id: UUID, name: PushStep.Name, detail: String) -> [Action] {
     guard let index = open.firstIndex(where: { $0.id == id }) else { return [] }
     let closed = open.remove(at: index)
     asking.remove(id)
@@ -250,7 +251,7 @@ package struct NotificationStateMachine: Sendable {
   /// has it already.
   private mutating func began(_ reports: [PlacementReloadReport]) -> [Action] {
     var actions = reports.flatMap { reported($0) } + open.filter(\.reloads).flatMap { dropRemoved($0.id) }
-    let known = Dictionary(grouping: reports, by: \.push).mapValues { $0.map(\.placement) }
+    let knownPlacements = Dictionary(grouping: reports, by: \.push).mapValues { $0.map(\.placement) }
     var newest: Set<TokenKey> = []
     for item in open.reversed() where item.reloads {
       guard !newest.insert(item.key).inserted else {
@@ -258,9 +259,9 @@ package struct NotificationStateMachine: Sendable {
         continue
       }
       if !item.hasBegun {
-        actions += close(item.id, .supersededOnDevice, "by a newer one")
+        actions += close(item.id, name: .supersededOnDevice, detail: "by a newer one")
       } else {
-        actions += item.outstanding.subtracting(known[item.id] ?? []).sorted().flatMap {
+        actions += item.outstanding.subtracting(knownPlacements[item.id] ?? []).sorted().flatMap {
           reported(PlacementReloadReport(push: item.id, placement: $0, outcome: .superseded))
         }
       }

@@ -279,10 +279,10 @@ package struct TokenStateMachine: Sendable {
   }
 
   private mutating func replaced(_ key: TokenKey, _ token: String?) -> [Action] {
-    guard let kept = state.tokens[key] else { return [] }
+    guard let keptToken = state.tokens[key] else { return [] }
     if let token {
       state.tokens[key]?.token = token
-      if kept.phase == .asking { state.tokens[key]?.phase = .held }
+      if keptToken.phase == .asking { state.tokens[key]?.phase = .held }
       return replyRegistered(key) + (key.use == .app ? notifyApp(key.bundle) : []) + passOn(key) + reconcile()
     }
     state.tokens[key] = nil

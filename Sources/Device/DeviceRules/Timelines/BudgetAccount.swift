@@ -58,7 +58,7 @@ package struct BudgetAccount: Codable, Sendable, Hashable {
   /// How many hours it has been out of sight.
   func hoursUnseen(_ now: Date) -> Double { isSeen ? 0 : now.timeIntervalSince(lastSeen) / 3600 }
 
-  mutating func see(_ isSeen: Bool, _ policy: BudgetPolicy, now: Date) {
+  mutating func see(isSeen: Bool, policy: BudgetPolicy, now: Date) {
     accrue(policy, now: now)
     self.isSeen = isSeen
     lastSeen = now
@@ -80,10 +80,10 @@ package struct BudgetAccount: Codable, Sendable, Hashable {
 
   /// Decides one reload, and pays for it if it is granted.
   mutating func decide(
-    _ cause: ReloadCause, _ policy: BudgetPolicy, _ situation: BudgetSituation, now: Date
+    _ cause: ReloadCause, policy: BudgetPolicy, situation: BudgetSituation, now: Date
   ) -> BudgetVerdict {
     accrue(policy, now: now)
-    let verdict = verdict(cause, policy, situation, now)
+    let verdict = verdict(cause, policy: policy, situation: situation, now: now)
     switch verdict.verdict {
     case .granted:
       if policy.perDay != nil { balance -= 1 }
@@ -96,7 +96,7 @@ package struct BudgetAccount: Codable, Sendable, Hashable {
   }
 
   private func verdict(
-    _ cause: ReloadCause, _ policy: BudgetPolicy, _ situation: BudgetSituation, _ now: Date
+    _ cause: ReloadCause, policy: BudgetPolicy, situation: BudgetSituation, now: Date
   ) -> BudgetVerdict {
     let spacingEnd = lastReload?.addingTimeInterval(policy.minimumSpacing) ?? now
     if situation.isInsideProvider, spacingEnd > now {

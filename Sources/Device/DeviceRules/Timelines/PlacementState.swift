@@ -110,14 +110,14 @@ extension ReloadPolicy {
   /// The earliest time at which it requests the next timeline.
   ///
   /// Source: `TimelineReloadPolicy`; for a timeline of one entry the system chooses the time itself.
-  func due(entries: [UpcomingEntry], stored: Date, _ settings: TimelineSettings) -> Date? {
-    let floor = stored.addingTimeInterval(settings.policyFloor)
+  func due(entries: [UpcomingEntry], stored storedAt: Date, _ settings: TimelineSettings) -> Date? {
+    let floor = storedAt.addingTimeInterval(settings.policyFloor)
     switch self {
     case .never: return nil
     case .after(let date): return max(date, floor)
     case .atEnd:
       guard let last = entries.last?.date else { return nil }
-      guard entries.count > 1 else { return max(last, stored.addingTimeInterval(settings.oneEntryPause)) }
+      guard entries.count > 1 else { return max(last, storedAt.addingTimeInterval(settings.oneEntryPause)) }
       return max(last, floor)
     }
   }
@@ -153,8 +153,8 @@ extension PlacementState {
   func knows(push: UUID?) -> Bool { push != nil && pushes.contains { $0.push == push } }
 
   /// A new reload replaces a pending one; it may belong to a push.
-  mutating func assign(_ reload: Int, insteadOf former: Int?, push: UUID?) {
-    if let former { replace(former, by: reload, isPush: push != nil) }
+  mutating func assign(_ reload: Int, insteadOf formerReload: Int?, push: UUID?) {
+    if let formerReload { replace(formerReload, by: reload, isPush: push != nil) }
     guard let push else { return }
     pushes.append(PushedReload(push: push, reload: reload, state: .pending))
     pushes = pushes.suffix(PlacementState.remembered)
@@ -171,8 +171,8 @@ extension PlacementState {
     }
   }
 
-  private mutating func replace(_ former: Int, by reload: Int, isPush: Bool) {
-    changeOpen(former) { if isPush { $0.state = .superseded } else { $0.reload = reload } }
+  private mutating func replace(_ formerReload: Int, by reload: Int, isPush: Bool) {
+    changeOpen(formerReload) { if isPush { $0.state = .superseded } else { $0.reload = reload } }
   }
 
   private mutating func changeOpen(_ reload: Int, _ change: (inout PushedReload) -> Void) {
@@ -188,10 +188,10 @@ extension TimelineStateMachine {
 
   /// The states of pushes that have changed.
   ///
-  /// - Parameter former: the changed placements, as they were before.
-  func pushActions(since former: [Int: PlacementState?]) -> [Action] {
-    former.keys.sorted().flatMap { id -> [Action] in
-      let (now, before) = (placements[id]?.pushes ?? [], former[id]??.pushes ?? [])
+  /// - Parameter formerStates: the changed placements, as they were before.
+  func pushActions(since formerStates: [Int: PlacementState?]) -> [Action] {
+    formerStates.keys.sorted().flatMap { id -> [Action] in
+      let (now, before) = (placements[id]?.pushes ?? [], formerStates[id]??.pushes ?? [])
       guard now != before else { return [] }
       return now.filter { pushed in !before.contains { $0.push == pushed.push && $0.state == pushed.state } }
         .map { .asks(.reported($0.report(at: id))) }
@@ -204,7 +204,7 @@ extension TimelineStateMachine {
 package struct PlacementTable: Sendable {
   package private(set) var all: [Int: PlacementState] = [:]
   /// The placements that have been set since `takeFormer`, as they were before; `nil`: not placed.
-  private var former: [Int: PlacementState?] = [:]
+  private var formerStates: [Int: PlacementState?] = [:]
   /// By bundle identifier.
   private var extensions: [String: OfExtension] = [:]
   /// The placements that are visible.
@@ -240,7 +240,7 @@ package struct PlacementTable: Sendable {
     get { all[id] }
     _modify {
       let before = all[id]
-      if !former.keys.contains(id) { former.updateValue(before, forKey: id) }
+      if !formerStates.keys.contains(id) { formerStates.updateValue(before, forKey: id) }
       defer { move(id, from: before.map { Facts($0) }, to: all[id].map { Facts($0) }) }
       yield &all[id]
     }
@@ -251,8 +251,8 @@ package struct PlacementTable: Sendable {
 
   /// The placements that have been set since the last call, as they were before; `nil`: not placed.
   mutating func takeFormer() -> [Int: PlacementState?] {
-    defer { former = [:] }
-    return former
+    defer { formerStates = [:] }
+    return formerStates
   }
 
   // MARK: Placements of an extension, by number

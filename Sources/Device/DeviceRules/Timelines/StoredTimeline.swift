@@ -43,20 +43,20 @@ package struct StoredTimeline: Sendable {
   /// (ours).
   ///
   /// - Parameters:
-  ///   - given: the entries of the reply, or of its file.
-  ///   - sent: the images of the reply, or of its file.
+  ///   - givenEntries: the entries of the reply, or of its file.
+  ///   - sentImages: the images of the reply, or of its file.
   package init(
-    _ given: [ArchivedEntry], images sent: [String: Data] = [:], _ reply: RequestTimeline.Reply,
-    _ limits: ArchiveLimits
+    _ givenEntries: [ArchivedEntry], images sentImages: [String: Data] = [:], reply: RequestTimeline.Reply,
+    limits: ArchiveLimits
   ) throws(TimelineFault) {
-    guard !given.isEmpty else { throw TimelineFault(.empty, "the provider returned a timeline without entries") }
-    let sorted = Self.inOrder(given)
-    let kept = sorted.prefix(max(limits.entries, 1))
+    guard !givenEntries.isEmpty else { throw TimelineFault(.empty, "the provider returned a timeline without entries") }
+    let sorted = Self.inOrder(givenEntries)
+    let keptEntries = sorted.prefix(max(limits.entries, 1))
     var entries: [Entry] = []
-    var bytes = try Self.check(sent, limits)
+    var bytes = try Self.check(sentImages, limits)
     var used: Set<String> = []
     var hash = SHA256()
-    for entry in kept {
+    for entry in keptEntries {
       var views = [entry.view, entry.darkView]
       for form in [entry.privateForm, entry.invalidatedForm] { views += [form?.view, form?.darkView] }
       for view in views.compactMap(\.self) { try Self.check(view, limits) }
@@ -74,7 +74,7 @@ package struct StoredTimeline: Sendable {
       let upcoming = UpcomingEntry(
         date: entry.date, text: Self.text(of: entry.view), relevance: entry.relevance,
         transition: EntryTransition(entry.view, view))
-      let own = Set(views.compactMap(\.self).flatMap(\.imageDigests)).filter { sent[$0] != nil }
+      let own = Set(views.compactMap(\.self).flatMap(\.imageDigests)).filter { sentImages[$0] != nil }
       used.formUnion(own)
       entries.append(
         Entry(
@@ -82,11 +82,11 @@ package struct StoredTimeline: Sendable {
           images: own.sorted()))
     }
     self.entries = entries
-    images = sent.filter { used.contains($0.key) }
+    images = sentImages.filter { used.contains($0.key) }
     self.bytes = bytes
     policy = reply.policy
     digest = hash.finalize().prefix(8).hexadecimal
-    let omitted = reply.omitted + sorted.count - kept.count
+    let omitted = reply.omitted + sorted.count - keptEntries.count
     note = omitted > 0 ? "\(omitted) entries over the limit of \(limits.entries) are left out" : nil
   }
 
@@ -97,10 +97,10 @@ package struct StoredTimeline: Sendable {
   }
 
   /// The entries by date; of several with one date the last.
-  package static func inOrder(_ given: [ArchivedEntry]) -> [ArchivedEntry] {
+  package static func inOrder(_ givenEntries: [ArchivedEntry]) -> [ArchivedEntry] {
     var last: [Date: Int] = [:]
-    for (index, entry) in given.enumerated() { last[entry.date] = index }
-    return last.sorted { $0.key < $1.key }.map { given[$0.value] }
+    for (index, entry) in givenEntries.enumerated() { last[entry.date] = index }
+    return last.sorted { $0.key < $1.key }.map { givenEntries[$0.value] }
   }
 
   private static func encode(_ view: some Encodable) throws(TimelineFault) -> Data {
@@ -215,14 +215,16 @@ package struct EntryTransition: Codable, Sendable, Equatable {
   }
 
   /// How the system animates the change from an earlier entry to this one; `nil` if it does not.
-  func animation(from former: EntryTransition) -> EntryAnimation? {
-    let earlier = Dictionary(former.regions.map { ($0.path, $0) }) { first, _ in first }
-    let own = Set(regions.map(\.path))
+  func animation(from formerTransition: EntryTransition) -> EntryAnimation? {
+    let earlier = Dictionary(formerTransition.regions.map { ($0.path, $0) }) { first, _ in first }
+    let ownPaths = Set(regions.map(\.path))
     let changed = regions.indices.filter { earlier[regions[$0].path]?.content != regions[$0].content }
-    var found = changed.map { effect(of: $0, earlier) }
-    for region in former.regions where !own.contains(region.path) { found.append(Self.leaving(region)) }
+    var effects = changed.map { effect(of: $0, earlier) }
+    for region in formerTransition.regions where !ownPaths.contains(region.path) {
+      effects.append(Self.leaving(region))
+    }
     var longest: Effect?
-    for effect in found where effect.timing != nil {
+    for effect in effects where effect.timing != nil {
       let isLonger = effect.seconds > longest?.seconds ?? -1
       let saysMore = effect.seconds == longest?.seconds && longest?.transition == nil
       if isLonger || saysMore { longest = effect }

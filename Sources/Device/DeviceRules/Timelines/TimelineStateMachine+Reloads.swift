@@ -30,23 +30,28 @@ extension TimelineStateMachine {
   }
 
   mutating func reload(
-    _ source: Address, _ kind: String?, _ areControls: Bool?, _ isInside: Bool, _ context: MessageContext, _ now: Date
+    _ source: Address, kind: String?, areControls: Bool?, isInside: Bool, context: MessageContext, now: Date
   ) -> [Action] {
     let all = targets(of: source)
     guard !all.isEmpty else {
-      return [unknown(source, kind, "no widget extension belongs to \(source.short)", cause(of: source), context)]
+      return [
+        unknown(
+          source, kind: kind, reason: "no widget extension belongs to \(source.short)", because: cause(of: source),
+          context: context)
+      ]
     }
     let ids = all.flatMap { self.ids(of: $0, kind: kind, areControls: areControls) }
     // A running provider may also reload other widgets; only a reload of its widgets is a loop.
-    let own = Set(self.ids(of: source))
+    let ownIDs = Set(self.ids(of: source))
     var actions = ids.flatMap {
-      requestReload($0, cause(of: source), context, isInside: isInside && own.contains($0), now: now)
+      requestReload(
+        $0, because: cause(of: source), context: context, isInside: isInside && ownIDs.contains($0), now: now)
     }
     // An extension that never reported its kinds may have this one; if all did, an unknown kind may be new.
     let silent = all.filter { kinds[$0] == nil }
-    let known = kind.map { kind in all.contains { kinds[$0]?[kind] != nil } } ?? true
-    let asked = !ids.isEmpty && kind != nil ? [] : silent.isEmpty && !known ? all : silent
-    for address in asked {
+    let isKnown = kind.map { kind in all.contains { kinds[$0]?[kind] != nil } } ?? true
+    let askedExtensions = !ids.isEmpty && kind != nil ? [] : silent.isEmpty && !isKnown ? all : silent
+    for address in askedExtensions {
       unresolvedReloads.append(
         UnresolvedReload(
           address: address, kind: kind, areControls: areControls, reloadCause: cause(of: source),
@@ -55,21 +60,24 @@ extension TimelineStateMachine {
           correlation: context.correlation))
       actions.append(want(address))
     }
-    if ids.isEmpty, asked.isEmpty {
-      actions.append(unknown(source, kind, "no such widget is placed", cause(of: source), context))
+    if ids.isEmpty, askedExtensions.isEmpty {
+      actions.append(
+        unknown(source, kind: kind, reason: "no such widget is placed", because: cause(of: source), context: context))
     }
     return actions
   }
 
   /// The extension reported its kinds: earlier requests become pending reloads, or fail.
   mutating func resolveReloads(_ address: Address, _ now: Date) -> [Action] {
-    let own = unresolvedReloads.filter { $0.address == address }
-    guard !own.isEmpty else { return [] }
+    let ownReloads = unresolvedReloads.filter { $0.address == address }
+    guard !ownReloads.isEmpty else { return [] }
     unresolvedReloads.removeAll { $0.address == address }
-    return own.flatMap { item -> [Action] in
+    return ownReloads.flatMap { item -> [Action] in
       let ids = self.ids(of: address, kind: item.kind, areControls: item.areControls)
       guard ids.isEmpty else {
-        return ids.flatMap { requestReload($0, item.reloadCause, item.context, isInside: item.isInside, now: now) }
+        return ids.flatMap {
+          requestReload($0, because: item.reloadCause, context: item.context, isInside: item.isInside, now: now)
+        }
       }
       let mayHave =
         unresolvedReloads.contains { $0.kind == item.kind }
@@ -77,7 +85,7 @@ extension TimelineStateMachine {
       // A request for all kinds may find widgets and no control, or the reverse.
       if mayHave || item.kind == nil && !self.ids(of: address).isEmpty { return [] }
       let reason = item.kind.map(unknown) ?? "the extension has no widget"
-      return [unknown(address, item.kind, reason, item.reloadCause, item.context)]
+      return [unknown(address, kind: item.kind, reason: reason, because: item.reloadCause, context: item.context)]
     }
   }
 
@@ -87,7 +95,7 @@ extension TimelineStateMachine {
   }
 
   private func unknown(
-    _ address: Address, _ kind: String?, _ reason: String, _ because: ReloadCause, _ context: MessageContext
+    _ address: Address, kind: String?, reason: String, because: ReloadCause, context: MessageContext
   ) -> Action {
     .reloadFailed(
       ReloadFailed(
@@ -97,36 +105,43 @@ extension TimelineStateMachine {
 
   /// Makes a reload of a placement pending, and merges it with one that was pending before.
   mutating func requestReload(
-    _ id: Int, _ because: ReloadCause, _ context: MessageContext, isInside: Bool = false, now: Date
+    _ id: Int, because: ReloadCause, context: MessageContext, isInside: Bool = false, now: Date
   ) -> [Action] {
     guard var placed = placements[id] else { return [] }
     let push = because == .push ? context.correlation : nil
     guard !placed.knows(push: push) else { return [] }
     var actions: [Action] = []
-    let former = isAsking(id, placed.pendingReload?.reload) ? nil : placed.pendingReload
+    let formerReload = isAsking(id, placed.pendingReload?.reload) ? nil : placed.pendingReload
     lastReload += 1
     var pendingReload = PendingReload(
       reload: lastReload, reloadCause: because, causationID: context.cause, correlation: context.correlation,
       isInside: isInside)
     if because == .app { pendingReload.openedUntil = openedUntil(placed, now) }
     placed.policyDue = nil
-    placed.assign(lastReload, insteadOf: former?.reload, push: push)
-    if let former { actions.append(line(placed, former, BudgetVerdict(.merged, "newer-reload"), now)) }
+    placed.assign(lastReload, insteadOf: formerReload?.reload, push: push)
+    if let formerReload {
+      actions.append(
+        line(placed, pendingReload: formerReload, verdict: BudgetVerdict(.merged, "newer-reload"), now: now))
+    }
     if !isInside, endsBackoff(because) { placed.failures = 0 }
     // A reload that replaces a paid one, or a free one that waits only for the device to be unlocked, is free too.
-    if let former, former.isPaid || former.withheld != nil && policy.freeCauses.contains(former.reloadCause) {
+    if let formerReload,
+      formerReload.isPaid || formerReload.withheld != nil && policy.freeCauses.contains(formerReload.reloadCause)
+    {
       pendingReload.isPaid = true
-      pendingReload.exits = former.exits
-      pendingReload.notBefore = placed.failures > 0 ? former.notBefore : nil
+      pendingReload.exits = formerReload.exits
+      pendingReload.notBefore = placed.failures > 0 ? formerReload.notBefore : nil
     }
     placed.pendingReload = pendingReload
     placements[id] = placed
     guard pendingReload.isPaid else { return actions + decide(id, now) }
-    if pendingReload.notBefore == nil, let rule = withholding(placed) { return actions + withhold(id, rule, now) }
+    if pendingReload.notBefore == nil, let rule = withholding(placed) {
+      return actions + withhold(id, rule: rule, now: now)
+    }
     let verdict =
       pendingReload.notBefore.map { BudgetVerdict(.delayed, "back-off", until: $0) }
       ?? BudgetVerdict(.free, "paid-before")
-    return actions + [line(placed, pendingReload, verdict, now)] + wantIfDue(placed)
+    return actions + [line(placed, pendingReload: pendingReload, verdict: verdict, now: now)] + wantIfDue(placed)
   }
 
   /// Whether the requester may have new content; requests of the system itself wait. Source: ours.
@@ -155,21 +170,22 @@ extension TimelineStateMachine {
     else { return [] }
     guard pendingReload.isPaid else { return decide(id, now) }
     guard instant <= now else { return [] }
-    if let rule = withholding(placed) { return withhold(id, rule, now) }
+    if let rule = withholding(placed) { return withhold(id, rule: rule, now: now) }
     placed.pendingReload?.notBefore = nil
     placements[id] = placed
-    return [line(placed, pendingReload, BudgetVerdict(.free, "tried-again"), now)] + wantIfDue(placed)
+    return [line(placed, pendingReload: pendingReload, verdict: BudgetVerdict(.free, "tried-again"), now: now)]
+      + wantIfDue(placed)
   }
 
   mutating func decide(_ id: Int, _ now: Date) -> [Action] {
     guard var placed = placements[id], let pendingReload = placed.pendingReload else { return [] }
-    if let rule = withholding(placed) { return withhold(id, rule, now) }
+    if let rule = withholding(placed) { return withhold(id, rule: rule, now: now) }
     let situation = BudgetSituation(
       isDeveloperMode: settings.developerMode, isAppInFront: inFront.contains { $0.contains(placed.placement.bundle) },
       activity: atWork.first { $0.key.contains(placed.placement.bundle) }?.value,
       isInsideProvider: pendingReload.isInside, openedUntil: pendingReload.openedUntil)
-    let verdict = placed.account.decide(pendingReload.reloadCause, policy, situation, now: now)
-    let action = line(placed, pendingReload, verdict, now)
+    let verdict = placed.account.decide(pendingReload.reloadCause, policy: policy, situation: situation, now: now)
+    let action = line(placed, pendingReload: pendingReload, verdict: verdict, now: now)
     switch verdict.verdict {
     case .granted, .free:
       placed.pendingReload?.isPaid = true
@@ -200,7 +216,7 @@ extension TimelineStateMachine {
     return .asks(.process(.want(address, because: TimelineStateMachine.assertion)))
   }
 
-  mutating func line(_ placed: PlacementState, _ pendingReload: PendingReload, _ verdict: BudgetVerdict, _ now: Date)
+  mutating func line(_ placed: PlacementState, pendingReload: PendingReload, verdict: BudgetVerdict, now: Date)
     -> Action
   {
     lastLine += 1
@@ -244,17 +260,17 @@ extension TimelineStateMachine {
     guard pendingReload.isDue || pendingReload.withheld != nil && pendingReload.withheld != rule,
       !isAsking(id, pendingReload.reload)
     else { return [] }
-    return withhold(id, rule, now)
+    return withhold(id, rule: rule, now: now)
   }
 
   /// - Returns: its line in the ledger.
-  mutating func withhold(_ id: Int, _ rule: Withholding, _ now: Date) -> [Action] {
+  mutating func withhold(_ id: Int, rule: Withholding, now: Date) -> [Action] {
     guard var placed = placements[id], let pendingReload = placed.pendingReload else { return [] }
     placed.pendingReload?.withheld = rule
     placed.pendingReload?.notBefore = nil
     placed.noted(pendingReload.reload, .delayed(rule: rule.rawValue, until: nil))
     placements[id] = placed
-    return [line(placed, pendingReload, BudgetVerdict(.delayed, rule.rawValue), now)]
+    return [line(placed, pendingReload: pendingReload, verdict: BudgetVerdict(.delayed, rule.rawValue), now: now)]
   }
 
   /// A reload that was paid before it was withheld is not paid again.
@@ -269,7 +285,8 @@ extension TimelineStateMachine {
     }
     placed.noted(pendingReload.reload, .pending)
     placements[id] = placed
-    return [line(placed, pendingReload, BudgetVerdict(.free, "paid-before"), now)] + wantIfDue(placed)
+    return [line(placed, pendingReload: pendingReload, verdict: BudgetVerdict(.free, "paid-before"), now: now)]
+      + wantIfDue(placed)
   }
 }
 
@@ -283,11 +300,11 @@ extension TimelineStateMachine {
   }
 
   mutating func snapshot(
-    _ kind: String, of bundle: String?, _ family: WidgetFamilyName?, _ serial: Int
+    _ kind: String, of bundle: String?, family: WidgetFamilyName?, serial: Int
   ) -> [Action] {
-    let own = extensions.filter { bundle == nil || $0.bundleIdentifier == bundle }
-    let having = own.filter { kinds[$0]?[kind] != nil }.prefix(1)
-    let targets = having.isEmpty ? own.filter { kinds[$0] == nil } : Array(having)
+    let ownExtensions = extensions.filter { bundle == nil || $0.bundleIdentifier == bundle }
+    let having = ownExtensions.filter { kinds[$0]?[kind] != nil }.prefix(1)
+    let targets = having.isEmpty ? ownExtensions.filter { kinds[$0] == nil } : Array(having)
     guard !targets.isEmpty else { return [.noSnapshot(serial: serial, reason: unknown(kind))] }
     for target in targets {
       let placement = Placement(
@@ -335,15 +352,17 @@ extension TimelineStateMachine {
 
   /// Drops the reloads of placements whose kind the extension no longer has.
   private mutating func dropUnknown(_ address: Address) -> [Action] {
-    guard let own = kinds[address] else { return [] }
-    return placements.pending(of: address.bundleIdentifier ?? "", notOf: own).compactMap { id in
+    guard let ownKinds = kinds[address] else { return [] }
+    return placements.pending(of: address.bundleIdentifier ?? "", notOf: ownKinds).compactMap { id in
       guard var placed = placements[id], let pendingReload = placed.pendingReload else { return nil }
       let fault = TimelineFault(.unknownKind, unknown(placed.placement.kind))
       placed.pendingReload = nil
       placed.noted(pendingReload.reload, .gaveUp(fault.reason))
       placed.lastFailure = fault
       placements[id] = placed
-      return reloadFailed(placed.placement, pendingReload.reloadCause, fault, nil, pendingReload.context)
+      return reloadFailed(
+        placed.placement, because: pendingReload.reloadCause, fault: fault, nextTry: nil, context: pendingReload.context
+      )
     }
   }
 
@@ -359,26 +378,26 @@ extension TimelineStateMachine {
   // MARK: Results
 
   /// The extension replied, or will not reply.
-  mutating func close(_ asked: ProviderRequest) {
-    outstanding.removeAll { $0 == asked }
-    switch asked.purpose {
+  mutating func close(_ providerRequest: ProviderRequest) {
+    outstanding.removeAll { $0 == providerRequest }
+    switch providerRequest.purpose {
     case .placeholder:
-      placements[asked.placement.id]?.hasPlaceholder = true
-      placements[asked.placement.id]?.isPlaceholderOld = false
-    case .snapshot: snapshots[asked.address]?.removeAll { $0 == asked }
+      placements[providerRequest.placement.id]?.hasPlaceholder = true
+      placements[providerRequest.placement.id]?.isPlaceholderOld = false
+    case .snapshot: snapshots[providerRequest.address]?.removeAll { $0 == providerRequest }
     case .timeline: break
     }
   }
 
   mutating func gave(
-    _ asked: ProviderRequest, _ facts: TimelineFacts, _ entries: [UpcomingEntry], _ now: Date
+    _ providerRequest: ProviderRequest, facts: TimelineFacts, entries: [UpcomingEntry], now: Date
   ) -> [Action] {
-    guard outstanding.contains(asked) else { return [] }
-    close(asked)
-    let id = asked.placement.id
-    guard var placed = placements[id] else { return next(asked.address, now) }
-    if placed.pendingReload?.reload == asked.serial { placed.pendingReload = nil }
-    placed.noted(asked.serial, .stored)
+    guard outstanding.contains(providerRequest) else { return [] }
+    close(providerRequest)
+    let id = providerRequest.placement.id
+    guard var placed = placements[id] else { return next(providerRequest.address, now) }
+    if placed.pendingReload?.reload == providerRequest.serial { placed.pendingReload = nil }
+    placed.noted(providerRequest.serial, .stored)
     placed.failures = 0
     placed.lastFailure = nil
     placed.timeline = facts
@@ -386,22 +405,22 @@ extension TimelineStateMachine {
     placed.shown = nil
     placements[id] = placed
     upcoming[id] = entries
-    return show(id, now) + next(asked.address, now)
+    return show(id, now) + next(providerRequest.address, now)
   }
 
   /// A reload failed: the last entry stays, and the next try waits for the back-off.
-  mutating func fail(_ asked: ProviderRequest, _ fault: TimelineFault, _ now: Date) -> [Action] {
-    switch asked.purpose {
-    case .snapshot: return [.noSnapshot(serial: asked.serial, reason: fault.reason)]
+  mutating func fail(_ providerRequest: ProviderRequest, fault: TimelineFault, now: Date) -> [Action] {
+    switch providerRequest.purpose {
+    case .snapshot: return [.noSnapshot(serial: providerRequest.serial, reason: fault.reason)]
     // The timeline is requested nevertheless, unless the extension exited or took too long even for this.
     case .placeholder where fault.failure != .overran && fault.failure != .exited: return []
     case .placeholder, .timeline: break
     }
-    guard var placed = placements[asked.placement.id] else { return [] }
+    guard var placed = placements[providerRequest.placement.id] else { return [] }
     placed.failures += 1
     placed.lastFailure = fault
     var nextTry: Date?
-    if placed.pendingReload?.reload == asked.serial {
+    if placed.pendingReload?.reload == providerRequest.serial {
       if fault.failure == .unknownKind {
         placed.pendingReload = nil
       } else {
@@ -409,13 +428,17 @@ extension TimelineStateMachine {
         placed.pendingReload?.notBefore = nextTry
       }
     }
-    placed.failed(asked.serial, fault.reason, later: placed.pendingReload)
-    placements[asked.placement.id] = placed
-    return [reloadFailed(placed.placement, asked.reloadCause, fault, nextTry, asked.context)]
+    placed.failed(providerRequest.serial, fault.reason, later: placed.pendingReload)
+    placements[providerRequest.placement.id] = placed
+    return [
+      reloadFailed(
+        placed.placement, because: providerRequest.reloadCause, fault: fault, nextTry: nextTry,
+        context: providerRequest.context)
+    ]
   }
 
   private func reloadFailed(
-    _ placement: Placement, _ because: ReloadCause, _ fault: TimelineFault, _ nextTry: Date?, _ context: MessageContext
+    _ placement: Placement, because: ReloadCause, fault: TimelineFault, nextTry: Date?, context: MessageContext
   ) -> Action {
     .reloadFailed(
       ReloadFailed(
@@ -425,16 +448,16 @@ extension TimelineStateMachine {
 
   /// The extension is suspended at once, and receives its other requests when it resumes. Those that it has already
   /// received stay open.
-  mutating func overran(_ asked: ProviderRequest, _ limit: Double, _ now: Date) -> [Action] {
-    guard outstanding.contains(asked) else { return [] }
-    close(asked)
+  mutating func overran(_ providerRequest: ProviderRequest, limit: Double, now: Date) -> [Action] {
+    guard outstanding.contains(providerRequest) else { return [] }
+    close(providerRequest)
     let reason =
-      "no \(asked.purpose) within \(limit.formatted()) s: the extension is suspended, and the last timeline "
+      "no \(providerRequest.purpose) within \(limit.formatted()) s: the extension is suspended, and the last timeline "
       + "stays"
-    wanted.remove(asked.address)
-    return [.stopAsking(asked)] + fail(asked, TimelineFault(.overran, reason), now) + [
-      .asks(.process(.halt(asked.address, because: TimelineStateMachine.assertion)))
-    ] + (isDone(asked.address) ? [] : [want(asked.address)])
+    wanted.remove(providerRequest.address)
+    return [.stopAsking(providerRequest)] + fail(providerRequest, fault: TimelineFault(.overran, reason), now: now) + [
+      .asks(.process(.halt(providerRequest.address, because: TimelineStateMachine.assertion)))
+    ] + (isDone(providerRequest.address) ? [] : [want(providerRequest.address)])
   }
 
   mutating func instanceEnded(_ address: Address, _ now: Date) -> [Action] {
@@ -449,17 +472,18 @@ extension TimelineStateMachine {
   }
 
   /// The process instance ended during a request.
-  private mutating func exited(during asked: ProviderRequest, _ now: Date) -> [Action] {
-    let id = asked.placement.id
-    if asked.purpose == .snapshot {
-      close(asked)
-    } else if let pendingReload = placements[id]?.pendingReload, pendingReload.reload == asked.serial {
+  private mutating func exited(during providerRequest: ProviderRequest, _ now: Date) -> [Action] {
+    let id = providerRequest.placement.id
+    if providerRequest.purpose == .snapshot {
+      close(providerRequest)
+    } else if let pendingReload = placements[id]?.pendingReload, pendingReload.reload == providerRequest.serial {
       placements[id]?.pendingReload?.exits += 1
       guard pendingReload.exits + 1 > settings.retriesAfterExit else { return withholdIfDue(id, now) ?? [] }
     }
     let exits = placements[id]?.pendingReload?.exits ?? 1
-    let times = asked.purpose == .snapshot || exits < 2 ? "" : exits == 2 ? " twice" : " \(exits) times"
-    return fail(asked, TimelineFault(.exited, "the extension exited\(times) during the request"), now)
+    let times = providerRequest.purpose == .snapshot || exits < 2 ? "" : exits == 2 ? " twice" : " \(exits) times"
+    return fail(
+      providerRequest, fault: TimelineFault(.exited, "the extension exited\(times) during the request"), now: now)
   }
 
   private mutating func wantOrRelease(_ address: Address) -> [Action] {

@@ -98,14 +98,14 @@ package struct TimelineStateMachine: Sendable {
   package mutating func handle(_ event: Event, now: Date) -> [Action] {
     let (formerKinds, formerReloads) = (kinds, unresolvedReloads)
     let actions = Self.wantedOnce(decide(event, now))
-    let former = settle()
-    changes.placements.formUnion(former.keys.filter { former[$0] != placements[$0] })
+    let formerPlacements = settle()
+    changes.placements.formUnion(formerPlacements.keys.filter { formerPlacements[$0] != placements[$0] })
     changes.kinds.formUnion(Set(kinds.keys).union(formerKinds.keys).filter { kinds[$0] != formerKinds[$0] })
     if unresolvedReloads != formerReloads { changes.areUnresolvedReloads = true }
-    let hasNewRelevance = former.contains { id, before in
+    let hasNewRelevance = formerPlacements.contains { id, before in
       placements[id].map { $0.relevance != before?.relevance ?? CurrentRelevance() } ?? false
     }
-    return actions + pushActions(since: former) + (hasNewRelevance ? [.asks(.relevanceChanged)] : [])
+    return actions + pushActions(since: formerPlacements) + (hasNewRelevance ? [.asks(.relevanceChanged)] : [])
   }
 
   /// Returns what events changed of the persistent state since the last call.
@@ -119,15 +119,15 @@ package struct TimelineStateMachine: Sendable {
   /// - Returns: the changed placements, as they were before.
   @discardableResult
   mutating func settle() -> [Int: PlacementState?] {
-    let former = placements.takeFormer()
-    for id in former.keys {
+    let formerPlacements = placements.takeFormer()
+    for id in formerPlacements.keys {
       dueDates[id] = placements[id].flatMap { placed in
         let next = upcoming[id]?.first { entry in placed.shown.map { entry.date > $0 } ?? true }?.date
         let reload = placed.pendingReload == nil ? placed.policyDue : placed.pendingReload?.notBefore
         return [next, reload].compactMap(\.self).min()
       }
     }
-    return former
+    return formerPlacements
   }
 
   private mutating func decide(_ event: Event, _ now: Date) -> [Action] {
@@ -139,35 +139,37 @@ package struct TimelineStateMachine: Sendable {
     case .kindsForgotten(let addresses):
       for address in addresses { kinds[address] = nil }
       return []
-    case .placed(let placement, let context): return place(placement, context, now)
-    case .edited(let placement, let context): return edit(placement, context, now)
+    case .placed(let placement, let context): return place(placement, context: context, now: now)
+    case .edited(let placement, let context): return edit(placement, context: context, now: now)
     case .removed(let id):
       placements[id] = nil
       standByAsked[id] = nil
       upcoming[id] = nil
       return []
     case .reload(let source, let kind, let areControls, let isInside, let context):
-      return reload(source, kind, areControls, isInside, context, now)
-    case .reloadOne(let id, let because, let context): return requestReload(id, because, context, now: now)
-    case .systemChanged(let setting, let context): return systemChanged(setting, context, now)
+      return reload(source, kind: kind, areControls: areControls, isInside: isInside, context: context, now: now)
+    case .reloadOne(let id, let because, let context):
+      return requestReload(id, because: because, context: context, now: now)
+    case .systemChanged(let setting, let context): return systemChanged(setting, context: context, now: now)
     case .timeZone(let timeZone):
       // What accrued until now did so in the former zone.
       for id in placements.keys { placements[id]?.account.accrue(policy, now: now) }
       policy.timeZone = timeZone
       return []
-    case .moved(let bundles, let context): return moved(bundles, context, now)
-    case .inFront(let app, let isInFront): return setFront(app, isInFront, now)
+    case .moved(let bundles, let context): return moved(bundles, context: context, now: now)
+    case .inFront(let app, let isInFront): return setFront(app, isInFront: isInFront, now: now)
     case .atWork(let apps): return setAtWork(apps, now)
     case .openedFromWidget(let app):
       opened[app] = now
       return []
     case .withheld(let extensions): return withhold(extensions, now)
-    case .seen(let ids, let isStandBy): return see(ids, isStandBy, now)
+    case .seen(let ids, let isStandBy): return see(ids, isStandBy: isStandBy, now: now)
     case .luminance(let isReduced):
       isLuminanceReduced = isReduced
       return []
     case .timerFired: return timerFired(inStandBy.union(dueDates.ids(at: now)).sorted(), now)
-    case .snapshot(let kind, let bundle, let family, let serial): return snapshot(kind, of: bundle, family, serial)
+    case .snapshot(let kind, let bundle, let family, let serial):
+      return snapshot(kind, of: bundle, family: family, serial: serial)
     case .awake(let address):
       stalled.remove(address)
       return isDone(address) && !wanted.contains(address) ? [] : next(address, now)
@@ -175,16 +177,16 @@ package struct TimelineStateMachine: Sendable {
       stalled.insert(address)
       return []
     case .instanceEnded(let address): return instanceEnded(address, now)
-    case .answered(let asked):
-      guard outstanding.contains(asked) else { return [] }
-      close(asked)
-      return next(asked.address, now)
-    case .gave(let asked, let facts, let entries): return gave(asked, facts, entries, now)
+    case .answered(let providerRequest):
+      guard outstanding.contains(providerRequest) else { return [] }
+      close(providerRequest)
+      return next(providerRequest.address, now)
+    case .gave(let asked, let facts, let entries): return gave(asked, facts: facts, entries: entries, now: now)
     case .failed(let asked, let fault):
       guard outstanding.contains(asked) else { return [] }
       close(asked)
-      return fail(asked, fault, now) + next(asked.address, now)
-    case .overran(let asked, let limit): return overran(asked, limit, now)
+      return fail(asked, fault: fault, now: now) + next(asked.address, now)
+    case .overran(let asked, let limit): return overran(asked, limit: limit, now: now)
     }
   }
 
@@ -205,16 +207,16 @@ package struct TimelineStateMachine: Sendable {
 
   // MARK: Placements
 
-  private mutating func place(_ placement: Placement, _ context: MessageContext, _ now: Date) -> [Action] {
-    guard placements[placement.id] == nil else { return edit(placement, context, now) }
+  private mutating func place(_ placement: Placement, context: MessageContext, now: Date) -> [Action] {
+    guard placements[placement.id] == nil else { return edit(placement, context: context, now: now) }
     placements[placement.id] = PlacementState(placement: placement, account: BudgetAccount(policy, now: now))
-    return requestReload(placement.id, .added, context, now: now)
+    return requestReload(placement.id, because: .added, context: context, now: now)
   }
 
-  private mutating func edit(_ placement: Placement, _ context: MessageContext, _ now: Date) -> [Action] {
+  private mutating func edit(_ placement: Placement, context: MessageContext, now: Date) -> [Action] {
     guard let former = placements[placement.id]?.placement, former != placement else { return [] }
     placements[placement.id]?.placement = placement
-    return requestReload(placement.id, .edited, context, now: now)
+    return requestReload(placement.id, because: .edited, context: context, now: now)
   }
 
   /// Settings that views read, and that change what is archived. Source: `placeholder(in:)`, which the system requests
@@ -222,12 +224,12 @@ package struct TimelineStateMachine: Sendable {
   private static let settingsOfViews = Set(SettingName.allCases.filter { !$0.isOfLocation }.map(\.rawValue))
 
   /// Reloads all placements. Placeholders whose views read the setting are requested again, once for all changes.
-  private mutating func systemChanged(_ setting: String, _ context: MessageContext, _ now: Date) -> [Action] {
+  private mutating func systemChanged(_ setting: String, context: MessageContext, now: Date) -> [Action] {
     if Self.settingsOfViews.contains(setting) {
       let asked = Set(outstanding.filter { $0.purpose == .placeholder }.map(\.placement.id))
       for id in placements.keys where !asked.contains(id) { placements[id]?.isPlaceholderOld = true }
     }
-    return placements.keys.sorted().flatMap { requestReload($0, .system, context, now: now) }
+    return placements.keys.sorted().flatMap { requestReload($0, because: .system, context: context, now: now) }
   }
 
   /// The extension of a placement, if the device has it.
@@ -246,7 +248,7 @@ package struct TimelineStateMachine: Sendable {
     }
   }
 
-  private mutating func setFront(_ app: Address, _ isInFront: Bool, _ now: Date) -> [Action] {
+  private mutating func setFront(_ app: Address, isInFront: Bool, now: Date) -> [Action] {
     guard isInFront else {
       inFront.remove(app)
       return []
@@ -261,20 +263,20 @@ package struct TimelineStateMachine: Sendable {
     return begun.flatMap { targets(of: $0) }.flatMap { ids(of: $0) }.flatMap { redecide($0, now) }
   }
 
-  private mutating func see(_ ids: Set<Int>, _ isStandBy: Bool, _ now: Date) -> [Action] {
+  private mutating func see(_ ids: Set<Int>, isStandBy: Bool, now: Date) -> [Action] {
     inStandBy = isStandBy ? ids : []
     var actions: [Action] = []
     for id in placements.seen.symmetricDifference(ids).sorted() {
       guard let placed = placements[id] else { continue }
       let hours = placed.account.hoursUnseen(now)
-      placements[id]?.account.see(ids.contains(id), policy, now: now)
+      placements[id]?.account.see(isSeen: ids.contains(id), policy: policy, now: now)
       let waits = placed.pendingReload.map { !$0.isPaid } ?? false
       guard ids.contains(id) else { continue }
       if placed.hasMoved {
         placements[id]?.hasMoved = false
-        actions += requestReload(id, .location, .none, now: now)
+        actions += requestReload(id, because: .location, context: .none, now: now)
       } else if waits, hours >= policy.staleAfter {
-        actions += requestReload(id, .stale, .none, now: now)
+        actions += requestReload(id, because: .stale, context: .none, now: now)
       }
     }
     return actions + inStandBy.sorted().flatMap { standBy($0, now) ?? [] }
@@ -296,7 +298,7 @@ package struct TimelineStateMachine: Sendable {
   private mutating func standBy(_ id: Int, _ now: Date) -> [Action]? {
     guard let placed = placements[id], let due = standByDue(placed), due <= now else { return nil }
     standByAsked[id] = now
-    return requestReload(id, .standBy, .none, now: now)
+    return requestReload(id, because: .standBy, context: .none, now: now)
   }
 
   // MARK: Entries
@@ -338,7 +340,7 @@ package struct TimelineStateMachine: Sendable {
       } else if let pendingReload = placements[id]?.pendingReload {
         if let instant = pendingReload.notBefore, instant <= now { actions += redecide(id, now) }
       } else if let due = placements[id]?.policyDue, due <= now {
-        actions += requestReload(id, .policy, .none, now: now)
+        actions += requestReload(id, because: .policy, context: .none, now: now)
       }
       return actions
     }
@@ -446,14 +448,14 @@ extension TimelineStateMachine {
 
 extension TimelineStateMachine {
   /// Visible placements are reloaded now, the others when they are seen.
-  mutating func moved(_ bundles: Set<String>, _ context: MessageContext, _ now: Date) -> [Action] {
+  mutating func moved(_ bundles: Set<String>, context: MessageContext, now: Date) -> [Action] {
     placements.keys.sorted().flatMap { id -> [Action] in
       guard let placed = placements[id], bundles.contains(placed.placement.bundle) else { return [] }
       guard placed.account.isSeen else {
         placements[id]?.hasMoved = true
         return []
       }
-      return requestReload(id, .location, context, now: now)
+      return requestReload(id, because: .location, context: context, now: now)
     }
   }
 }

@@ -152,7 +152,7 @@ package struct DeliveryStateMachine: Sendable {
       }
       return sessions.keys.sorted().flatMap { propose($0, now) } + ids { !$0.isUnderWay }.flatMap { want($0, now) }
     case .opened(let key, let sendsLaunchEvents, let generation):
-      return opened(key, sendsLaunchEvents, generation, now)
+      return opened(key, sendsLaunchEvents: sendsLaunchEvents, generation: generation, now: now)
     case .closed(let key, let generation):
       if sessions[key]?.openIn == generation { sessions[key]?.openIn = nil }
       return []
@@ -169,16 +169,16 @@ package struct DeliveryStateMachine: Sendable {
     case .ended(let tasks): return ended(tasks, now)
     case .awake(let owner, let generation, let woken, let because):
       for key in wants.keys where key.owner == owner && key.assertion == because { wants[key] = .running(generation) }
-      return awake(owner, generation, woken, now)
+      return awake(owner, generation: generation, woken: woken, now: now)
     case .suspended(let owner, let generation):
       if awakeInstances[owner] == generation { awakeInstances[owner] = nil }
       forgetWants(of: owner)
       suspendedInstances[owner] = generation
       return ids { $0.session.owner == owner }.flatMap { wakeIfSuspended($0) }
-    case .instanceEnded(let owner, let generation): return instanceEnded(owner, generation, now)
-    case .sent(let id, let generation): return sent(id, generation, now)
+    case .instanceEnded(let owner, let generation): return instanceEnded(owner, generation: generation, now: now)
+    case .sent(let id, let generation): return sent(id, generation: generation, now: now)
     case .overdue(let id, let generation): return overdue(id, generation)
-    case .acknowledged(let id, let tasks): return acknowledged(id, tasks, now)
+    case .acknowledged(let id, let tasks): return acknowledged(id, tasks: tasks, now: now)
     case .refused(let id): return refused(id)
     case .timerFired: return timerFired(now)
     }
@@ -194,7 +194,7 @@ package struct DeliveryStateMachine: Sendable {
   }
 
   private mutating func opened(
-    _ key: SessionKey, _ sendsLaunchEvents: Bool, _ generation: UInt32, _ now: Date
+    _ key: SessionKey, sendsLaunchEvents: Bool, generation: UInt32, now: Date
   ) -> [Action] {
     // The reply to this request is sent before the launch service answers, and so before events.
     if wants[key] != nil { wants[key] = .asked }
@@ -333,7 +333,7 @@ package struct DeliveryStateMachine: Sendable {
     guard let delivery = deliveries[id], isDue(delivery, now) else { return [] }
     deliveries[id]?.notBefore = nil
     if case .running(let generation) = wants[delivery.session], awakeInstances[delivery.session.owner] == generation,
-      let begun = begin(id, generation, woken: false, now)
+      let begun = begin(id, generation: generation, woken: false, now: now)
     {
       return begun
     }
@@ -355,22 +355,22 @@ package struct DeliveryStateMachine: Sendable {
     return [release(key)]
   }
 
-  private mutating func acknowledged(_ id: UUID, _ tasks: [Int]?, _ now: Date) -> [Action] {
+  private mutating func acknowledged(_ id: UUID, tasks: [Int]?, now: Date) -> [Action] {
     guard var delivery = deliveries.removeValue(forKey: id) else { return [] }
     let key = delivery.session
-    let sent = Set(tasks ?? delivery.tasks)
-    for task in delivery.tasks where sent.contains(task) {
+    let sentTasks = Set(tasks ?? delivery.tasks)
+    for task in delivery.tasks where sentTasks.contains(task) {
       let creator = sessions[key]?.creators.removeValue(forKey: task)
       if let creator, creator > 0 { sessions[key]?.acknowledged[task] = creator }
     }
-    let rest = delivery.tasks.filter { !sent.contains($0) }
+    let rest = delivery.tasks.filter { !sentTasks.contains($0) }
     guard rest.isEmpty else {
       // The instance ended while its acknowledgement was on the way, and its deliveries were united: the events that it
       // had not acknowledged go to the next instance.
       var other = Delivery(id: identifiers.next(), session: key, tasks: rest)
       other.wakes = delivery.wakes
       deliveries[other.id] = other
-      delivery.tasks.removeAll { !sent.contains($0) }
+      delivery.tasks.removeAll { !sentTasks.contains($0) }
       return [.forget(delivery)] + want(other.id, now)
     }
     let next = propose(key, now)
@@ -390,7 +390,7 @@ extension DeliveryStateMachine.Delivery {
 
 // A delivery attempt from its beginning to its end.
 extension DeliveryStateMachine {
-  mutating func awake(_ owner: Address, _ generation: UInt32, _ woken: Bool, _ now: Date) -> [Action] {
+  mutating func awake(_ owner: Address, generation: UInt32, woken: Bool, now: Date) -> [Action] {
     awakeInstances[owner] = generation
     suspendedInstances[owner] = nil
     var actions: [Action] = []
@@ -404,14 +404,15 @@ extension DeliveryStateMachine {
         deliveries[id]?.last = nil
         actions.append(.stop(id))
       }
-      actions += begin(id, generation, woken: woken, now) ?? []
+      actions += begin(id, generation: generation, woken: woken, now: now) ?? []
     }
     return actions
   }
 
   /// Begins a delivery to the instance; `nil`: not now.
-  mutating func begin(_ id: UUID, _ generation: UInt32, woken: Bool, _ now: Date) -> [Action]? {
-    guard var delivery = deliveries[id], isDue(delivery, now), let attempt = attempt(delivery, generation, woken)
+  mutating func begin(_ id: UUID, generation: UInt32, woken: Bool, now: Date) -> [Action]? {
+    guard var delivery = deliveries[id], isDue(delivery, now),
+      let attempt = attempt(delivery, generation: generation, woken: woken)
     else { return nil }
     delivery.last = attempt
     delivery.isUnderWay = true
@@ -429,7 +430,7 @@ extension DeliveryStateMachine {
 
   /// How to deliver to this instance: as before in a repetition; with a call of the handler when the instance was woken
   /// for it or has not created the session; otherwise without. `nil`: not now.
-  private func attempt(_ delivery: Delivery, _ generation: UInt32, _ woken: Bool) -> Attempt? {
+  private func attempt(_ delivery: Delivery, generation: UInt32, woken: Bool) -> Attempt? {
     if let last = delivery.last, last.generation == generation { return last }
     let session = sessions[delivery.session]
     let isOpen = session?.openIn == generation
@@ -440,7 +441,7 @@ extension DeliveryStateMachine {
   }
 
   /// The events are sent. For an owner whose handler is called, the completion deadline begins. Other owners have none.
-  mutating func sent(_ id: UUID, _ generation: UInt32, _ now: Date) -> [Action] {
+  mutating func sent(_ id: UUID, generation: UInt32, now: Date) -> [Action] {
     guard let delivery = deliveries[id], delivery.isUnderWay, let last = delivery.last, last.generation == generation,
       last.wakesHandler
     else { return [] }
@@ -483,7 +484,7 @@ extension DeliveryStateMachine {
     return [release(key), .asks(.process(.evict(key.owner, generation: generation, why: why)))]
   }
 
-  mutating func instanceEnded(_ owner: Address, _ generation: UInt32, _ now: Date) -> [Action] {
+  mutating func instanceEnded(_ owner: Address, generation: UInt32, now: Date) -> [Action] {
     if awakeInstances[owner] == generation { awakeInstances[owner] = nil }
     if suspendedInstances[owner] == generation { suspendedInstances[owner] = nil }
     forgetWants(of: owner)

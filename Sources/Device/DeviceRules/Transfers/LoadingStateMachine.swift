@@ -140,13 +140,13 @@ package struct LoadingStateMachine: Sendable {
   private mutating func handle(_ event: Event, _ now: Date) -> [Action] {
     switch event {
     case .began: return inOrder().flatMap { requeue($0, now) } + timerFired(now)
-    case .opened(let session, let configuration): return opened(session, configuration, now)
+    case .opened(let session, let configuration): return opened(session, configuration: configuration, now: now)
     case .created(let transfer):
       guard transfers[transfer.key] == nil else { return [] }
       insert(transfer)
       return requeue(transfer.key, now)
     case .changed(let key, let isSuspended, let priority, let date):
-      return changed(key, isSuspended, priority, date, now)
+      return changed(key, isSuspended: isSuspended, priority: priority, date: date, now: now)
     case .answered(let key, let host):
       transfers[key]?.consent = .given
       if let host { transfers[key]?.host = host }
@@ -162,7 +162,7 @@ package struct LoadingStateMachine: Sendable {
       return []
     case .network(let state): return networkChanged(state, now)
     case .woken(let owner): return woken(owner, now)
-    case .front(let app, let isInFront): return front(app, isInFront, now)
+    case .front(let app, let isInFront): return front(app, isInFront: isInFront, now: now)
     case .timerFired: return timerFired(now)
     }
   }
@@ -198,7 +198,7 @@ package struct LoadingStateMachine: Sendable {
     guard let transfer = transfers[key] else { return }
     if transfer.isUnderWay { loading -= 1 }
     if transfer.hasConnection {
-      hostQueues[HostQueue.Key(transfer)]?.taken -= 1
+      hostQueues[HostQueue.Key(transfer)]?.takenSlots -= 1
       touchedHostQueues.insert(HostQueue.Key(transfer))
     }
     transfers[key]?.hasConnection = false
@@ -207,12 +207,12 @@ package struct LoadingStateMachine: Sendable {
 
   /// Moves a task that is not loading to its current place.
   mutating func requeue(_ key: TaskKey, _ now: Date) -> [Action] {
-    guard let transfer = transfers[key], case .waiting(let former) = transfer.place else { return [] }
+    guard let transfer = transfers[key], case .waiting(let formerWait) = transfer.place else { return [] }
     guard let wait = wait(of: transfer, now) else {
-      if !former.isQueue { queue(key) }
+      if !formerWait.isQueue { queue(key) }
       return []
     }
-    guard wait != former else { return [] }
+    guard wait != formerWait else { return [] }
     release(key)
     move(key, to: .waiting(wait))
     if let instant = wait.instant {
@@ -237,14 +237,14 @@ package struct LoadingStateMachine: Sendable {
     for key in touchedHostQueues.sorted() {
       guard var hostQueue = hostQueues.removeValue(forKey: key) else { continue }
       let limit = max(1, sessions[key.session]?.httpMaximumConnectionsPerHost ?? 1)
-      while hostQueue.taken < limit, let entry = hostQueue.queue.popMin() {
+      while hostQueue.takenSlots < limit, let entry = hostQueue.queue.popMin() {
         guard let transfer = transfers[entry.key], transfer.stamp == entry.stamp else { continue }
-        hostQueue.taken += 1
+        hostQueue.takenSlots += 1
         transfers[entry.key]?.hasConnection = true
         move(entry.key, to: .waiting(.turn))
         ready.insert(QueueEntry(transfer, stamp: stamps))
       }
-      if hostQueue.taken > 0 || !hostQueue.queue.isEmpty { hostQueues[key] = hostQueue }
+      if hostQueue.takenSlots > 0 || !hostQueue.queue.isEmpty { hostQueues[key] = hostQueue }
     }
     touchedHostQueues = []
   }
@@ -270,7 +270,7 @@ package struct LoadingStateMachine: Sendable {
       guard isDue(alarm) else { continue }
       switch alarm.what {
       case .task(let key, _): actions += requeue(key, now)
-      case .limiter(let account): actions += dropLimiter(account, "expired unused", now)
+      case .limiter(let account): actions += dropLimiter(account, reason: "expired unused", now: now)
       case .expiry(let key):
         guard let transfer = transfers[key] else { continue }
         move(key, to: .ending)
@@ -465,7 +465,7 @@ extension LoadingStateMachine {
       return nil
     }
 
-    mutating func fail(_ progressed: Bool, _ now: Date, _ settings: TransferSettings) {
+    mutating func fail(progressed: Bool, now: Date, settings: TransferSettings) {
       failures = progressed ? 1 : failures + 1
       notBefore = now.addingTimeInterval(settings.resumeBackoff.pause(after: failures))
     }
@@ -505,7 +505,7 @@ extension LoadingStateMachine {
       }
     }
 
-    var taken = 0
+    var takenSlots = 0
     var queue = Heap<QueueEntry>()
   }
 
@@ -601,10 +601,10 @@ extension LoadingStateMachine {
 
   // MARK: Changes by owners
 
-  mutating func opened(_ session: SessionKey, _ configuration: SessionConfiguration, _ now: Date) -> [Action] {
-    let former = sessions.updateValue(configuration, forKey: session)
-    guard let former, former != configuration else { return [] }
-    let isChanged = former.timeoutIntervalForResource != configuration.timeoutIntervalForResource
+  mutating func opened(_ session: SessionKey, configuration: SessionConfiguration, now: Date) -> [Action] {
+    let formerConfiguration = sessions.updateValue(configuration, forKey: session)
+    guard let formerConfiguration, formerConfiguration != configuration else { return [] }
+    let isChanged = formerConfiguration.timeoutIntervalForResource != configuration.timeoutIntervalForResource
     let keys = inOrder { $0.key.session == session }
     for key in keys {
       guard let transfer = transfers[key] else { continue }
@@ -615,7 +615,7 @@ extension LoadingStateMachine {
   }
 
   mutating func changed(
-    _ key: TaskKey, _ isSuspended: Bool?, _ priority: Float?, _ date: Date?, _ now: Date
+    _ key: TaskKey, isSuspended: Bool?, priority: Float?, date: Date?, now: Date
   ) -> [Action] {
     guard var transfer = transfers[key] else { return [] }
     let isReordered = priority != nil && priority != transfer.priority
@@ -636,7 +636,7 @@ extension LoadingStateMachine {
   /// An attempt ended and its task did not. `progressed`: `nil` when it did not fail, else whether it received bytes.
   mutating func attemptEnded(_ key: TaskKey, failed progressed: Bool?, _ now: Date) -> [Action] {
     switch transfers[key]?.place {
-    case .loading: if let progressed { transfers[key]?.fail(progressed, now, settings) }
+    case .loading: if let progressed { transfers[key]?.fail(progressed: progressed, now: now, settings: settings) }
     // It was stopped, so its result does not count.
     case .stopping: break
     case .ending, .waiting, nil: return []
@@ -701,7 +701,7 @@ extension LoadingStateMachine {
     return [.limiter(account: account, limiter, reason: "woken")]
   }
 
-  mutating func front(_ app: Address, _ isInFront: Bool, _ now: Date) -> [Action] {
+  mutating func front(_ app: Address, isInFront: Bool, now: Date) -> [Action] {
     guard isInFront else {
       inFront.remove(app)
       return []
@@ -709,10 +709,10 @@ extension LoadingStateMachine {
     inFront.insert(app)
     let family = families.family(of: app)
     let accounts = limiters.filter { families.family(of: $0.value.owner) == family }.keys.sorted()
-    return accounts.flatMap { dropLimiter($0, "came to the front", now) }
+    return accounts.flatMap { dropLimiter($0, reason: "came to the front", now: now) }
   }
 
-  private mutating func dropLimiter(_ account: String, _ reason: String, _ now: Date) -> [Action] {
+  private mutating func dropLimiter(_ account: String, reason: String, now: Date) -> [Action] {
     guard let limiter = limiters.removeValue(forKey: account) else { return [] }
     let off = Limiter(owner: limiter.owner, delay: 0, since: limiter.since, until: now)
     return [.limiter(account: account, off, reason: reason)]

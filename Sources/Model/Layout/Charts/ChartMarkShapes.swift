@@ -393,20 +393,20 @@ struct ChartSector {
     let corner = min(self.corner, (outer - (hasHole ? inner : apex)) / 2, (last - first) * outer / 2)
     let innerCorner = hasHole ? min(corner, (innerLast - innerFirst) * inner / 2) : 0
     if corner > 0.01 {
-      outline.move(to: edge(start, outer - corner, inset))
+      outline.move(to: edge(start, radius: outer - corner, distance: inset))
       outline.quad(to: point(first + corner / outer, outer), control: point(first, outer))
       outline.arc(centre, radius: outer, from: first + corner / outer, to: last - corner / outer)
-      outline.quad(to: edge(end, outer - corner, -inset), control: point(last, outer))
+      outline.quad(to: edge(end, radius: outer - corner, distance: -inset), control: point(last, outer))
     } else {
       outline.arc(centre, radius: outer, from: first, to: last)
     }
     if !hasHole {
       outline.line(to: point((start + end) / 2, min(apex, outer)))
     } else if innerCorner > 0.01 {
-      outline.line(to: edge(end, inner + innerCorner, -inset))
+      outline.line(to: edge(end, radius: inner + innerCorner, distance: -inset))
       outline.quad(to: point(innerLast - innerCorner / inner, inner), control: point(innerLast, inner))
       outline.arc(centre, radius: inner, from: innerLast - innerCorner / inner, to: innerFirst + innerCorner / inner)
-      outline.quad(to: edge(start, inner + innerCorner, inset), control: point(innerFirst, inner))
+      outline.quad(to: edge(start, radius: inner + innerCorner, distance: inset), control: point(innerFirst, inner))
     } else {
       outline.arc(centre, radius: inner, from: innerLast, to: innerFirst)
     }
@@ -419,7 +419,7 @@ struct ChartSector {
   }
 
   /// A point on a straight edge, which is beside the line at an angle by a distance, clockwise.
-  private func edge(_ angle: Double, _ radius: Double, _ distance: Double) -> Point {
+  private func edge(_ angle: Double, radius: Double, distance: Double) -> Point {
     point(angle + asin(max(-1, min(1, distance / max(radius, abs(distance), 1e-6)))), radius)
   }
 }

@@ -61,15 +61,15 @@ final class ChartNode: ViewNode {
   }
 
   init(
-    _ view: ViewArchive, _ plot: ChartPlotNode, in styledPlot: LayoutNode, annotations: [Annotation],
-    legend: [LegendEntry], _ style: ViewStyle, _ context: LayoutContext
+    _ view: ViewArchive, plot: ChartPlotNode, in styledPlot: LayoutNode, annotations: [Annotation],
+    legend: [LegendEntry], style: ViewStyle, context: LayoutContext
   ) {
     arguments = view.arguments
     self.plot = plot
     self.styledPlot = styledPlot
     self.annotations = annotations
     self.legend = legend
-    super.init(.chart(.chart), style, context)
+    super.init(.chart(.chart), style: style, context: context)
   }
 
   override func calculateSize(_ proposal: Proposal) -> Size {
@@ -93,7 +93,7 @@ final class ChartNode: ViewNode {
   override func place(at origin: Point, _ proposal: Proposal) -> [PlacedView] {
     let size = size(proposal)
     var view = placed([:], at: origin, size)
-    if arguments[.closure] != nil { context.check(arguments, .size, size, name) }
+    if arguments[.closure] != nil { context.check(arguments, label: .size, size: size, name: name) }
     guard size.width.isFinite, size.height.isFinite, size.width > 0, size.height > 0 else { return [view] }
     let whole = Rect(origin: origin, size: size)
     let rows = legendRows(within: size.width)
@@ -149,15 +149,15 @@ final class ChartNode: ViewNode {
   private func legendRows(within width: Double) -> [LegendRow] {
     var rows: [LegendRow] = []
     for entry in legend {
-      let own = entry.label.size(Proposal(width: max(0, width - Distance.swatch - Distance.label), height: nil))
-      let length = Distance.swatch + Distance.label + own.width
+      let ownSize = entry.label.size(Proposal(width: max(0, width - Distance.swatch - Distance.label), height: nil))
+      let length = Distance.swatch + Distance.label + ownSize.width
       if rows.isEmpty || rows[rows.count - 1].width + Distance.entry + length > width + 0.01 {
         rows.append(LegendRow())
       }
       var row = rows[rows.count - 1]
       row.width += (row.entries.isEmpty ? 0 : Distance.entry) + length
-      row.height = max(row.height, own.height, Distance.swatch)
-      row.entries.append((entry, own))
+      row.height = max(row.height, ownSize.height, Distance.swatch)
+      row.entries.append((entry, ownSize))
       rows[rows.count - 1] = row
     }
     return rows
@@ -235,12 +235,12 @@ extension LayoutBuilder {
   /// `Chart`: its marks from their archives, with the views of its axes, its annotations and its legend. A hidden one is
   /// a rounded rectangle.
   func chart(
-    _ view: ViewArchive, _ operations: [ViewArchive.Modifier], _ style: ViewStyle, depth: Int
+    _ view: ViewArchive, operations: [ViewArchive.Modifier], style: ViewStyle, depth: Int
   ) -> [LayoutNode] {
     if view.arguments[.text] != nil {
       let bar = ViewArchive(.shape(.roundedRectangle), [.cornerRadius: 8])
       let fill = ViewArchive.Modifier(.shape(.fill), [.style: .record([.color: "foreground", .opacity: 0.2])])
-      return [FillingNode(bar, operations: [fill], style, context)]
+      return [FillingNode(bar, operations: [fill], style: style, context: context)]
     }
     let model = ChartModel(view)
     let styles = Dictionary(
@@ -248,7 +248,9 @@ extension LayoutBuilder {
     let label = style.chartLabel
     var axes: [ChartNode.AxisMarks] = []
     for dimension in ChartModel.Dimension.allCases {
-      axes += view.children.filter { $0.isAxis(dimension) }.map { axis(dimension, $0, label, depth: depth) }
+      axes += view.children.filter { $0.isAxis(dimension) }.map {
+        axis(dimension, view: $0, style: label, depth: depth)
+      }
     }
     var legend: [ChartNode.LegendEntry] = []
     if view.arguments[.legend] != "hidden", model.marks.contains(where: { $0.styleCategory != nil }) {
@@ -257,20 +259,21 @@ extension LayoutBuilder {
         if let node = nodes.first { legend.append(ChartNode.LegendEntry(category: category, label: node)) }
       }
     }
-    let plot = ChartPlotNode(model, styles: styles, axes: axes, style, context)
+    let plot = ChartPlotNode(model, styles: styles, axes: axes, style: style, context: context)
     var inner = self
     inner.plot = plot
     let views = operations.last { $0.name == .shape(.chartPlotStyle) }?.views ?? []
-    let styledPlot = joined(inner.nodes(of: views, style, axis: nil, depth: depth), .layers(.center), style)
+    let styledPlot = joined(
+      inner.nodes(of: views, style, axis: nil, depth: depth), join: .layers(.center), style: style)
     return [
       ChartNode(
-        view, plot, in: styledPlot ?? plot, annotations: annotations(model, style, depth: depth), legend: legend,
-        style, context)
+        view, plot: plot, in: styledPlot ?? plot, annotations: annotations(model, style, depth: depth), legend: legend,
+        style: style, context: context)
     ]
   }
 
   private func axis(
-    _ dimension: ChartModel.Dimension, _ view: ViewArchive, _ style: ViewStyle, depth: Int
+    _ dimension: ChartModel.Dimension, view: ViewArchive, style: ViewStyle, depth: Int
   ) -> ChartNode.AxisMarks {
     let position = view.arguments[.position]?.string
     var axis = ChartNode.AxisMarks(
@@ -285,7 +288,7 @@ extension LayoutBuilder {
         case .chart(.tick): mark.tick = part.arguments
         case .chart(.valueLabel):
           mark.label = joined(
-            nodes(of: part.views, style, axis: .vertical, depth: depth), .stack(.vertical), style)
+            nodes(of: part.views, style, axis: .vertical, depth: depth), join: .stack(.vertical), style: style)
           if case .bool(let isCentered) = part.arguments[.centered] { mark.isLabelCentered = isCentered }
         case .chart(.annotation), .chart(.symbol), .chart(.symbolSize), .chart(.lineStyle),
           .chart(.interpolationMethod), .style, .shape, .layout, .layer, .effect, .color, .accessibility, .silent,
@@ -303,7 +306,7 @@ extension LayoutBuilder {
     for (index, mark) in model.marks.enumerated() {
       for modifier in mark.modifiers where modifier.name == .chart(.annotation) {
         let nodes = nodes(of: modifier.views, style, axis: .vertical, depth: depth)
-        guard let node = joined(nodes, .stack(.vertical), style) else { continue }
+        guard let node = joined(nodes, join: .stack(.vertical), style: style) else { continue }
         let arguments = Arguments(of: modifier, context)
         annotations.append(
           ChartNode.Annotation(
@@ -337,13 +340,13 @@ final class ChartPlotNode: ViewNode {
   private(set) var frame: Rect?
 
   init(
-    _ model: ChartModel, styles: [String: ArchivedValue], axes: [ChartNode.AxisMarks], _ style: ViewStyle,
-    _ context: LayoutContext
+    _ model: ChartModel, styles: [String: ArchivedValue], axes: [ChartNode.AxisMarks], style: ViewStyle,
+    context: LayoutContext
   ) {
     self.model = model
     self.styles = styles
     self.axes = axes
-    super.init(.chart(.chartPlotContent), style, context)
+    super.init(.chart(.chartPlotContent), style: style, context: context)
   }
 
   func shapes(in plot: Rect) -> ChartMarkShapes {
@@ -455,18 +458,18 @@ struct ChartAxisParts {
       candidates.append((start, size, node))
     }
     var views: [PlacedView] = []
-    var taken: [ClosedRange<Double>] = []
+    var takenRanges: [ClosedRange<Double>] = []
     for (start, size, node) in candidates {
       // A little space between two labels.
       let range = (start - 1)...(start + size[direction] + 1)
-      if taken.contains(where: { $0.overlaps(range) }) { continue }
-      taken.append(range)
-      views += node.place(at: origin(start, size, axis), .ideal)
+      if takenRanges.contains(where: { $0.overlaps(range) }) { continue }
+      takenRanges.append(range)
+      views += node.place(at: origin(start, size: size, axis: axis), .ideal)
     }
     return views
   }
 
-  private func origin(_ start: Double, _ size: Size, _ axis: ChartNode.AxisMarks) -> Point {
+  private func origin(_ start: Double, size: Size, axis: ChartNode.AxisMarks) -> Point {
     let gap = ChartNode.Distance.label
     if axis.dimension == .x {
       return Point(x: start, y: axis.isAtStart ? plot.minY - gap - size.height : plot.maxY + gap)

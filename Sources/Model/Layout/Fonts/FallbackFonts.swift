@@ -41,7 +41,7 @@ final class FallbackFonts {
   private var fonts: [FontKey: OpaquePointer] = [:]
   /// The faces in the order of the search, by weight.
   private var orders: [Int: [Int]] = [:]
-  private var known: [CharacterKey: Int?] = [:]
+  private var knownCharacters: [CharacterKey: Int?] = [:]
   private var texts: [TextKey: ShapedText] = [:]
   private var outlines: [GlyphKey: Path] = [:]
   private let rules: UnicodeRules
@@ -107,7 +107,9 @@ final class FallbackFonts {
       if !letters.allSatisfy({ inter($0) != 0 }) {
         // A word has one font, if that has all of its characters.
         let previous = parts.last?.face
-        face = previous.flatMap { covers($0, letters, weight) ? $0 : nil } ?? self.face(for: character, weight)
+        face =
+          previous.flatMap { covers($0, letters: letters, weight: weight) ? $0 : nil }
+          ?? self.face(for: character, weight)
       }
       let script = face == nil ? nil : letters.lazy.compactMap { self.rules.script(of: $0) }.first
       if let last = parts.indices.last, parts[last].face == face,
@@ -131,12 +133,14 @@ final class FallbackFonts {
   /// The first font that has all of a character, or else its first part.
   private func face(for character: Character, _ weight: Int) -> Int? {
     let key = CharacterKey(character: character, weight: weight)
-    if let known = known[key] { return known }
+    if let knownFace = knownCharacters[key] { return knownFace }
     let letters = Self.letters(of: character)
     let order = order(for: weight)
-    let found = order.first { covers($0, letters, weight) } ?? order.first { covers($0, letters.prefix(1), weight) }
-    if known.count >= Self.mostTexts { known.removeAll() }
-    known.updateValue(found, forKey: key)
+    let found =
+      order.first { covers($0, letters: letters, weight: weight) }
+      ?? order.first { covers($0, letters: letters.prefix(1), weight: weight) }
+    if knownCharacters.count >= Self.mostTexts { knownCharacters.removeAll() }
+    knownCharacters.updateValue(found, forKey: key)
     return found
   }
 
@@ -152,12 +156,12 @@ final class FallbackFonts {
   }
 
   /// Whether a font has outlines for all of these characters.
-  private func covers(_ face: Int, _ letters: some Collection<Unicode.Scalar>, _ weight: Int) -> Bool {
+  private func covers(_ face: Int, letters: some Collection<Unicode.Scalar>, weight: Int) -> Bool {
     guard !letters.isEmpty, let font = font(FontKey(face: face, weight: weight)) else { return false }
     return letters.allSatisfy { letter in
       let glyph = lazy_font_glyph(font, letter.value)
       if glyph == 0 { return false }
-      return !faces[face].hasColors || !outline(of: self.key(face, weight, glyph)).elements.isEmpty
+      return !faces[face].hasColors || !outline(of: self.key(face, weight: weight, glyph: glyph)).elements.isEmpty
     }
   }
 
@@ -190,7 +194,7 @@ final class FallbackFonts {
   }
 
   /// The keys of these glyphs differ from those of Inter by the slash, which no file name contains.
-  func key(_ face: Int, _ weight: Int, _ glyph: UInt32) -> GlyphKey {
+  func key(_ face: Int, weight: Int, glyph: UInt32) -> GlyphKey {
     GlyphKey(face: "/\(faces[face].name)", weight: weight, glyph: glyph)
   }
 

@@ -74,11 +74,11 @@ struct ShapedText {
     var text = text
     text.withUTF8 { bytes in
       bytes.withMemoryRebound(to: CChar.self) { characters in
-        var found: UnsafePointer<lazy_glyph>?
+        var glyphList: UnsafePointer<lazy_glyph>?
         let count = lazy_font_shape(
           font, characters.baseAddress, characters.count, CChar(bitPattern: direction), hasMonospacedDigits ? 1 : 0,
-          &found)
-        for glyph in UnsafeBufferPointer(start: found, count: count) {
+          &glyphList)
+        for glyph in UnsafeBufferPointer(start: glyphList, count: count) {
           let advance = Double(glyph.advance) / em
           glyphs.append(
             Glyph(

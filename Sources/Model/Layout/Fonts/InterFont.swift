@@ -59,9 +59,9 @@ package final class InterFont: GlyphSource {
     }
     let rules = try UnicodeRules()
     self.rules = rules
-    var found: FallbackFonts?
-    if let fallback { found = try FallbackFonts(folder: fallback, rules: rules) }
-    self.fallback = found
+    var foundFonts: FallbackFonts?
+    if let fallback { foundFonts = try FallbackFonts(folder: fallback, rules: rules) }
+    self.fallback = foundFonts
     for face in Face.allCases {
       let url = folder.appending(path: face.rawValue)
       guard let data = try? Data(contentsOf: url) else {
@@ -98,37 +98,39 @@ package final class InterFont: GlyphSource {
     let text = String(text)
     // The direction matters only where the font of the text has letters from right to left.
     let isRightToLeft: Bool? = text.utf8.allSatisfy { $0 < 0xD6 } ? false : nil
-    guard let parts = parts(of: text, font, isRightToLeft) else {
-      return max(0, width(of: text, font, isRightToLeft))
+    guard let parts = parts(of: text, font, isRightToLeft: isRightToLeft) else {
+      return max(0, width(of: text, font, isRightToLeft: isRightToLeft))
     }
-    return max(0, parts.reduce(0) { $0 + width(of: $1, font, isRightToLeft) })
+    return max(0, parts.reduce(0) { $0 + width(of: $1, font, isRightToLeft: isRightToLeft) })
   }
 
   /// The parts of a text by their fonts; `nil`: Inter has all characters, or no other font is given.
   private func parts(
-    of text: String, _ font: FontDescription, _ isRightToLeft: Bool?
+    of text: String, _ font: FontDescription, isRightToLeft: Bool?
   ) -> [FallbackFonts.Part]? {
-    guard let fallback, shaped(text, .text, font, isRightToLeft).hasMissing,
+    guard let fallback, shaped(text, face: .text, description: font, isRightToLeft: isRightToLeft).hasMissing,
       let inter = self.font(FontKey(face: .text, weight: font.weight.rawValue))
     else { return nil }
     return fallback.parts(of: text, weight: font.weight.rawValue) { lazy_font_glyph(inter, $0.value) }
   }
 
-  private func width(of part: FallbackFonts.Part, _ font: FontDescription, _ isRightToLeft: Bool?) -> Double {
-    guard let fallback, let face = part.face else { return width(of: part.text, font, isRightToLeft) }
+  private func width(of part: FallbackFonts.Part, _ font: FontDescription, isRightToLeft: Bool?) -> Double {
+    guard let fallback, let face = part.face else { return width(of: part.text, font, isRightToLeft: isRightToLeft) }
     let shaped = fallback.shaped(part, in: font, face: face, isRightToLeft: isRightToLeft)
     return shaped.width * font.size + font.tracking * Double(shaped.glyphs.count)
   }
 
   /// The width of a text in Inter.
-  private func width(of text: String, _ font: FontDescription, _ isRightToLeft: Bool?) -> Double {
-    let own = shaped(text, .text, font, isRightToLeft)
-    let count = Double(own.glyphs.count)
+  private func width(of text: String, _ font: FontDescription, isRightToLeft: Bool?) -> Double {
+    let ownText = shaped(text, face: .text, description: font, isRightToLeft: isRightToLeft)
+    let count = Double(ownText.glyphs.count)
     let blend = Self.blend(font.size)
     let correction = Self.corrections[font.weight] ?? (text: 0, display: 0)
-    let small = own.width + (Self.tracking(font.size) + correction.text / 1000) * count
+    let small = ownText.width + (Self.tracking(font.size) + correction.text / 1000) * count
     guard blend > 0 else { return small * font.size + font.tracking * count }
-    let large = shaped(text, .display, font, isRightToLeft).width + correction.display / 1000 * count
+    let large =
+      shaped(text, face: .display, description: font, isRightToLeft: isRightToLeft).width + correction.display / 1000
+      * count
     return (small + (large - small) * blend) * font.size + font.tracking * count
   }
 
@@ -158,7 +160,7 @@ package final class InterFont: GlyphSource {
   }
 
   private func shaped(
-    _ text: String, _ face: Face, _ description: FontDescription, _ isRightToLeft: Bool?
+    _ text: String, face: Face, description: FontDescription, isRightToLeft: Bool?
   ) -> ShapedText {
     let font = FontKey(face: face, weight: description.weight.rawValue)
     let key = TextKey(
@@ -181,26 +183,26 @@ package final class InterFont: GlyphSource {
   ) -> (glyphs: [PlacedGlyph], missing: String) {
     var (glyphs, x) = ([PlacedGlyph](), origin.x)
     var missing: [(place: Int, scalar: Unicode.Scalar)] = []
-    let parts = parts(of: text, font, isRightToLeft) ?? [FallbackFonts.Part(text: text, start: 0)]
+    let parts = parts(of: text, font, isRightToLeft: isRightToLeft) ?? [FallbackFonts.Part(text: text, start: 0)]
     for part in isRightToLeft ? parts.reversed() : parts {
       // The glyphs fill the width that was measured.
-      let width = width(of: part, font, isRightToLeft)
-      let found: ShapedText
+      let width = width(of: part, font, isRightToLeft: isRightToLeft)
+      let foundText: ShapedText
       let units: Double
       let key: (UInt32) -> GlyphKey
       let weight = font.weight.rawValue
       if let fallback, let face = part.face {
-        found = fallback.shaped(part, in: font, face: face, isRightToLeft: isRightToLeft)
+        foundText = fallback.shaped(part, in: font, face: face, isRightToLeft: isRightToLeft)
         units = fallback.units(of: face, weight: weight)
-        key = { fallback.key(face, weight, $0) }
+        key = { fallback.key(face, weight: weight, glyph: $0) }
       } else {
         let face = Self.blend(font.size) < 0.5 ? Face.text : .display
-        found = shaped(part.text, face, font, isRightToLeft)
+        foundText = shaped(part.text, face: face, description: font, isRightToLeft: isRightToLeft)
         units = fonts[FontKey(face: face, weight: weight)].map { Double(lazy_font_units($0)) } ?? 1
         key = { GlyphKey(face: face.rawValue, weight: weight, glyph: $0) }
       }
-      let extra = found.glyphs.isEmpty ? 0 : (width - found.width * font.size) / Double(found.glyphs.count)
-      for glyph in found.glyphs {
+      let extra = foundText.glyphs.isEmpty ? 0 : (width - foundText.width * font.size) / Double(foundText.glyphs.count)
+      for glyph in foundText.glyphs {
         if glyph.number == 0 {
           let index = part.text.utf8.index(part.text.startIndex, offsetBy: glyph.byte)
           missing.append((part.start + glyph.byte, part.text.unicodeScalars[index]))

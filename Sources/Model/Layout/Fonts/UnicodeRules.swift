@@ -72,10 +72,10 @@ package final class UnicodeRules: TextRules {
     if !isRightToLeft, !Self.mayHaveRightToLeft(text) { return nil }
     let key = DirectionKey(text: text, isRightToLeft: isRightToLeft)
     if let known = knownDirections[key] { return known }
-    let found = Array(text.utf16).withUnsafeBufferPointer { units in
+    let foundDirections = Array(text.utf16).withUnsafeBufferPointer { units in
       directions(of: units, level: Self.naturalLevel + (isRightToLeft ? 1 : 0))
     }
-    let result = found.map { Self.inBytes($0, of: text) }
+    let result = foundDirections.map { Self.inBytes($0, of: text) }
     if knownDirections.count >= Self.mostTexts { knownDirections.removeAll() }
     knownDirections.updateValue(result, forKey: key)
     return result
@@ -93,23 +93,24 @@ package final class UnicodeRules: TextRules {
     let length = Int32(units.count)
     swift_ubidi_setPara(bidi, units.baseAddress, length, level, nil, &status)
     guard status.rawValue <= U_ZERO_ERROR.rawValue else { return nil }
-    var found = TextDirections(parts: [], paragraphs: [])
+    var foundDirections = TextDirections(parts: [], paragraphs: [])
     var start: Int32 = 0
     while start < length {
       var (end, level): (Int32, UInt8) = (0, 0)
       swift_ubidi_getLogicalRun(bidi, start, &end, &level)
       guard end > start else { break }
-      found.parts.append(.init(start: Int(start), level: Int(level)))
+      foundDirections.parts.append(.init(start: Int(start), level: Int(level)))
       start = end
     }
     for index in 0..<swift_ubidi_countParagraphs(bidi) {
       var (first, end, level): (Int32, Int32, UInt8) = (0, 0, 0)
       swift_ubidi_getParagraphByIndex(bidi, index, &first, &end, &level, &status)
       guard status.rawValue <= U_ZERO_ERROR.rawValue else { break }
-      found.paragraphs.append(.init(start: Int(first), level: Int(level)))
+      foundDirections.paragraphs.append(.init(start: Int(first), level: Int(level)))
     }
-    let isPlain = found.parts.allSatisfy { $0.level == 0 } && found.paragraphs.allSatisfy { $0.level == 0 }
-    return isPlain ? nil : found
+    let isPlain =
+      foundDirections.parts.allSatisfy { $0.level == 0 } && foundDirections.paragraphs.allSatisfy { $0.level == 0 }
+    return isPlain ? nil : foundDirections
   }
 
   /// The same directions by places in UTF-8.

@@ -261,10 +261,10 @@ extension Path {
       case .quad(let point, let control):
         let one = Point(x: last.x + (control.x - last.x) * 2 / 3, y: last.y + (control.y - last.y) * 2 / 3)
         let two = Point(x: point.x + (control.x - point.x) * 2 / 3, y: point.y + (control.y - point.y) * 2 / 3)
-        Self.extremes(last, one, two, point).forEach(add)
+        Self.extremes(from: last, one, two, to: point).forEach(add)
         last = point
       case .curve(let point, let one, let two):
-        Self.extremes(last, one, two, point).forEach(add)
+        Self.extremes(from: last, one, two, to: point).forEach(add)
         last = point
       case .close: break
       }
@@ -273,7 +273,7 @@ extension Path {
   }
 
   /// The points of a curve where it turns back along an axis, and its ends.
-  private static func extremes(_ start: Point, _ one: Point, _ two: Point, _ end: Point) -> [Point] {
+  private static func extremes(from start: Point, _ one: Point, _ two: Point, to end: Point) -> [Point] {
     var places = [0.0, 1]
     for axis in [\Point.x, \Point.y] {
       // The derivative is a t² + b t + c, by the factor 3.

@@ -125,15 +125,19 @@ struct VectorDrawer {
   // MARK: Shapes
 
   private mutating func shape(_ element: VectorElement, _ style: inout VectorStyle) throws(Failure) -> [Drawing] {
-    guard style.isVisible, let own = try outline(element) else { return [] }
-    let placed = own.mapped { style.transform($0) }
-    let box = own.extent
+    guard style.isVisible, let ownOutline = try outline(element) else { return [] }
+    let placed = ownOutline.mapped { style.transform($0) }
+    let box = ownOutline.extent
     var drawings: [Drawing] = []
-    if element.name != "line", let paint = paint(style.fill, style.fillOpacity, of: element, box, style) {
+    if element.name != "line",
+      let paint = paint(style.fill, opacity: style.fillOpacity, of: element, box: box, style: style)
+    {
       drawings.append(.fill(placed, paint, isEvenOdd: style.isEvenOdd))
     }
-    if style.line.width > 0, let paint = paint(style.stroke, style.strokeOpacity, of: element, box, style) {
-      drawings.append(.stroke(placed, paint, line(style, along: own)))
+    if style.line.width > 0,
+      let paint = paint(style.stroke, opacity: style.strokeOpacity, of: element, box: box, style: style)
+    {
+      drawings.append(.stroke(placed, paint, line(style, along: ownOutline)))
     }
     // One operation needs no group.
     if drawings.count == 1, style.opacity < 1 {
@@ -195,20 +199,20 @@ struct VectorDrawer {
     if style.clip != nil { note("the clip path of a clip path") }
     var result = Path()
     for child in element.children {
-      var own = style
-      for problem in own.apply(document.properties(of: child), in: viewport) { note(problem) }
+      var ownStyle = style
+      for problem in ownStyle.apply(document.properties(of: child), in: viewport) { note(problem) }
       var shape = child
       if child.name == "use", let used = child.attributes["href"].flatMap(VectorElement.reference) {
         guard let found = document.ids[used] else { continue }
         shape = found
         let (x, y) = (child.attributes["x"], child.attributes["y"])
-        own.transform = own.transform.after(
+        ownStyle.transform = ownStyle.transform.after(
           .move(x.flatMap { VectorNumbers.length($0) } ?? 0, y.flatMap { VectorNumbers.length($0) } ?? 0))
-        for problem in own.apply(document.properties(of: shape), in: viewport) { note(problem) }
+        for problem in ownStyle.apply(document.properties(of: shape), in: viewport) { note(problem) }
       }
-      guard own.isDisplayed, let path = try outline(shape) else { continue }
-      if own.isClipEvenOdd { note("clip-rule") }
-      result = result.joined(path.mapped { own.transform($0) })
+      guard ownStyle.isDisplayed, let path = try outline(shape) else { continue }
+      if ownStyle.isClipEvenOdd { note("clip-rule") }
+      result = result.joined(path.mapped { ownStyle.transform($0) })
     }
     return result
   }
@@ -255,7 +259,7 @@ extension VectorDrawer {
   ///
   /// - Parameter box: around the shape in its own coordinates.
   mutating func paint(
-    _ source: VectorStyle.Source, _ opacity: Double, of element: VectorElement, _ box: Rect?, _ style: VectorStyle
+    _ source: VectorStyle.Source, opacity: Double, of element: VectorElement, box: Rect?, style: VectorStyle
   ) -> Paint? {
     if !paints.isEmpty {
       return source == .none ? nil : paints[min(level(of: element), paints.count - 1)].faded(opacity)
@@ -265,7 +269,7 @@ extension VectorDrawer {
     case .color(let color): return Paint.color(color).faded(opacity)
     case .current: return Paint.color(style.color).faded(opacity)
     case .reference(let id, let otherwise):
-      if let paint = gradient(id, box, style) { return paint.faded(opacity) }
+      if let paint = gradient(id, box: box, style: style) { return paint.faded(opacity) }
       return otherwise.map { Paint.color($0).faded(opacity) }
     }
   }
@@ -294,7 +298,7 @@ extension VectorDrawer {
   }
 
   /// A gradient in the coordinates of the picture; `nil`: none.
-  private mutating func gradient(_ id: String, _ box: Rect?, _ style: VectorStyle) -> Paint? {
+  private mutating func gradient(_ id: String, box: Rect?, style: VectorStyle) -> Paint? {
     var gradient = Gradient()
     var next = document.ids[id]
     while let element = next, gradient.chain.count < 8 {
@@ -328,22 +332,23 @@ extension VectorDrawer {
       }
     }
     guard let inverse = transform.inverse else { return .color(last.color) }
-    func place(_ name: String, _ length: Double, _ usual: Double) -> Double {
+    func place(_ name: String, length: Double, usual: Double) -> Double {
       gradient.attribute(name).flatMap { VectorNumbers.length($0, of: length) } ?? usual * length
     }
     if first.name == "radialGradient" {
       let diagonal = ((whole.width * whole.width + whole.height * whole.height) / 2).squareRoot()
-      let centre = Point(x: place("cx", whole.width, 0.5), y: place("cy", whole.height, 0.5))
-      let radii = (max(0, place("fr", diagonal, 0)), place("r", diagonal, 0.5))
+      let centre = Point(
+        x: place("cx", length: whole.width, usual: 0.5), y: place("cy", length: whole.height, usual: 0.5))
+      let radii = (max(0, place("fr", length: diagonal, usual: 0)), place("r", length: diagonal, usual: 0.5))
       let focus = Point(
-        x: gradient.attribute("fx") == nil ? centre.x : place("fx", whole.width, 0.5),
-        y: gradient.attribute("fy") == nil ? centre.y : place("fy", whole.height, 0.5))
+        x: gradient.attribute("fx") == nil ? centre.x : place("fx", length: whole.width, usual: 0.5),
+        y: gradient.attribute("fy") == nil ? centre.y : place("fy", length: whole.height, usual: 0.5))
       if abs(focus.x - centre.x) + abs(focus.y - centre.y) > radii.1 * 0.01 { note("the focus of a radial gradient") }
       guard radii.1 > 0 else { return .color(last.color) }
-      return radial(stops, centre, from: radii.0, to: radii.1, transform)
+      return radial(stops, centre: centre, from: radii.0, to: radii.1, transform: transform)
     }
-    let from = Point(x: place("x1", whole.width, 0), y: place("y1", whole.height, 0))
-    let to = Point(x: place("x2", whole.width, 1), y: place("y2", whole.height, 0))
+    let from = Point(x: place("x1", length: whole.width, usual: 0), y: place("y1", length: whole.height, usual: 0))
+    let to = Point(x: place("x2", length: whole.width, usual: 1), y: place("y2", length: whole.height, usual: 0))
     let (dx, dy) = (to.x - from.x, to.y - from.y)
     let square = dx * dx + dy * dy
     guard square > 0 else { return .color(last.color) }
@@ -356,7 +361,7 @@ extension VectorDrawer {
   }
 
   private mutating func radial(
-    _ stops: [Paint.Stop], _ centre: Point, from: Double, to: Double, _ transform: Transform
+    _ stops: [Paint.Stop], centre: Point, from: Double, to: Double, transform: Transform
   ) -> Paint {
     let place = transform(centre)
     let size = max(abs(transform.a), abs(transform.b), abs(transform.c), abs(transform.d)) * 1e-6

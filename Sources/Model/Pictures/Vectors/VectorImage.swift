@@ -26,7 +26,7 @@ struct VectorImage {
     var drawer = VectorDrawer(document, viewport: box?.viewport ?? size)
     let place = Transform.move(frame.minX, frame.minY).after(.scale(factor, factor))
     let style = VectorStyle(box.map { place.after($0.transform) } ?? place)
-    let own = Rect(origin: frame.origin, size: Size(width: size.width * factor, height: size.height * factor))
+    let ownFrame = Rect(origin: frame.origin, size: Size(width: size.width * factor, height: size.height * factor))
     do throws(VectorDrawer.Failure) {
       drawings = try drawer.draw(document.root, style)
     } catch {
@@ -34,9 +34,9 @@ struct VectorImage {
     }
     missing = drawer.missing
     // What is outside of an image is not seen.
-    if isSliced || !drawings.allSatisfy({ $0.lies(in: own) }) {
+    if isSliced || !drawings.allSatisfy({ $0.lies(in: ownFrame) }) {
       var group = Drawing.Group()
-      group.clip = Path(own)
+      group.clip = Path(ownFrame)
       drawings = [.group(group, drawings)]
     }
     // Lines are stretched, too.

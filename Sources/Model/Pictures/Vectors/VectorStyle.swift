@@ -142,18 +142,18 @@ extension Transform {
         result = result.after(.move(numbers[1], numbers[2])).after(.rotation(degrees: numbers[0]))
           .after(.move(-numbers[1], -numbers[2]))
       case ("matrix", 6):
-        var own = Transform()
-        (own.a, own.b, own.c, own.d, own.x, own.y) = (
+        var ownTransform = Transform()
+        (ownTransform.a, ownTransform.b, ownTransform.c, ownTransform.d, ownTransform.x, ownTransform.y) = (
           numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]
         )
-        result = result.after(own)
+        result = result.after(ownTransform)
       case ("skewX", 1), ("skewY", 1):
-        var own = Transform()
+        var ownTransform = Transform()
         let cosine = sinOfDegrees(numbers[0] + 90)
         guard abs(cosine) > 1e-6 else { return nil }
         let tangent = sinOfDegrees(numbers[0]) / cosine
-        if name == "skewX" { own.c = tangent } else { own.b = tangent }
-        result = result.after(own)
+        if name == "skewX" { ownTransform.c = tangent } else { ownTransform.b = tangent }
+        result = result.after(ownTransform)
       default: return nil
       }
     }

@@ -95,11 +95,11 @@ package struct FleetReport: Codable, Sendable {
     types = figures.values.sorted { $0.type < $1.type }
     unknownTokens = unknown
     tokens = counts.tokens
-    verdicts = Self.judge(types, before, counts, fleet)
+    verdicts = Self.judge(types, before: before, counts: counts, fleet: fleet)
   }
 
   private static func judge(
-    _ types: [TypeFigures], _ before: FleetState, _ counts: CountFleetPushes.Reply, _ fleet: FleetState
+    _ types: [TypeFigures], before: FleetState, counts: CountFleetPushes.Reply, fleet: FleetState
   ) -> [Verdict] {
     let accepted = types.reduce(0) { $0 + $1.accepted }
     let open = types.reduce(0) { $0 + $1.open }
@@ -207,12 +207,12 @@ extension FleetReport {
   }
 
   private var refusals: [[String]] {
-    let known = types.flatMap { type in
+    let knownLines = types.flatMap { type in
       type.refused.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
         [type.type, $0.key, FleetText.number($0.value)]
       }
     }
-    return known
+    return knownLines
       + unknownTokens.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
         ["unknown token", $0.key, FleetText.number($0.value)]
       }
@@ -298,8 +298,8 @@ enum FleetPlots {
     let height = row * Double(types.count) + 36
     let grid = scale.ticks.map { value in
       let x = scale.x(value)
-      return ReportPlots.line(x, 8, x, height - 26, "grid")
-        + ReportPlots.text(x, height - 8, FleetText.milliseconds(value), "middle")
+      return ReportPlots.line(x1: x, y1: 8, x2: x, y2: height - 26, name: "grid")
+        + ReportPlots.text(x: x, y: height - 8, FleetText.milliseconds(value), anchor: "middle")
     }
     let rows = types.enumerated().map { index, type in
       let bottom = 8 + row * Double(index + 1) - 6
@@ -316,13 +316,14 @@ enum FleetPlots {
         type.latency.percentile(share).map { value in
           let x = scale.x(value)
           return "<g class='mark'><title>\(name) \(FleetText.milliseconds(value))</title>"
-            + ReportPlots.line(x, bottom - row + 10, x, bottom, "mark") + "</g>"
+            + ReportPlots.line(x1: x, y1: bottom - row + 10, x2: x, y2: bottom, name: "mark") + "</g>"
         }
       }
-      return ReportPlots.text(ReportPlots.left - 10, bottom - 4, ReportPage.escaped(type.type), "end") + bars.joined()
+      return ReportPlots.text(x: ReportPlots.left - 10, y: bottom - 4, ReportPage.escaped(type.type), anchor: "end")
+        + bars.joined()
         + marks.joined()
     }
-    return ReportPlots.svg(height, "Time from acceptance to the device", grid + rows)
+    return ReportPlots.svg(height, title: "Time from acceptance to the device", parts: grid + rows)
   }
 
   /// A bar for each second, and a line of the devices that are online.
@@ -346,21 +347,24 @@ enum FleetPlots {
     let devices = Double(max(1, report.fleet.devices))
     let online = zip(seconds, seconds.dropFirst()).map { one, next in
       ReportPlots.line(
-        x(one.at), y(Double(one.online) / devices), x(next.at), y(Double(next.online) / devices), "other")
+        x1: x(one.at), y1: y(Double(one.online) / devices), x2: x(next.at), y2: y(Double(next.online) / devices),
+        name: "other")
     }
     let axes = [0.0, 0.5, 1].map { share in
-      ReportPlots.line(ReportPlots.left, y(share), ReportPlots.left + width, y(share), "grid")
+      ReportPlots.line(x1: ReportPlots.left, y1: y(share), x2: ReportPlots.left + width, y2: y(share), name: "grid")
         + ReportPlots.text(
-          ReportPlots.left - 10, y(share) + 4, "\(FleetText.number(Int(saturating: most * share)))/s", "end")
+          x: ReportPlots.left - 10, y: y(share) + 4, "\(FleetText.number(Int(saturating: most * share)))/s",
+          anchor: "end")
         + ReportPlots.text(
-          ReportPlots.left + width + 8, y(share) + 4, FleetText.number(Int(saturating: devices * share)), "start")
+          x: ReportPlots.left + width + 8, y: y(share) + 4, FleetText.number(Int(saturating: devices * share)),
+          anchor: "start")
     }
     let ticks = stride(from: 0, through: 4, by: 1).map { tick in
       let at = first + (last - first) * tick / 4
-      return ReportPlots.text(x(at), height - 8, "\(at - last) s", "middle")
+      return ReportPlots.text(x: x(at), y: height - 8, "\(at - last) s", anchor: "middle")
     }
     return "<p>Bars: delivered each second. Line: devices that are online, with the scale at the right.</p>"
-      + ReportPlots.svg(height, "Deliveries and online devices over time", axes + bars + online + ticks)
+      + ReportPlots.svg(height, title: "Deliveries and online devices over time", parts: axes + bars + online + ticks)
   }
 }
 

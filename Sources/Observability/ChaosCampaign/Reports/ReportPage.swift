@@ -91,17 +91,17 @@ package enum ReportPlots {
   /// The height of a row.
   package static let row = 26.0
 
-  package static func svg(_ height: Double, _ title: String, _ parts: [String]) -> String {
+  package static func svg(_ height: Double, title: String, parts: [String]) -> String {
     "<svg viewBox='0 0 \(Int(exactly: width.rounded()) ?? 0) \(Int(exactly: height.rounded(.up)) ?? 0)' role='img' aria-label='\(title)'>\n"
       + parts.joined(separator: "\n") + "\n</svg>"
   }
 
-  package static func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ name: String) -> String {
+  package static func line(x1: Double, y1: Double, x2: Double, y2: Double, name: String) -> String {
     "<line class='\(name)' x1='\(short(x1))' y1='\(short(y1))' x2='\(short(x2))' y2='\(short(y2))'/>"
   }
 
   /// - Parameter anchor: `start`, `middle` or `end`.
-  package static func text(_ x: Double, _ y: Double, _ text: String, _ anchor: String) -> String {
+  package static func text(x: Double, y: Double, _ text: String, anchor: String) -> String {
     "<text x='\(short(x))' y='\(short(y))' text-anchor='\(anchor)'>\(text)</text>"
   }
 

@@ -63,30 +63,31 @@ extension ServerBehaviour.End {
 
 // Status lines and fields. RFC 9112, sections 2 to 5.
 extension ServerBehaviour {
-  private static func status(_ name: String, _ line: String, _ ends: End...) -> ServerBehaviour {
-    ServerBehaviour(name, ends) { $0.raw("\(line)\r\nContent-Length: 2\r\n\r\nok") }
+  private static func status(_ name: String, line: String, ends: End...) -> ServerBehaviour {
+    ServerBehaviour(name, ends: ends) { $0.raw("\(line)\r\nContent-Length: 2\r\n\r\nok") }
   }
 
-  private init(_ name: String, _ ends: [End], _ answer: @escaping @Sendable (ServerTurn) -> [ServerAction]) {
+  private init(_ name: String, ends: [End], answer: @escaping @Sendable (ServerTurn) -> [ServerAction]) {
     self.name = name
     self.ends = ends
     self.answer = answer
   }
 
   static let statuses: [ServerBehaviour] = [
-    status("status-000", "HTTP/1.1 000 Zero", .notHTTP),
-    status("status-099", "HTTP/1.1 099 Low", .notHTTP),
-    status("status-99", "HTTP/1.1 99 Short", .notHTTP),
-    status("status-600", "HTTP/1.1 600 High", .text("ok"), .notHTTP),
-    status("status-999", "HTTP/1.1 999 What", .text("ok"), .notHTTP),
-    status("status-9999", "HTTP/1.1 9999 Long", .notHTTP),
-    status("status-text", "HTTP/1.1 abc Words", .notHTTP),
-    status("status-negative", "HTTP/1.1 -200 OK", .notHTTP),
-    status("status-missing", "HTTP/1.1", .notHTTP),
-    status("status-without-reason", "HTTP/1.1 200", .text("ok")),
-    status("status-reason-empty", "HTTP/1.1 200 ", .text("ok")),
-    status("status-reason-not-ascii", "HTTP/1.1 200 \u{e9}", .text("ok")),
-    status("status-reason-long", "HTTP/1.1 200 " + String(repeating: "r", count: 60_000), .text("ok"), .notHTTP),
+    status("status-000", line: "HTTP/1.1 000 Zero", ends: .notHTTP),
+    status("status-099", line: "HTTP/1.1 099 Low", ends: .notHTTP),
+    status("status-99", line: "HTTP/1.1 99 Short", ends: .notHTTP),
+    status("status-600", line: "HTTP/1.1 600 High", ends: .text("ok"), .notHTTP),
+    status("status-999", line: "HTTP/1.1 999 What", ends: .text("ok"), .notHTTP),
+    status("status-9999", line: "HTTP/1.1 9999 Long", ends: .notHTTP),
+    status("status-text", line: "HTTP/1.1 abc Words", ends: .notHTTP),
+    status("status-negative", line: "HTTP/1.1 -200 OK", ends: .notHTTP),
+    status("status-missing", line: "HTTP/1.1", ends: .notHTTP),
+    status("status-without-reason", line: "HTTP/1.1 200", ends: .text("ok")),
+    status("status-reason-empty", line: "HTTP/1.1 200 ", ends: .text("ok")),
+    status("status-reason-not-ascii", line: "HTTP/1.1 200 \u{e9}", ends: .text("ok")),
+    status(
+      "status-reason-long", line: "HTTP/1.1 200 " + String(repeating: "r", count: 60_000), ends: .text("ok"), .notHTTP),
     ServerBehaviour("status-000-without-body", .notHTTP) { $0.raw("HTTP/1.1 000 Zero\r\n\r\n") },
     ServerBehaviour("continue", .file) { [.send($0.head("HTTP/1.1 100 Continue"))] + $0.whole() },
     ServerBehaviour("continue-storm", .file) { turn in
@@ -108,62 +109,66 @@ extension ServerBehaviour {
       $0.raw("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\nhello")
     },
     ServerBehaviour("unauthorized-odd", .text("no")) {
-      $0.reply("401 Unauthorized", "no", "WWW-Authenticate: Digest realm=\"x, nonce=, qop=\"auth-int,auth\" stale=,,,")
+      $0.reply(
+        "401 Unauthorized", body: "no",
+        fields: "WWW-Authenticate: Digest realm=\"x, nonce=, qop=\"auth-int,auth\" stale=,,,")
     },
     ServerBehaviour("unauthorized-unclosed", .text("no")) {
-      $0.reply("401 Unauthorized", "no", "WWW-Authenticate: Digest realm=\"x")
+      $0.reply("401 Unauthorized", body: "no", fields: "WWW-Authenticate: Digest realm=\"x")
     },
-    ServerBehaviour("unauthorized-without-scheme", .text("no")) { $0.reply("401 Unauthorized", "no") },
+    ServerBehaviour("unauthorized-without-scheme", .text("no")) { $0.reply("401 Unauthorized", body: "no") },
     ServerBehaviour("proxy-unauthorized", .text("no")) {
-      $0.reply("407 Proxy Authentication Required", "no", "Proxy-Authenticate: Basic realm=\"x\"")
+      $0.reply("407 Proxy Authentication Required", body: "no", fields: "Proxy-Authenticate: Basic realm=\"x\"")
     },
-    ServerBehaviour("too-early", .text("no")) { $0.reply("425 Too Early", "no") },
+    ServerBehaviour("too-early", .text("no")) { $0.reply("425 Too Early", body: "no") },
     ServerBehaviour("too-many-requests", .text("no")) {
-      $0.reply("429 Too Many Requests", "no", "Retry-After: Fri, 99 Feb 999999 99:99:99 GMT")
+      $0.reply("429 Too Many Requests", body: "no", fields: "Retry-After: Fri, 99 Feb 999999 99:99:99 GMT")
     },
     ServerBehaviour("retry-after-huge", .text("no")) {
-      $0.reply("503 Service Unavailable", "no", "Retry-After: 99999999999999999999")
+      $0.reply("503 Service Unavailable", body: "no", fields: "Retry-After: 99999999999999999999")
     },
     ServerBehaviour("retry-after-negative", .text("no")) {
-      $0.reply("503 Service Unavailable", "no", "Retry-After: -1")
+      $0.reply("503 Service Unavailable", body: "no", fields: "Retry-After: -1")
     },
     ServerBehaviour("retry-after-past", .text("no")) {
-      $0.reply("500 Internal Server Error", "no", "Retry-After: Thu, 01 Jan 1970 00:00:00 GMT")
+      $0.reply("500 Internal Server Error", body: "no", fields: "Retry-After: Thu, 01 Jan 1970 00:00:00 GMT")
     },
-    ServerBehaviour("gone", .text("no")) { $0.reply("410 Gone", "no") },
+    ServerBehaviour("gone", .text("no")) { $0.reply("410 Gone", body: "no") },
   ]
 
-  private static func field(_ name: String, _ line: String, _ ends: End...) -> ServerBehaviour {
-    ServerBehaviour(name, ends) { $0.raw("HTTP/1.1 200 OK\r\n\(line)\r\nContent-Length: 2\r\n\r\nok") }
+  private static func field(_ name: String, line: String, ends: End...) -> ServerBehaviour {
+    ServerBehaviour(name, ends: ends) { $0.raw("HTTP/1.1 200 OK\r\n\(line)\r\nContent-Length: 2\r\n\r\nok") }
   }
 
   static let fields: [ServerBehaviour] = [
-    field("field-value-nul", "X-A: a\u{0}b", .notHTTP),
-    field("field-value-controls", "X-A: a\u{1}\u{7f}b", .notHTTP, .text("ok")),
-    field("field-value-not-ascii", "X-A: \u{e9}\u{20ac}", .text("ok")),
-    field("field-value-long", "X-A: " + String(repeating: "v", count: 60_000), .text("ok"), .notHTTP),
-    field("field-value-empty", "X-A:", .text("ok")),
-    field("field-name-empty", ": value", .notHTTP),
-    field("field-name-space", "X A: value", .notHTTP),
-    field("field-name-space-at-end", "X-A : value", .notHTTP),
-    field("field-name-not-ascii", "X-\u{e9}: value", .notHTTP),
-    field("field-name-long", String(repeating: "n", count: 60_000) + ": v", .text("ok"), .notHTTP),
-    field("field-without-colon", "nothing", .notHTTP),
-    field("field-folded", "X-A: a\r\n b", .text("ok"), .notHTTP),
-    field("field-ends-with-lf", "X-A: a\nX-B: b", .text("ok"), .notHTTP),
-    field("field-cr-alone", "X-A: a\rX-B: b", .notHTTP, .text("ok")),
-    field("fields-many", (0..<5000).map { "A\($0): b" }.joined(separator: "\r\n"), .notHTTP),
+    field("field-value-nul", line: "X-A: a\u{0}b", ends: .notHTTP),
+    field("field-value-controls", line: "X-A: a\u{1}\u{7f}b", ends: .notHTTP, .text("ok")),
+    field("field-value-not-ascii", line: "X-A: \u{e9}\u{20ac}", ends: .text("ok")),
+    field("field-value-long", line: "X-A: " + String(repeating: "v", count: 60_000), ends: .text("ok"), .notHTTP),
+    field("field-value-empty", line: "X-A:", ends: .text("ok")),
+    field("field-name-empty", line: ": value", ends: .notHTTP),
+    field("field-name-space", line: "X A: value", ends: .notHTTP),
+    field("field-name-space-at-end", line: "X-A : value", ends: .notHTTP),
+    field("field-name-not-ascii", line: "X-\u{e9}: value", ends: .notHTTP),
+    field("field-name-long", line: String(repeating: "n", count: 60_000) + ": v", ends: .text("ok"), .notHTTP),
+    field("field-without-colon", line: "nothing", ends: .notHTTP),
+    field("field-folded", line: "X-A: a\r\n b", ends: .text("ok"), .notHTTP),
+    field("field-ends-with-lf", line: "X-A: a\nX-B: b", ends: .text("ok"), .notHTTP),
+    field("field-cr-alone", line: "X-A: a\rX-B: b", ends: .notHTTP, .text("ok")),
+    field("fields-many", line: (0..<5000).map { "A\($0): b" }.joined(separator: "\r\n"), ends: .notHTTP),
     field(
-      "connection-odd", "Connection: close, keep-alive, ,upgrade\r\nKeep-Alive: timeout=-1, max=99999999999999999999",
-      .text("ok")),
+      "connection-odd",
+      line: "Connection: close, keep-alive, ,upgrade\r\nKeep-Alive: timeout=-1, max=99999999999999999999",
+      ends: .text("ok")),
     field(
       "cookies-odd",
-      "Set-Cookie: a=b; Max-Age=99999999999999999999999\r\nSet-Cookie: c=d; Max-Age=-99999999999999999999\r\n"
+      line: "Set-Cookie: a=b; Max-Age=99999999999999999999999\r\nSet-Cookie: c=d; Max-Age=-99999999999999999999\r\n"
         + "Set-Cookie: e=f; Expires=Fri, 99 Feb 999999 99:99:99 GMT\r\nSet-Cookie: =; ;;;\r\nSet-Cookie: \u{e9}=\u{e9}",
-      .text("ok")),
-    field("cookie-long", "Set-Cookie: a=" + String(repeating: "c", count: 60_000), .text("ok"), .notHTTP),
-    field("content-type-odd", "Content-Type: ;;;=, \"", .text("ok")),
-    field("disposition-path", "Content-Disposition: attachment; filename=\"../../../etc/passwd\"", .text("ok")),
+      ends: .text("ok")),
+    field("cookie-long", line: "Set-Cookie: a=" + String(repeating: "c", count: 60_000), ends: .text("ok"), .notHTTP),
+    field("content-type-odd", line: "Content-Type: ;;;=, \"", ends: .text("ok")),
+    field(
+      "disposition-path", line: "Content-Disposition: attachment; filename=\"../../../etc/passwd\"", ends: .text("ok")),
     ServerBehaviour("fields-endless", .notHTTP) { turn in
       [.send(Array("HTTP/1.1 200 OK\r\n".utf8))]
         + (0..<400).map { .send(Array("X-\($0): \(String(repeating: "y", count: 1000))\r\n".utf8)) }
@@ -176,11 +181,11 @@ extension ServerBehaviour {
   static let versions: [ServerBehaviour] = [
     ServerBehaviour("http-0.9", .notHTTP) { [.send($0.file.bytes), .wait(50)] },
     ServerBehaviour("http-1.0", .file) { [.send($0.head("HTTP/1.0 200 OK")), .sendSlowly($0.file.bytes)] },
-    status("http-2.0", "HTTP/2.0 200 OK", .text("ok"), .notHTTP),
-    status("http-9.9", "HTTP/9.9 200 OK", .text("ok"), .notHTTP),
-    status("http-no-version", "HTTP/ 200 OK", .notHTTP),
-    status("http-lower-case", "http/1.1 200 OK", .notHTTP),
-    status("http-request", "GET / HTTP/1.1", .notHTTP),
+    status("http-2.0", line: "HTTP/2.0 200 OK", ends: .text("ok"), .notHTTP),
+    status("http-9.9", line: "HTTP/9.9 200 OK", ends: .text("ok"), .notHTTP),
+    status("http-no-version", line: "HTTP/ 200 OK", ends: .notHTTP),
+    status("http-lower-case", line: "http/1.1 200 OK", ends: .notHTTP),
+    status("http-request", line: "GET / HTTP/1.1", ends: .notHTTP),
     ServerBehaviour("http-2-frames", .notHTTP) { _ in
       [.send([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 100]), .wait(50)]
     },
@@ -314,7 +319,7 @@ extension ServerBehaviour {
     ServerBehaviour("gzip-then-garbage", .file, .notDecoded) {
       $0.encoded("gzip", Coding.gzip($0.file.bytes[...]) + Array("garbage".utf8))
     },
-    ServerBehaviour("gzip-empty", .empty) { $0.reply("200 OK", "", "Content-Encoding: gzip") },
+    ServerBehaviour("gzip-empty", .empty) { $0.reply("200 OK", body: "", fields: "Content-Encoding: gzip") },
     ServerBehaviour("gzip-of-nothing", .empty) { $0.encoded("gzip", Coding.gzip([])) },
     ServerBehaviour("gzip-204", .empty) { $0.raw("HTTP/1.1 204 No Content\r\nContent-Encoding: gzip\r\n\r\n") },
     ServerBehaviour("gzip-bomb", .body(bomb.decoded), .notDecoded, .failure(-3003)) {
@@ -369,7 +374,7 @@ extension ServerBehaviour {
     ServerBehaviour("range-multipart", .file) { turn in
       turn.resumed { first in
         let part = "--b\r\nContent-Range: bytes \(first)-\(first + 9)/\(turn.size)\r\n\r\n0123456789\r\n--b--\r\n"
-        return turn.reply("206 Partial Content", part, "Content-Type: multipart/byteranges; boundary=b")
+        return turn.reply("206 Partial Content", body: part, fields: "Content-Type: multipart/byteranges; boundary=b")
       }
     },
     ServerBehaviour("range-cut", .file) { turn in
@@ -383,14 +388,16 @@ extension ServerBehaviour {
       turn.resumed { Array(turn.part($0..<turn.size, of: turn.file).dropLast()) + [.send([65, 66, 67]), .wait(50)] }
     },
     ServerBehaviour("range-refused", .file) { turn in
-      turn.resumed { _ in turn.reply("416 Range Not Satisfiable", "", "Content-Range: bytes */\(turn.size)") }
+      turn.resumed { _ in
+        turn.reply("416 Range Not Satisfiable", body: "", fields: "Content-Range: bytes */\(turn.size)")
+      }
     },
     ServerBehaviour("range-refused-without-total", .file) { turn in
       turn.resumed { _ in turn.reply("416 Range Not Satisfiable") }
     },
     ServerBehaviour("range-unasked", .file) { turn in turn.part(0..<turn.size, of: turn.file) },
     ServerBehaviour("range-unavailable", .file, .text("later")) { turn in
-      turn.resumed { _ in turn.reply("503 Service Unavailable", "later", "Retry-After: 1") }
+      turn.resumed { _ in turn.reply("503 Service Unavailable", body: "later", fields: "Retry-After: 1") }
     },
   ]
 
@@ -447,10 +454,12 @@ extension ServerBehaviour {
     ServerBehaviour("redirect-port-negative", .badURL) { $0.redirect("http://127.0.0.1:-1/x") },
     ServerBehaviour("redirect-bad-address", .badURL) { $0.redirect("http://[::zz/ a b") },
     ServerBehaviour("redirect-no-host", .badURL, .file) { $0.redirect("http:///x") },
-    ServerBehaviour("redirect-without-location", .text("moved")) { $0.reply("302 Found", "moved") },
-    ServerBehaviour("redirect-empty-location", .text("moved")) { $0.reply("302 Found", "moved", "Location:") },
+    ServerBehaviour("redirect-without-location", .text("moved")) { $0.reply("302 Found", body: "moved") },
+    ServerBehaviour("redirect-empty-location", .text("moved")) {
+      $0.reply("302 Found", body: "moved", fields: "Location:")
+    },
     ServerBehaviour("redirect-two-locations", .file, .text(ServerTurn.notFound)) {
-      $0.reply("302 Found", "", "Location: \($0.plain)", "Location: /missing")
+      $0.reply("302 Found", body: "", fields: "Location: \($0.plain)", "Location: /missing")
     },
     ServerBehaviour("redirect-long", .text(ServerTurn.notFound)) {
       $0.redirect("/" + String(repeating: "a", count: 30_000))
@@ -464,7 +473,7 @@ extension ServerBehaviour {
       ]
     },
     ServerBehaviour("redirect-300", .text("choose")) {
-      $0.reply("300 Multiple Choices", "choose", "Location: \($0.plain)")
+      $0.reply("300 Multiple Choices", body: "choose", fields: "Location: \($0.plain)")
     },
   ]
 
@@ -527,29 +536,34 @@ package struct SecurePort: Sendable {
   /// What it does when the first bytes of a client have arrived.
   package let actions: [ServerAction]
 
-  private init(_ name: String, _ end: ServerBehaviour.End, _ actions: ServerAction...) {
+  private init(_ name: String, end: ServerBehaviour.End, actions: ServerAction...) {
     self.name = name
     self.end = end
     self.actions = actions
   }
 
   /// The head of a record of TLS: its type, version 1.2 and length.
-  private static func record(_ type: UInt8, _ length: UInt16, _ bytes: [UInt8]) -> ServerAction {
+  private static func record(_ type: UInt8, length: UInt16, bytes: [UInt8]) -> ServerAction {
     .send([type, 3, 3, UInt8(length >> 8), UInt8(length & 255)] + bytes)
   }
 
   package static let all = [
-    SecurePort("tls-garbage", .notSecure, .send([UInt8](repeating: 0xa5, count: 2000)), .wait(50)),
+    SecurePort("tls-garbage", end: .notSecure, actions: .send([UInt8](repeating: 0xa5, count: 2000)), .wait(50)),
     SecurePort(
-      "tls-plain", .notSecure, .send(Array("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".utf8)), .wait(50)),
-    SecurePort("tls-alert", .notSecure, record(21, 2, [2, 40]), .wait(50)),
-    SecurePort("tls-unknown-record", .notSecure, record(99, 4, [1, 2, 3, 4]), .wait(50)),
-    SecurePort("tls-hello-malformed", .notSecure, record(22, 8, [2, 0, 0, 4, 9, 9, 9, 9]), .wait(50)),
-    SecurePort("tls-record-too-long", .notSecure, record(22, 0xffff, [UInt8](repeating: 0, count: 100)), .wait(50)),
-    SecurePort("tls-close", .file),
-    SecurePort("tls-reset", .file, .reset),
-    SecurePort("tls-close-in-record", .file, record(22, 200, [2, 0, 0, 100, 3, 3])),
-    SecurePort("tls-close-alert", .file, record(21, 2, [1, 0])),
-    SecurePort("tls-silent-then-close", .file, .wait(700)),
+      "tls-plain", end: .notSecure, actions: .send(Array("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".utf8)),
+      .wait(50)),
+    SecurePort("tls-alert", end: .notSecure, actions: record(21, length: 2, bytes: [2, 40]), .wait(50)),
+    SecurePort("tls-unknown-record", end: .notSecure, actions: record(99, length: 4, bytes: [1, 2, 3, 4]), .wait(50)),
+    SecurePort(
+      "tls-hello-malformed", end: .notSecure, actions: record(22, length: 8, bytes: [2, 0, 0, 4, 9, 9, 9, 9]), .wait(50)
+    ),
+    SecurePort(
+      "tls-record-too-long", end: .notSecure,
+      actions: record(22, length: 0xffff, bytes: [UInt8](repeating: 0, count: 100)), .wait(50)),
+    SecurePort("tls-close", end: .file),
+    SecurePort("tls-reset", end: .file, actions: .reset),
+    SecurePort("tls-close-in-record", end: .file, actions: record(22, length: 200, bytes: [2, 0, 0, 100, 3, 3])),
+    SecurePort("tls-close-alert", end: .file, actions: record(21, length: 2, bytes: [1, 0])),
+    SecurePort("tls-silent-then-close", end: .file, actions: .wait(700)),
   ]
 }

@@ -53,7 +53,7 @@ package struct ServerTurn: Sendable {
     case "loop": return redirect(request.path)
     case "hop":
       return redirect(parts.count == 3 && parts[1] != "0" ? "/hop/\((Int(parts[1]) ?? 1) - 1)/\(parts[2])" : plain)
-    default: return reply("404 Not Found", Self.notFound)
+    default: return reply("404 Not Found", body: Self.notFound)
     }
   }
 
@@ -90,12 +90,12 @@ package struct ServerTurn: Sendable {
   func resumed(_ answer: (Int) -> [ServerAction]) -> [ServerAction] { request.first.map(answer) ?? cut(tag) }
 
   /// A short response.
-  func reply(_ status: String, _ body: String = "", _ fields: String...) -> [ServerAction] {
+  func reply(_ status: String, body: String = "", fields: String...) -> [ServerAction] {
     [.send(head("HTTP/1.1 \(status)", ["Content-Length: \(body.utf8.count)"] + fields) + Array(body.utf8)), .keep]
   }
 
   func redirect(_ location: String, _ status: String = "302 Found") -> [ServerAction] {
-    reply(status, "", "Location: \(location)")
+    reply(status, body: "", fields: "Location: \(location)")
   }
 
   /// Bytes that are no good response, with a pause so that they arrive before the end of the connection.

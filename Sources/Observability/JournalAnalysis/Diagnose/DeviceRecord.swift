@@ -26,7 +26,7 @@ struct DeviceRecord: Sendable {
 
   /// A running process instance.
   struct RunningInstance: Sendable {
-    var asked: [UUID: Asked] = [:]
+    var askedRequests: [UUID: Asked] = [:]
     /// Handler calls by session.
     var handling: [String: Handling] = [:]
     /// Its open sessions.
@@ -37,7 +37,7 @@ struct DeviceRecord: Sendable {
     var isWhole = false
 
     /// Its unanswered requests, oldest first.
-    var questions: [Asked] { asked.values.sorted { $0.evidence.sequence < $1.evidence.sequence } }
+    var questions: [Asked] { askedRequests.values.sorted { $0.evidence.sequence < $1.evidence.sequence } }
   }
 
   /// The state of a device's clock.
@@ -141,7 +141,7 @@ struct DeviceRecord: Sendable {
 
   private mutating func takeOutput(_ envelope: Envelope) {
     guard let output = envelope.reading(ProcessOutput.self), output.stream == "stderr",
-      let instance = instances[output.address], !instance.asked.isEmpty, instance.errorOutput == nil
+      let instance = instances[output.address], !instance.askedRequests.isEmpty, instance.errorOutput == nil
     else { return }
     instances[output.address]?.errorOutput = Evidence(envelope)
   }
@@ -175,20 +175,22 @@ struct DeviceRecord: Sendable {
   private mutating func takeTimeline(_ envelope: Envelope) {
     let header = envelope.header
     if let request = envelope.reading(RequestTimeline.self) {
-      if instances[header.destination]?.asked.isEmpty != false { instances[header.destination]?.errorOutput = nil }
-      instances[header.destination, default: RunningInstance()].asked[header.id] = Asked(
+      if instances[header.destination]?.askedRequests.isEmpty != false {
+        instances[header.destination]?.errorOutput = nil
+      }
+      instances[header.destination, default: RunningInstance()].askedRequests[header.id] = Asked(
         request: request, evidence: Evidence(envelope))
     } else if let failed = envelope.reading(ReloadFailed.self), let address = header.owner(of: failed.bundle) {
-      for (id, _) in unanswered(failed, by: address) { instances[address]?.asked[id] = nil }
+      for (id, _) in unanswered(failed, by: address) { instances[address]?.askedRequests[id] = nil }
     } else if let cause = header.cause {
-      let asked = instances[header.source]?.asked.removeValue(forKey: cause)
+      let asked = instances[header.source]?.askedRequests.removeValue(forKey: cause)
       if asked?.request.purpose == .timeline, header.kind.answer == .ok { givers.insert(header.source) }
     }
   }
 
   /// The timelines of a placement that its extension has not provided when the host gives up.
   func unanswered(_ failed: ReloadFailed, by address: Address) -> [(id: UUID, asked: Asked)] {
-    instance(of: address).asked.filter { _, asked in
+    instance(of: address).askedRequests.filter { _, asked in
       asked.request.widgetKind == failed.widgetKind && asked.request.purpose == .timeline
         && (failed.placement == nil || asked.request.placement == nil || asked.request.placement == failed.placement)
     }.map { ($0.key, $0.value) }

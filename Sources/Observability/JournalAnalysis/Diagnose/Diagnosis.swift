@@ -154,7 +154,7 @@ package enum DiagnosisText {
   package static func lines(_ diagnosis: Diagnosis, isColored: Bool) -> [String] {
     let (description, sighting) = (diagnosis.description, diagnosis.sighting)
     let times = diagnosis.times > 1 ? "  (\(diagnosis.times) times; first occurrence:)" : ""
-    let head = heading(description, isColored) + ": \(description.title)"
+    let head = heading(description, isColored: isColored) + ": \(description.title)"
     let rows =
       [("where", "\(diagnosis.place), \(sighting.subject)\(times)"), ("what", sighting.what)]
       + sighting.evidence.map { ("#\($0.sequence)", $0.text) }
@@ -165,7 +165,8 @@ package enum DiagnosisText {
   /// The description of a diagnosis.
   package static func lines(_ description: DiagnosisDescription, isColored: Bool) -> [String] {
     let rows = [("rule", description.rule), ("source", description.source), ("do", description.advice)]
-    return ["\(heading(description, isColored)): \(description.title)"] + rows.map { "  \($0.0.padded(8)) \($0.1)" }
+    return ["\(heading(description, isColored: isColored)): \(description.title)"]
+      + rows.map { "  \($0.0.padded(8)) \($0.1)" }
   }
 
   /// One line, for `tail`.
@@ -174,11 +175,11 @@ package enum DiagnosisText {
     let text =
       "          ? \(diagnosis.description.severity.rawValue) \(diagnosis.description.code): \(diagnosis.place), "
       + "\(diagnosis.sighting.subject): \(diagnosis.sighting.what) (\(numbers); see `widgetlab diagnose`)"
-    return color(diagnosis.description.severity)(text, isColored)
+    return color(diagnosis.description.severity)(text, if: isColored)
   }
 
-  private static func heading(_ description: DiagnosisDescription, _ isColored: Bool) -> String {
-    color(description.severity)("\(description.severity.rawValue) \(description.code)", isColored)
+  private static func heading(_ description: DiagnosisDescription, isColored: Bool) -> String {
+    color(description.severity)("\(description.severity.rawValue) \(description.code)", if: isColored)
   }
 
   private static func color(_ severity: DiagnosisDescription.Severity) -> TerminalColor {

@@ -359,12 +359,12 @@ struct FilterParser {
   private mutating func quoted(_ mark: Unicode.Scalar) throws(FilterError) -> String {
     let start = position
     position += 1
-    var found = String.UnicodeScalarView()
+    var foundScalars = String.UnicodeScalarView()
     while position < characters.count, characters[position] != mark {
       if characters[position] == "\\", position + 1 < characters.count, characters[position + 1] == mark {
         position += 1
       }
-      found.append(characters[position])
+      foundScalars.append(characters[position])
       position += 1
     }
     guard position < characters.count else {
@@ -372,7 +372,7 @@ struct FilterParser {
       throw error("these quotes are not closed", "expected: \(mark) at the end of the text")
     }
     position += 1
-    return String(found)
+    return String(foundScalars)
   }
 
   private func error(_ message: String, _ allowed: String) -> FilterError {

@@ -58,7 +58,8 @@ package struct JournalFilter: Sendable {
     if let expression, !expression.matches(envelope) { return false }
     let header = envelope.header
     if !kinds.isEmpty {
-      guard kinds.contains(where: { matches($0, header.kind.name) || matches($0, header.kind.asked.name) }) else {
+      guard kinds.contains(where: { matches($0, header.kind.name) || matches($0, header.kind.questionKind.name) })
+      else {
         return false
       }
     }
@@ -170,7 +171,7 @@ package enum ISOTime {
     let parts = text.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == "T" || $0 == " " }
     let date = parts[0].split(separator: "-", omittingEmptySubsequences: false)
     guard date.count == 3, let year = number(date[0], 4), let month = number(date[1], 2), let day = number(date[2], 2),
-      let midnight = midnight(year, month, day)
+      let midnight = midnight(year: year, month: month, day: day)
     else { return nil }
     guard parts.count == 2 else { return midnight }
     var clock = parts[1]
@@ -186,7 +187,7 @@ package enum ISOTime {
   }
 
   /// Returns `nil` for a date that does not exist.
-  private static func midnight(_ year: Int, _ month: Int, _ day: Int) -> Double? {
+  private static func midnight(year: Int, month: Int, day: Int) -> Double? {
     let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
     guard (1970...2200).contains(year), (1...12).contains(month), (1...lengths[month - 1]).contains(day) else {

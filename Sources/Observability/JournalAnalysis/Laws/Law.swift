@@ -17,14 +17,14 @@ protocol Law: Sendable {
 
   /// The process at an address began with an empty database or with an older copy: what it did before is no longer known
   /// to it.
-  mutating func forget(_ address: Address, _ seen: LawEnvelope, _ record: LawRecord)
+  mutating func forget(_ address: Address, at seen: LawEnvelope, in record: LawRecord)
 
   /// Judges the end of the journal: work that is not settled is a doubt, or a violation when its time is over.
   mutating func finish(_ record: LawRecord)
 }
 
 extension Law {
-  mutating func forget(_ address: Address, _ seen: LawEnvelope, _ record: LawRecord) {}
+  mutating func forget(_ address: Address, at seen: LawEnvelope, in record: LawRecord) {}
 }
 
 /// Figures of the laws. All are ours.
@@ -108,17 +108,17 @@ package struct LawChecker: Sendable {
     if record.isEmptyBroker(seen) { restart("the broker began with an empty folder", at: envelope) }
     record.begin(seen)
     if let store = record.replacement(seen) {
-      for index in laws.indices { laws[index].forget(seen.header.source, seen, record) }
+      for index in laws.indices { laws[index].forget(seen.header.source, at: seen, in: record) }
       record.forget(seen.header.source, isEmpty: store == .empty)
     }
     var news: [News] = []
     for index in laws.indices {
-      let known = laws[index].findings.breachCount
+      let knownBreaches = laws[index].findings.breachCount
       laws[index].see(seen, record)
       let findings = laws[index].findings
-      guard findings.breachCount > known else { continue }
+      guard findings.breachCount > knownBreaches else { continue }
       // Beyond the limit a violation is counted and not kept.
-      for finding in findings.breaches.dropFirst(known) {
+      for finding in findings.breaches.dropFirst(knownBreaches) {
         news.append(News(law: laws[index].description, finding: finding))
       }
     }

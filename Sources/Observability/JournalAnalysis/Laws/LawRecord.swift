@@ -80,19 +80,19 @@ struct LawRecord: Sendable {
   private func shifted(_ time: Timestamp) -> Timestamp { Timestamp(microseconds: time.microseconds + offset) }
 
   private mutating func advance(_ header: EnvelopeHeader) {
-    let sent = header.sentAt.microseconds
+    let sentAt = header.sentAt.microseconds
     guard now.microseconds > 0 else {
       (now, at) = (header.sentAt, header.sentAt)
       return
     }
     let tolerance = Int64(saturating: limits.settle * 0.5e6)
     offset = offsets[header.source] ?? offset
-    let step = sent + offset - now.microseconds
+    let step = sentAt + offset - now.microseconds
     if abs(step) > tolerance {
       if step < 0 { setBack = header.sequence }
       // A message that waited for its destination has the date of its first attempt.
-      let isLate = step < 0 && connections[header.destination].map { $0.microseconds > sent + offset } ?? false
-      if !isLate { offset = now.microseconds - sent }
+      let isLate = step < 0 && connections[header.destination].map { $0.microseconds > sentAt + offset } ?? false
+      if !isLate { offset = now.microseconds - sentAt }
     }
     if header.source.role.isPassing { offsets[header.source] = nil } else { offsets[header.source] = offset }
     at = shifted(header.sentAt)

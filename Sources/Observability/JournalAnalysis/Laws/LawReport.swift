@@ -62,7 +62,7 @@ package enum LawText {
   /// One line per law, what each found, and a summary.
   package static func lines(_ verdicts: [LawVerdict], of checker: LawChecker, isColored: Bool) -> [String] {
     let rows = verdicts.flatMap { verdict in
-      [row(verdict, isColored)] + findings(verdict)
+      [row(verdict, isColored: isColored)] + findings(verdict)
     }
     return rows + [summary(verdicts, checker)]
   }
@@ -70,7 +70,7 @@ package enum LawText {
   /// One violation, while the journal is followed.
   package static func line(_ news: LawChecker.News, isColored: Bool) -> String {
     let numbers = news.finding.evidence.map { "#\($0.sequence)" }.joined(separator: " ")
-    return TerminalColor.red("broken \(news.law.code): \(news.finding.what) (\(numbers))", isColored)
+    return TerminalColor.red("broken \(news.law.code): \(news.finding.what) (\(numbers))", if: isColored)
   }
 
   /// The description of a law.
@@ -78,10 +78,10 @@ package enum LawText {
     let rows = [
       ("law", law.statement), ("source", law.source), ("check", law.check), ("not", law.limits),
     ]
-    return [TerminalColor.cyan("\(law.code): \(law.title)", isColored)] + rows.map { "  \($0.0.padded(8)) \($0.1)" }
+    return [TerminalColor.cyan("\(law.code): \(law.title)", if: isColored)] + rows.map { "  \($0.0.padded(8)) \($0.1)" }
   }
 
-  private static func row(_ verdict: LawVerdict, _ isColored: Bool) -> String {
+  private static func row(_ verdict: LawVerdict, isColored: Bool) -> String {
     let color: TerminalColor =
       switch verdict.answer {
       case .holds: .green
@@ -91,7 +91,7 @@ package enum LawText {
     let checks = verdict.findings.checks
     let count =
       checks == 0 ? "nothing to check" : "\(checks) check\(checks == 1 ? "" : "s")"
-    return "\(color(verdict.answer.rawValue.padded(8), isColored)) \(verdict.law.code.padded(30)) \(count)"
+    return "\(color(verdict.answer.rawValue.padded(8), if: isColored)) \(verdict.law.code.padded(30)) \(count)"
   }
 
   /// Violations hide what is only unknown.

@@ -168,12 +168,12 @@ struct TaskLedger: Sendable {
   }
 
   private mutating func discard(_ notice: SessionAcknowledged, _ header: EnvelopeHeader) {
-    let known = delivery(notice.delivery)
+    let knownDelivery = delivery(notice.delivery)
     deliveries[notice.delivery] = nil
     acknowledged[notice.delivery] = nil
     discarded[notice.delivery] = Discarded(
-      mark: Mark(header), generations: Set((known?.attempts ?? [:]).keys))
-    for identifier in notice.tasks?.identifiers ?? known?.attempts.values.flatMap({ $0.tasks ?? [] }) ?? [] {
+      mark: Mark(header), generations: Set((knownDelivery?.attempts ?? [:]).keys))
+    for identifier in notice.tasks?.identifiers ?? knownDelivery?.attempts.values.flatMap({ $0.tasks ?? [] }) ?? [] {
       settle(LawTask(owner: notice.owner, session: notice.session, identifier: identifier), header)
     }
   }

@@ -30,13 +30,15 @@ package enum ScenarioTable {
       return "session \(facts.session ?? "?")"
     },
     ScenarioStep("started", "the host started the download", after: ["reload"]) { envelope, facts in
-      guard let step = progress(envelope, facts.cast.widgetExtension, [.started]), step.session == facts.session else {
+      guard let step = progress(envelope, owner: facts.cast.widgetExtension, steps: [.started]),
+        step.session == facts.session
+      else {
         return nil
       }
       return "\(step.session) task \(step.taskIdentifier)"
     },
     ScenarioStep("app-started", "the app's own download started in parallel") { envelope, facts in
-      progress(envelope, facts.cast.app, [.started]).map { "\($0.session) task \($0.taskIdentifier)" }
+      progress(envelope, owner: facts.cast.app, steps: [.started]).map { "\($0.session) task \($0.taskIdentifier)" }
     },
   ]
 
@@ -59,10 +61,14 @@ package enum ScenarioTable {
       return [
         ScenarioStep("exit", "the \(victim.rawValue) exited: its connection to the bus was lost", after: before) {
           envelope, facts in
-          registration(envelope, .disconnected, facts.killed?.address) { $0 == facts.killed?.generation }
+          registration(envelope, change: .disconnected, address: facts.killed?.address) {
+            $0 == facts.killed?.generation
+          }
         },
         ScenarioStep("back", "a new \(victim.rawValue) connected to the bus", after: ["exit"]) { envelope, facts in
-          registration(envelope, .connected, facts.killed?.address) { $0 > facts.killed?.generation ?? .max }
+          registration(envelope, change: .connected, address: facts.killed?.address) {
+            $0 > facts.killed?.generation ?? .max
+          }
         },
       ]
     case .bus:
@@ -76,7 +82,7 @@ package enum ScenarioTable {
           return "generation \(started.generation), pid \(started.pid), \(started.registrations.count) addresses"
         },
         ScenarioStep("back", "the host connected to the new bus", after: ["exit"]) { envelope, facts in
-          registration(envelope, .connected, facts.cast.host) { _ in true }
+          registration(envelope, change: .connected, address: facts.cast.host) { _ in true }
         },
       ]
     }
@@ -86,13 +92,16 @@ package enum ScenarioTable {
     let before = victim == .none ? ["accepted", "started"] : ["exit"]
     let resumed = ScenarioStep("resumed", "the new host resumed the download with Range", after: ["back"]) {
       envelope, facts in
-      guard let step = progress(envelope, facts.cast.widgetExtension, [.resumed]), step.bytes > 0 else { return nil }
+      guard let step = progress(envelope, owner: facts.cast.widgetExtension, steps: [.resumed]), step.bytes > 0 else {
+        return nil
+      }
       return "from byte \(step.bytes)"
     }
     let finished = ScenarioStep(
       "finished", "the download finished", after: before + (victim == .host ? ["resumed"] : [])
     ) { envelope, facts in
-      guard let step = progress(envelope, facts.cast.widgetExtension, [.finished]), step.session == facts.session,
+      guard let step = progress(envelope, owner: facts.cast.widgetExtension, steps: [.finished]),
+        step.session == facts.session,
         step.bytes > 0, fileBytes == nil || step.bytes == fileBytes
       else { return nil }
       return "\(step.bytes) bytes, sha256 \((step.sha256 ?? "unknown").prefix(16))…"
@@ -135,13 +144,16 @@ package enum ScenarioTable {
         return "generation \(envelope.header.sourceGeneration), pid \(called.pid)"
       },
       ScenarioStep("file", "didFinishDownloadingTo received the whole file", after: ["handler"]) { envelope, facts in
-        guard let call = delegate(envelope, facts, "didFinishDownloadingTo"), call.bytes == facts.fileBytes else {
+        guard let call = delegate(envelope, facts: facts, method: "didFinishDownloadingTo"),
+          call.bytes == facts.fileBytes
+        else {
           return nil
         }
         return "\(call.bytes ?? 0) bytes"
       },
       ScenarioStep("complete", "didCompleteWithError was called without an error", after: ["file"]) { envelope, facts in
-        guard let call = delegate(envelope, facts, "didCompleteWithError"), call.failureCode == nil else { return nil }
+        guard let call = delegate(envelope, facts: facts, method: "didCompleteWithError"), call.failureCode == nil
+        else { return nil }
         return "task \(call.taskIdentifier ?? 0)"
       },
       ScenarioStep("asked", "the extension requested a reload of its timeline", after: ["complete"]) {
@@ -152,7 +164,7 @@ package enum ScenarioTable {
         return reload.widgetKind ?? "all kinds"
       },
       ScenarioStep("finish", "urlSessionDidFinishEvents was called", after: ["complete"]) { envelope, facts in
-        delegate(envelope, facts, "urlSessionDidFinishEvents")?.session
+        delegate(envelope, facts: facts, method: "urlSessionDidFinishEvents")?.session
       },
       ScenarioStep("timeline", "the new timeline was stored", after: ["asked"]) { envelope, facts in
         guard let stored = envelope.reading(TimelineStored.self),
@@ -238,7 +250,7 @@ package enum ScenarioTable {
   ]
 
   private static func progress(
-    _ envelope: Envelope, _ owner: Address, _ steps: Set<TransferProgress.Step>
+    _ envelope: Envelope, owner: Address, steps: Set<TransferProgress.Step>
   ) -> TransferProgress? {
     guard let progress = envelope.reading(TransferProgress.self), progress.owner == owner, steps.contains(progress.step)
     else { return nil }
@@ -246,7 +258,7 @@ package enum ScenarioTable {
   }
 
   private static func registration(
-    _ envelope: Envelope, _ change: RegistrationChanged.Change, _ address: Address?, _ generation: (UInt32) -> Bool
+    _ envelope: Envelope, change: RegistrationChanged.Change, address: Address?, generation: (UInt32) -> Bool
   ) -> String? {
     guard let changed = envelope.reading(RegistrationChanged.self), changed.change == change,
       changed.registration.address == address, generation(changed.registration.generation)
@@ -255,7 +267,7 @@ package enum ScenarioTable {
       "generation \(changed.registration.generation), pid \(changed.registration.pid.map(String.init) ?? "unknown")"
   }
 
-  private static func delegate(_ envelope: Envelope, _ facts: ScenarioFacts, _ method: String) -> DelegateCalled? {
+  private static func delegate(_ envelope: Envelope, facts: ScenarioFacts, method: String) -> DelegateCalled? {
     guard let call = envelope.reading(DelegateCalled.self), call.method == method, call.session == facts.session,
       facts.isNewInstance(envelope.header, of: facts.cast.widgetExtension)
     else { return nil }

@@ -239,14 +239,15 @@ package struct ScenarioFacts: Sendable {
     if let started = envelope.reading(ProcessStarted.self) {
       let instance = ObservedInstance(address: started.address, generation: started.generation)
       executables[instance] = started.executable
-      claim(instance, started.pid, "process.started from the agent")
+      claim(instance, pid: started.pid, source: "process.started from the agent")
     } else if let spawn = envelope.reading(SpawnProcess.self) {
       spawns[header.id] = spawn.address
     } else if header.kind == SpawnProcess.kind.answered(.ok), let address = header.cause.flatMap({ spawns[$0] }),
       let reply = try? BodyCoding.decode(SpawnProcess.Reply.self, from: envelope.body)
     {
       claim(
-        ObservedInstance(address: address, generation: reply.generation), reply.pid, "the agent's reply to the spawn")
+        ObservedInstance(address: address, generation: reply.generation), pid: reply.pid,
+        source: "the agent's reply to the spawn")
     } else if let changed = envelope.reading(RegistrationChanged.self) {
       learn(changed.registration, changed.change)
     } else if let started = envelope.reading(BusStarted.self) {
@@ -254,9 +255,9 @@ package struct ScenarioFacts: Sendable {
       pids[ObservedInstance(address: .messageBus, generation: started.generation)] = (started.pid, "the bus itself")
       for registration in started.registrations { learn(registration, .connected) }
     } else if let ready = envelope.reading(ProcessReady.self) {
-      claim(sender, ready.pid, "process.ready from the process")
+      claim(sender, pid: ready.pid, source: "process.ready from the process")
     } else if let called = envelope.reading(HandlerCalled.self) {
-      claim(sender, called.pid, "handler.called from the process")
+      claim(sender, pid: called.pid, source: "handler.called from the process")
     }
     learnSessions(envelope, isScenario: isScenario)
   }
@@ -267,7 +268,8 @@ package struct ScenarioFacts: Sendable {
     generation[address] = max(generation[address] ?? 0, registration.generation)
     guard change == .connected, let pid = registration.pid else { return }
     claim(
-      ObservedInstance(address: address, generation: registration.generation), pid, "the process's hello to the bus")
+      ObservedInstance(address: address, generation: registration.generation), pid: pid,
+      source: "the process's hello to the bus")
   }
 
   private mutating func learnSessions(_ envelope: Envelope, isScenario: Bool) {
@@ -289,14 +291,15 @@ package struct ScenarioFacts: Sendable {
   }
 
   /// Records a pid of a process instance, and its source. All sources must agree.
-  private mutating func claim(_ instance: ObservedInstance, _ pid: Int32, _ source: String) {
+  private mutating func claim(_ instance: ObservedInstance, pid: Int32, source: String) {
     generation[instance.address] = max(generation[instance.address] ?? 0, instance.generation)
-    guard let known = pids[instance] else {
+    guard let knownClaim = pids[instance] else {
       pids[instance] = (pid, source)
       return
     }
-    guard known.pid != pid else { return }
+    guard knownClaim.pid != pid else { return }
     contradictions.append(
-      "contradictory pids of \(instance): \(known.pid) according to \(known.source), \(pid) according to \(source)")
+      "contradictory pids of \(instance): \(knownClaim.pid) according to \(knownClaim.source), \(pid) according to \(source)"
+    )
   }
 }

@@ -32,7 +32,7 @@ package struct LedgerHistory: Sendable {
   private static let askedLimit = 4096
 
   private var all: [Line] = []
-  private var asked: [UUID: UInt64] = [:]
+  private var askedSequences: [UUID: UInt64] = [:]
   private var askedOrder: [UUID] = []
 
   init() {}
@@ -53,15 +53,15 @@ package struct LedgerHistory: Sendable {
   mutating func handle(_ envelope: Envelope) {
     let header = envelope.header
     if header.kind == ReloadTimelines.kind {
-      if asked.updateValue(header.sequence, forKey: header.id) == nil { askedOrder.append(header.id) }
-      if askedOrder.count > Self.askedLimit { asked[askedOrder.removeFirst()] = nil }
+      if askedSequences.updateValue(header.sequence, forKey: header.id) == nil { askedOrder.append(header.id) }
+      if askedOrder.count > Self.askedLimit { askedSequences[askedOrder.removeFirst()] = nil }
     }
     guard let entry = envelope.reading(BudgetDecided.self)?.entry else { return }
     all.append(
       Line(
         number: entry.number, reload: entry.reload, placement: entry.placement, date: entry.date.timeIntervalSince1970,
         because: entry.because.rawValue, verdict: entry.verdict.rawValue, rule: entry.rule, balance: entry.balance,
-        text: entry.text, sequence: header.sequence, asked: header.cause.flatMap { asked[$0] },
+        text: entry.text, sequence: header.sequence, asked: header.cause.flatMap { askedSequences[$0] },
         until: entry.until?.timeIntervalSince1970))
     if all.count > Self.limit + 500 { all.removeFirst(500) }
   }
@@ -83,28 +83,31 @@ package struct ReloadHistory: Encodable, Sendable {
   /// Returns `nil` when the journal does not contain it.
   package init?<Envelopes: Sequence<Envelope>>(_ reload: Int, in envelopes: Envelopes) {
     var lines: [LedgerEntry] = []
-    var asked: [UUID: Address] = [:]
+    var askedAddresses: [UUID: Address] = [:]
     var asker: Address?
     var isAllowed = false
     var isAsking = false
     var outcome: String?
     for envelope in envelopes {
       switch envelope.header.kind {
-      case ReloadTimelines.kind: asked[envelope.header.id] = envelope.header.source
+      case ReloadTimelines.kind: askedAddresses[envelope.header.id] = envelope.header.source
       case BudgetDecided.kind:
         guard let line = envelope.reading(BudgetDecided.self)?.entry, line.reload == reload else { continue }
         lines.append(line)
-        asker = asker ?? envelope.header.cause.flatMap { asked[$0] }
+        asker = asker ?? envelope.header.cause.flatMap { askedAddresses[$0] }
         isAllowed = line.verdict == .granted || line.verdict == .free
         (isAsking, outcome) = (false, nil)
       case RequestTimeline.kind where isAllowed:
         let request = envelope.reading(RequestTimeline.self)
         if request?.placement == lines.last?.placement, request?.purpose == .timeline { isAsking = true }
       case TimelineStored.kind where isAsking && outcome == nil:
-        guard let stored = envelope.reading(TimelineStored.self), stored.placement == lines.last?.placement else {
+        guard let storedTimeline = envelope.reading(TimelineStored.self),
+          storedTimeline.placement == lines.last?.placement
+        else {
           continue
         }
-        outcome = "a timeline of \(stored.entries) \(stored.entries == 1 ? "entry" : "entries"), \(stored.bytes) bytes"
+        outcome =
+          "a timeline of \(storedTimeline.entries) \(storedTimeline.entries == 1 ? "entry" : "entries"), \(storedTimeline.bytes) bytes"
       case ReloadFailed.kind where isAsking && outcome == nil:
         guard let failed = envelope.reading(ReloadFailed.self), failed.placement == lines.last?.placement else {
           continue
@@ -121,10 +124,10 @@ package struct ReloadHistory: Encodable, Sendable {
     because = last.because
     self.asker = asker?.short
     self.lines = lines
-    self.outcome = outcome ?? Self.pending(last, isAsking)
+    self.outcome = outcome ?? Self.pending(last, isAsking: isAsking)
   }
 
-  private static func pending(_ last: LedgerEntry, _ isAsking: Bool) -> String {
+  private static func pending(_ last: LedgerEntry, isAsking: Bool) -> String {
     switch last.verdict {
     case .granted, .free:
       isAsking ? "pending: waiting for the provider" : "pending: waiting for the extension"

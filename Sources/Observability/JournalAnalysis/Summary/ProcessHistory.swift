@@ -52,22 +52,26 @@ package struct ProcessHistory: Sendable {
     switch header.kind {
     case ProcessStarted.kind:
       guard let started = envelope.reading(ProcessStarted.self) else { return }
-      begin(started.address, started.generation, started.pid, time, sequence, executable: started.executable)
+      begin(
+        started.address, generation: started.generation, pid: started.pid, at: time, sequence: sequence,
+        executable: started.executable)
     case ProcessExited.kind:
       guard let exited = envelope.reading(ProcessExited.self) else { return }
-      finish(exited.address, exited.generation, exited.ending, time, sequence, pid: exited.pid)
+      finish(
+        exited.address, generation: exited.generation, ending: exited.ending, at: time, sequence: sequence,
+        pid: exited.pid)
     case ProcessState.kind:
       guard let state = envelope.reading(ProcessState.self) else { return }
-      change(state.address, state.generation, to: state.state, time)
+      change(state.address, generation: state.generation, to: state.state, at: time)
     case SignalProcess.kind:
       guard let signal = envelope.reading(SignalProcess.self), [18, 19].contains(signal.signal) else { return }
-      change(signal.address, signal.generation, to: signal.signal == 19 ? "stopped" : "running", time)
+      change(signal.address, generation: signal.generation, to: signal.signal == 19 ? "stopped" : "running", at: time)
     case RegistrationChanged.kind:
       guard let changed = envelope.reading(RegistrationChanged.self) else { return }
-      register(changed, time, sequence)
+      register(changed, at: time, sequence: sequence)
     case BusStarted.kind:
       guard let started = envelope.reading(BusStarted.self) else { return }
-      restart(started, time, sequence)
+      restart(started, at: time, sequence: sequence)
     default: return
     }
   }
@@ -78,14 +82,16 @@ package struct ProcessHistory: Sendable {
   // MARK: Changes
 
   private mutating func begin(
-    _ address: Address, _ generation: UInt32, _ pid: Int32?, _ time: Double, _ sequence: UInt64,
+    _ address: Address, generation: UInt32, pid: Int32?, at time: Double, sequence: UInt64,
     executable: String? = nil
   ) {
     if lanes[address] == nil { order.append(address) }
     var runs = lanes[address] ?? []
     // An agent may report a start after the exit of a short run.
     guard !runs.contains(where: { $0.generation == generation }) else { return }
-    if let open = runs.indices.last, runs[open].end == nil { runs[open].finish("ended", true, time, sequence) }
+    if let open = runs.indices.last, runs[open].end == nil {
+      runs[open].finish("ended", isFailure: true, at: time, sequence: sequence)
+    }
     var run = Run(
       generation: generation, pid: pid, start: time, spans: [Span(state: "running", from: time)],
       startSequence: sequence)
@@ -96,18 +102,18 @@ package struct ProcessHistory: Sendable {
   }
 
   private mutating func finish(
-    _ address: Address, _ generation: UInt32, _ ending: Ending, _ time: Double, _ sequence: UInt64, pid: Int32
+    _ address: Address, generation: UInt32, ending: Ending, at time: Double, sequence: UInt64, pid: Int32
   ) {
     if lanes[address]?.contains(where: { $0.generation == generation }) != true {
-      begin(address, generation, pid, time, sequence)
+      begin(address, generation: generation, pid: pid, at: time, sequence: sequence)
     }
     guard let index = lanes[address]?.lastIndex(where: { $0.generation == generation }) else { return }
     // An event is sent again until it is acknowledged.
     guard lanes[address]?[index].endSequence == nil else { return }
-    lanes[address]?[index].finish(ending.short, ending.isFailure, time, sequence)
+    lanes[address]?[index].finish(ending.short, isFailure: ending.isFailure, at: time, sequence: sequence)
   }
 
-  private mutating func change(_ address: Address, _ generation: UInt32?, to state: String, _ time: Double) {
+  private mutating func change(_ address: Address, generation: UInt32?, to state: String, at time: Double) {
     guard ["running", "suspended", "stopped"].contains(state), var runs = lanes[address],
       let index = runs.lastIndex(where: { generation == nil || $0.generation == generation }), runs[index].end == nil,
       let span = runs[index].spans.indices.last, runs[index].spans[span].state != state
@@ -119,34 +125,37 @@ package struct ProcessHistory: Sendable {
   }
 
   /// Standing processes are not reported by an agent: their connections show when they run.
-  private mutating func register(_ changed: RegistrationChanged, _ time: Double, _ sequence: UInt64) {
+  private mutating func register(_ changed: RegistrationChanged, at time: Double, sequence: UInt64) {
     let registration = changed.registration
     guard [.host, .agent, .provider, .pushServer].contains(registration.address.role) else { return }
     switch changed.change {
-    case .connected: begin(registration.address, registration.generation, registration.pid, time, sequence)
+    case .connected:
+      begin(
+        registration.address, generation: registration.generation, pid: registration.pid, at: time, sequence: sequence)
     case .disconnected, .left:
       guard let index = lanes[registration.address]?.indices.last, lanes[registration.address]?[index].end == nil else {
         return
       }
       let isFailure = changed.change == .disconnected
-      lanes[registration.address]?[index].finish(isFailure ? "disconnected" : "left", isFailure, time, sequence)
+      lanes[registration.address]?[index].finish(
+        isFailure ? "disconnected" : "left", isFailure: isFailure, at: time, sequence: sequence)
     case .registered, .retired: return
     }
   }
 
-  private mutating func restart(_ started: BusStarted, _ time: Double, _ sequence: UInt64) {
-    let own = Address.messageBus
+  private mutating func restart(_ started: BusStarted, at time: Double, sequence: UInt64) {
+    let ownAddress = Address.messageBus
     // A new segment begins with the same message.
-    guard lanes[own]?.last?.generation != started.generation else { return }
-    if let index = lanes[own]?.indices.last, lanes[own]?[index].end == nil {
-      lanes[own]?[index].finish("ended", true, previous, sequence)
+    guard lanes[ownAddress]?.last?.generation != started.generation else { return }
+    if let index = lanes[ownAddress]?.indices.last, lanes[ownAddress]?[index].end == nil {
+      lanes[ownAddress]?[index].finish("ended", isFailure: true, at: previous, sequence: sequence)
     }
-    begin(own, started.generation, started.pid, time, sequence)
+    begin(ownAddress, generation: started.generation, pid: started.pid, at: time, sequence: sequence)
   }
 }
 
 extension ProcessHistory.Run {
-  fileprivate mutating func finish(_ ending: String, _ isFailure: Bool, _ time: Double, _ sequence: UInt64) {
+  fileprivate mutating func finish(_ ending: String, isFailure: Bool, at time: Double, sequence: UInt64) {
     end = time
     endSequence = sequence
     self.ending = ending
@@ -228,9 +237,9 @@ package struct ScreenHistory: Sendable {
       placements[number] = changed.change == .removed ? nil : changed.placement
       if changed.change == .removed { (timelines[number], shown[number], failures[number]) = (nil, nil, nil) }
     case TimelineStored.kind:
-      guard let stored = envelope.reading(TimelineStored.self) else { return }
-      timelines[stored.placement] = stored
-      failures[stored.placement] = nil
+      guard let storedTimeline = envelope.reading(TimelineStored.self) else { return }
+      timelines[storedTimeline.placement] = storedTimeline
+      failures[storedTimeline.placement] = nil
     case EntryShown.kind:
       guard let entry = envelope.reading(EntryShown.self) else { return }
       shown[entry.placement] = entry

@@ -30,7 +30,7 @@ package struct TailLines {
   }
 
   /// The heading line.
-  package var heading: String { TerminalColor.faint(TailColumn.row(columns, \.heading), isColored) }
+  package var heading: String { TerminalColor.faint(TailColumn.row(columns, \.heading), if: isColored) }
 
   /// Formats the next envelope.
   package mutating func line(_ envelope: Envelope) -> String {
@@ -59,7 +59,7 @@ package struct TailLines {
       case .size: String(envelope.body.count)
       }
     }
-    return Self.coloured(line, facts.note.mark, header.kind, isColored)
+    return Self.coloured(line, mark: facts.note.mark, kind: header.kind, isColored: isColored)
   }
 
   private mutating func time(_ at: Timestamp) -> String {
@@ -83,12 +83,12 @@ package struct TailLines {
   }
 
   /// Colours a line by its mark. Replies are faint.
-  static func coloured(_ line: String, _ mark: EnvelopeNote.Mark, _ kind: Kind, _ isColored: Bool) -> String {
+  static func coloured(_ line: String, mark: EnvelopeNote.Mark, kind: Kind, isColored: Bool) -> String {
     switch mark {
-    case .launch: TerminalColor.green(line, isColored)
-    case .exit: TerminalColor.red(line, isColored)
-    case .refused: TerminalColor.yellow(line, isColored)
-    case .none: kind.answer == nil ? line : TerminalColor.faint(line, isColored)
+    case .launch: TerminalColor.green(line, if: isColored)
+    case .exit: TerminalColor.red(line, if: isColored)
+    case .refused: TerminalColor.yellow(line, if: isColored)
+    case .none: kind.answer == nil ? line : TerminalColor.faint(line, if: isColored)
     }
   }
 }

@@ -12,7 +12,7 @@ package enum TerminalColor: String, CaseIterable {
   case bold = "1"
 
   /// The text in this colour when `isOn`, with its control characters escaped.
-  package func callAsFunction(_ text: String, _ isOn: Bool) -> String {
+  package func callAsFunction(_ text: String, if isOn: Bool) -> String {
     isOn ? begin + text.escapingControls + Self.end : text
   }
 
@@ -20,7 +20,7 @@ package enum TerminalColor: String, CaseIterable {
   private static let end = "\u{1b}[0m"
 
   /// A line with its control characters escaped, except for these colours when `isOn`.
-  package static func shown(_ line: String, _ isOn: @autoclosure () -> Bool) -> String {
+  package static func shown(_ line: String, if isOn: @autoclosure () -> Bool) -> String {
     var allowed: [String]?
     return line.escapingControls { rest in
       guard rest.first == "\u{1b}" else { return 0 }

@@ -79,14 +79,14 @@ extension Trace {
 
   /// The generations of the owner that took part.
   package var generations: [UInt32] {
-    let found = steps.compactMap { step -> UInt32? in
+    let foundGenerations = steps.compactMap { step -> UInt32? in
       if step.envelope.header.source == subject.owner { return step.envelope.header.sourceGeneration }
       guard let started = step.envelope.reading(ProcessStarted.self), started.address == subject.owner else {
         return nil
       }
       return started.generation
     }
-    return Set(found).subtracting([0]).sorted()
+    return Set(foundGenerations).subtracting([0]).sorted()
   }
 
   /// How often the owner exited.
@@ -207,10 +207,10 @@ extension Trace {
     let heading =
       "    TIME+   WAITED   AFTER     SEQ   \("FROM".padded(20)) > \("TO".padded(20)) "
       + "\("GEN".padded(5)) \("KIND".padded(22)) NOTE"
-    return [TerminalColor.faint(heading, isColored)] + steps.map { line($0, isColored) } + [""] + summary
+    return [TerminalColor.faint(heading, if: isColored)] + steps.map { line($0, isColored: isColored) } + [""] + summary
   }
 
-  private func line(_ step: Step, _ isColored: Bool) -> String {
+  private func line(_ step: Step, isColored: Bool) -> String {
     let header = step.envelope.header
     let line =
       "\(Self.seconds(step.time).aligned(9)) \((step.waited.map(Self.seconds) ?? "-").aligned(8)) "
@@ -218,7 +218,7 @@ extension Trace {
       + "\(step.note.mark.rawValue) \(header.source.tailName.padded(20)) > \(header.destination.tailName.padded(20)) "
       + "\("\(header.sourceGeneration)>\(header.destinationGeneration)".padded(5)) \(header.kind.name.padded(22)) "
       + step.note.text
-    return TailLines.coloured(line, step.note.mark, header.kind, isColored)
+    return TailLines.coloured(line, mark: step.note.mark, kind: header.kind, isColored: isColored)
   }
 
   /// The summary of the trace, in two or three lines.
@@ -243,15 +243,15 @@ extension Trace {
 
   /// `1 to 4, 7` for 1, 2, 3, 4 and 7.
   static func ranges(_ numbers: [UInt32]) -> String {
-    var found: [ClosedRange<UInt32>] = []
+    var foundRanges: [ClosedRange<UInt32>] = []
     for number in numbers {
-      if let last = found.last, last.upperBound + 1 == number {
-        found[found.count - 1] = last.lowerBound...number
+      if let last = foundRanges.last, last.upperBound + 1 == number {
+        foundRanges[foundRanges.count - 1] = last.lowerBound...number
       } else {
-        found.append(number...number)
+        foundRanges.append(number...number)
       }
     }
-    return found.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound) to \($0.upperBound)" }
+    return foundRanges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound) to \($0.upperBound)" }
       .joined(separator: ", ")
   }
 

@@ -31,7 +31,9 @@ package struct TraceSubject: Equatable, Sendable {
       return
     }
     let digits = text.lowercased().filter { $0 != "-" }
-    guard digits.count >= 3, digits.allSatisfy(\.isHexDigit) else { throw TraceSubjectError(.unknown, text, sessions) }
+    guard digits.count >= 3, digits.allSatisfy(\.isHexDigit) else {
+      throw TraceSubjectError(.unknown, text: text, candidates: sessions)
+    }
     let correlations = Set(envelopes.compactMap(\.header.correlation)).filter { $0.digits.hasPrefix(digits) }
     if !correlations.isEmpty {
       self = try Self.only(
@@ -40,7 +42,7 @@ package struct TraceSubject: Equatable, Sendable {
     }
     let ids = Dictionary(envelopes.map { ($0.header.id, $0.header.correlation) }) { first, _ in first }
       .filter { $0.key.digits.hasPrefix(digits) }
-    guard !ids.isEmpty else { throw TraceSubjectError(.unknown, text, sessions) }
+    guard !ids.isEmpty else { throw TraceSubjectError(.unknown, text: text, candidates: sessions) }
     self = try Self.only(
       ids.map { id, correlation in
         guard let correlation else { return TraceSubject(envelope: id) }
@@ -79,8 +81,10 @@ package struct TraceSubject: Equatable, Sendable {
     }
   }
 
-  private static func only(_ found: [TraceSubject], _ text: String) throws(TraceSubjectError) -> TraceSubject {
-    guard let first = found.first, found.count == 1 else { throw TraceSubjectError(.ambiguous, text, found) }
+  private static func only(_ subjects: [TraceSubject], _ text: String) throws(TraceSubjectError) -> TraceSubject {
+    guard let first = subjects.first, subjects.count == 1 else {
+      throw TraceSubjectError(.ambiguous, text: text, candidates: subjects)
+    }
     return first
   }
 }
@@ -111,7 +115,7 @@ package struct TraceSubjectError: Error, Equatable, Sendable {
   /// The subjects that match; for `unknown` all sessions of the journal.
   package let candidates: [TraceSubject]
 
-  init(_ code: Code, _ text: String, _ candidates: [TraceSubject]) {
+  init(_ code: Code, text: String, candidates: [TraceSubject]) {
     self.code = code
     self.text = text
     self.candidates = candidates

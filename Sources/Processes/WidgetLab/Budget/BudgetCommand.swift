@@ -181,10 +181,10 @@ struct BudgetReport: Encodable, Sendable {
     var isRefused = false
 
     func text(_ isColored: Bool) -> String {
-      if isRefused { return TerminalColor.red("x", isColored) }
-      if paid > 0 { return TerminalColor.green("\(min(paid, 9))", isColored) }
-      if isFree { return TerminalColor.cyan("+", isColored) }
-      return isDelayed ? TerminalColor.yellow("~", isColored) : "."
+      if isRefused { return TerminalColor.red("x", if: isColored) }
+      if paid > 0 { return TerminalColor.green("\(min(paid, 9))", if: isColored) }
+      if isFree { return TerminalColor.cyan("+", if: isColored) }
+      return isDelayed ? TerminalColor.yellow("~", if: isColored) : "."
     }
   }
 

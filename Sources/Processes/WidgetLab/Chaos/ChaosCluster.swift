@@ -36,7 +36,7 @@ protocol ChaosCluster: Sendable {
   ///
   /// - Returns: whether it was reached.
   func setStopped(
-    _ isStopped: Bool, _ victim: ChaosVictim, _ instances: [ChaosVictim: CampaignObserver.Instance]
+    _ isStopped: Bool, of victim: ChaosVictim, in instances: [ChaosVictim: CampaignObserver.Instance]
   ) async -> Bool
   /// Kills the broker, and damages the end of its journal before it is restarted.
   func killBus(_ damage: JournalDamage) async -> Int32?
@@ -52,7 +52,7 @@ protocol ChaosCluster: Sendable {
   func killAll(whileDown work: @escaping @Sendable () -> Void) async -> [ChaosVictim: Int32]
   /// Limits what a process may use.
   func limit(
-    _ victim: ChaosVictim, _ instances: [ChaosVictim: CampaignObserver.Instance], _ resource: LimitedResource,
+    _ victim: ChaosVictim, in instances: [ChaosVictim: CampaignObserver.Instance], resource: LimitedResource,
     spare: Int
   ) async -> ProcessLimit?
   /// The small disk of the cluster; `nil` when it has none.
@@ -68,7 +68,7 @@ protocol ChaosCluster: Sendable {
 extension ChaosCluster {
   func killAll(whileDown work: @escaping @Sendable () -> Void) async -> [ChaosVictim: Int32] { [:] }
   func limit(
-    _ victim: ChaosVictim, _ instances: [ChaosVictim: CampaignObserver.Instance], _ resource: LimitedResource,
+    _ victim: ChaosVictim, in instances: [ChaosVictim: CampaignObserver.Instance], resource: LimitedResource,
     spare: Int
   ) async -> ProcessLimit? { nil }
   var disk: BoundedDisk? { nil }
@@ -140,17 +140,17 @@ struct OwnChaosCluster: ChaosCluster {
   func kill(
     _ victims: [ChaosVictim], _ instances: [ChaosVictim: CampaignObserver.Instance]
   ) async -> [ChaosVictim: Int32] {
-    await signal(victims, SIGKILL, instances)
+    await signal(victims, with: SIGKILL, in: instances)
   }
 
   func setStopped(
-    _ isStopped: Bool, _ victim: ChaosVictim, _ instances: [ChaosVictim: CampaignObserver.Instance]
+    _ isStopped: Bool, of victim: ChaosVictim, in instances: [ChaosVictim: CampaignObserver.Instance]
   ) async -> Bool {
-    await signal([victim], isStopped ? SIGSTOP : SIGCONT, instances)[victim] != nil
+    await signal([victim], with: isStopped ? SIGSTOP : SIGCONT, in: instances)[victim] != nil
   }
 
   private func signal(
-    _ victims: [ChaosVictim], _ number: Int32, _ instances: [ChaosVictim: CampaignObserver.Instance]
+    _ victims: [ChaosVictim], with number: Int32, in instances: [ChaosVictim: CampaignObserver.Instance]
   ) async -> [ChaosVictim: Int32] {
     let standing = await supervisor.signal(victims.filter { !$0.isLaunched }.map(\.rawValue), number)
     var reached = Dictionary(uniqueKeysWithValues: standing.map { (ChaosVictim(rawValue: $0), $1) })
@@ -174,7 +174,7 @@ struct OwnChaosCluster: ChaosCluster {
   }
 
   func limit(
-    _ victim: ChaosVictim, _ instances: [ChaosVictim: CampaignObserver.Instance], _ resource: LimitedResource,
+    _ victim: ChaosVictim, in instances: [ChaosVictim: CampaignObserver.Instance], resource: LimitedResource,
     spare: Int
   ) async -> ProcessLimit? {
     let pid = victim.isLaunched ? instances[victim]?.pid : await supervisor.pid(of: victim.rawValue)
@@ -280,7 +280,7 @@ final class ComposeChaosCluster: ChaosCluster {
   }
 
   func setStopped(
-    _ isStopped: Bool, _ victim: ChaosVictim, _ instances: [ChaosVictim: CampaignObserver.Instance]
+    _ isStopped: Bool, of victim: ChaosVictim, in instances: [ChaosVictim: CampaignObserver.Instance]
   ) async -> Bool {
     if victim.isLaunched { return await signal(victim, isStopped ? SIGSTOP : SIGCONT) != nil }
     guard let service = Self.services[victim] else { return false }

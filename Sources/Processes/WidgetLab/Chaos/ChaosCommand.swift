@@ -373,14 +373,14 @@ struct ChaosOptions: ParsableArguments {
 
   /// The command line that repeats the campaign of a seed; without one, those of all seeds.
   func command(seed: UInt64?) -> String {
-    let given: [(String, String?)] = [
+    let givenOptions: [(String, String?)] = [
       ("--seed", seed.map(String.init)), ("--seeds", seed == nil ? seeds : nil), ("--shard", seed == nil ? shard : nil),
       ("--compose", compose), ("--kills", kills.map(String.init)), ("--steps", steps.map(String.init)),
       ("--duration", duration), ("--faults", faults), ("--behaviours", behaviours),
       ("--victims", victims),
       ("--longest-stop", longestStopText), ("--within", within == 30 ? nil : "\(within)"),
     ]
-    return (["widgetlab chaos"] + given.compactMap { name, value in value.map { "\(name) \($0)" } })
+    return (["widgetlab chaos"] + givenOptions.compactMap { name, value in value.map { "\(name) \($0)" } })
       .joined(separator: " ")
   }
 }

@@ -192,18 +192,18 @@ struct ProcessLimit: Sendable {
     self.executable = executable
     number = Int32(resource == .memory ? RLIMIT_AS.rawValue : RLIMIT_NOFILE.rawValue)
     var before = rlimit()
-    guard Self.call(pid, number, nil, &before) == 0 else { return nil }
+    guard Self.call(pid, number: number, new: nil, old: &before) == 0 else { return nil }
     var limited = before
     limited.rlim_cur = min(before.rlim_max, rlim_t(used + (resource == .memory ? spare << 20 : spare)))
     self.before = before
-    guard Self.call(pid, number, &limited, nil) == 0 else { return nil }
+    guard Self.call(pid, number: number, new: &limited, old: nil) == 0 else { return nil }
   }
 
   /// Ends the limit, also that of children which were started with it.
   func end() {
     var before = before
     for pid in [pid] + Self.children(of: pid) where pid != self.pid || ProcessFacts(pid: pid).runs(executable) {
-      _ = Self.call(pid, number, &before, nil)
+      _ = Self.call(pid, number: number, new: &before, old: nil)
     }
   }
 
@@ -229,7 +229,7 @@ struct ProcessLimit: Sendable {
 
   /// Glibc's module does not have the function.
   private static func call(
-    _ pid: Int32, _ number: Int32, _ new: UnsafePointer<rlimit>?, _ old: UnsafeMutablePointer<rlimit>?
+    _ pid: Int32, number: Int32, new: UnsafePointer<rlimit>?, old: UnsafeMutablePointer<rlimit>?
   ) -> Int32 {
     guard let symbol = dlsym(nil, "prlimit") else { return -1 }
     return unsafeBitCast(symbol, to: Call.self)(pid, number, new, old)

@@ -116,7 +116,7 @@ struct BoundedDisk: Sendable {
         "this machine permits no private mount (`unshare \((user + probe).joined(separator: " "))`: \(ending.text))"
     }
     setenv(mark, "1", 1)
-    let words = [unshare] + user + ["--mount", "--", ProcessFacts.own] + CommandLine.arguments.dropFirst()
+    let words = [unshare] + user + ["--mount", "--", ProcessFacts.ownExecutable] + CommandLine.arguments.dropFirst()
     let arguments = words.map { strdup($0) } + [nil]
     execv(unshare, arguments)
     return "\(unshare): \(String(cString: strerror(errno)))"

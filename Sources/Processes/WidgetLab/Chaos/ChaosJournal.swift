@@ -109,10 +109,10 @@ struct ChaosPoints {
   func arm(_ fault: ChaosFault) -> FaultPointPage.Fault? {
     switch fault {
     case .kill, .stop, .journal, .network, .clock, .recreate, .server, .full, .tail, .store, .limit, .jump: nil
-    case .point(let victim, let point, let skipping): arm(.crash, victim, point, skipping: skipping)
-    case .stall(let victim, let point, let milliseconds): arm(.stall(milliseconds: milliseconds), victim, point)
+    case .point(let victim, let point, let skipping): arm(.crash, in: victim, at: point, skipping: skipping)
+    case .stall(let victim, let point, let milliseconds): arm(.stall(milliseconds: milliseconds), in: victim, at: point)
     case .disk(let victim, let point, let error, let skipping):
-      arm(.fail(errno: error == .full ? ENOSPC : EIO), victim, point, skipping: skipping)
+      arm(.fail(errno: error == .full ? ENOSPC : EIO), in: victim, at: point, skipping: skipping)
     case .spawn(let times): page.arm(.fail(errno: EAGAIN), at: .agentBeforeSpawn, times: times)
     case .line(let fault, let type, let skipping, let milliseconds):
       page.arm(Self.action(fault, milliseconds), type: type, skipping: skipping)
@@ -120,7 +120,7 @@ struct ChaosPoints {
   }
 
   private func arm(
-    _ action: FaultPointPage.Action, _ victim: ChaosVictim, _ point: String, skipping: Int = 0
+    _ action: FaultPointPage.Action, in victim: ChaosVictim, at point: String, skipping: Int = 0
   ) -> FaultPointPage.Fault? {
     guard let point = FaultPoint(name: point), let address = cluster.address(of: victim) else { return nil }
     return page.arm(action, at: point, of: address, skipping: skipping)

@@ -130,39 +130,39 @@ actor ChaosRun {
     case .kill(let victims):
       let instances = await journal.look(\.instances)
       let death = Moment.now
-      await killed(await target.kill(victims, instances), by: fault, step, death)
+      await killed(await target.kill(victims, instances), by: fault, step: step, death: death)
     case .journal(let damage):
       let death = Moment.now
       guard let pid = await target.killBus(damage) else { return }
-      await killed([.messageBus: pid], by: fault, step, death)
+      await killed([.messageBus: pid], by: fault, step: step, death: death)
     case .stop(let victim, let milliseconds):
       let instances = await journal.look(\.instances)
-      guard await target.setStopped(true, victim, instances) else { return }
-      took(fault, step)
+      guard await target.setStopped(true, of: victim, in: instances) else { return }
+      took(fault, step: step)
       tasks.start { await self.continueLater(victim, instances, after: milliseconds) }
     case .network(let milliseconds):
       isOffline = true
-      tasks.start { await self.outage(fault, step, milliseconds) }
+      tasks.start { await self.outage(fault, step: step, milliseconds: milliseconds) }
     case .clock(let seconds):
       tasks.start {
         guard await self.ask(SetClock(change: .advance(Double(seconds))), within: .seconds(20)) else { return }
-        await self.took(fault, step)
+        await self.took(fault, step: step)
       }
     case .recreate(let victim):
       let death = Moment.now
       guard let pid = await target.recreate(victim) else { return }
-      await killed([victim: pid], by: fault, step, death)
+      await killed([victim: pid], by: fault, step: step, death: death)
     case .server, .full, .tail, .store, .limit, .jump: await injectOutside(fault, step)
     case .point, .stall, .disk, .spawn, .line:
       let start = Moment.now
       guard let page = target.page, let armed = target.arm(fault) else { return }
-      tasks.start { await self.follow(armed, page, fault, step, since: start) }
+      tasks.start { await self.follow(armed, page: page, fault: fault, step: step, since: start) }
     }
   }
 
   /// Waits until an armed fault takes effect, and disarms it then, or when its time is over.
   private func follow(
-    _ armed: FaultPointPage.Fault, _ page: FaultPointPage, _ fault: ChaosFault, _ step: Int, since start: Moment
+    _ armed: FaultPointPage.Fault, page: FaultPointPage, fault: ChaosFault, step: Int, since start: Moment
   ) async {
     let deadline = start.instant + Self.armedTime
     // When it had not happened yet, and in which process. On a busy machine another one may run before the death is seen.
@@ -185,10 +185,10 @@ actor ChaosRun {
     if case .point(let victim, let point, _) = fault, let address = target.cluster.address(of: victim) {
       // The last two instances. One that has begun since then may not have reached the point.
       let dead = page.lastStates(of: address).filter { $0.point?.name == point }
-      guard let found = dead.first(where: { $0.pid == pid }) ?? dead.first else { return took(fault, step) }
-      await killed([victim: found.pid], by: fault, step, death)
+      guard let found = dead.first(where: { $0.pid == pid }) ?? dead.first else { return took(fault, step: step) }
+      await killed([victim: found.pid], by: fault, step: step, death: death)
     } else {
-      took(fault, step)
+      took(fault, step: step)
     }
   }
 
@@ -198,7 +198,7 @@ actor ChaosRun {
     return target.cluster.address(of: victim).flatMap { page.state(of: $0) }
   }
 
-  private func took(_ fault: ChaosFault, _ step: Int, _ kills: [CampaignEvent.Kill] = []) {
+  private func took(_ fault: ChaosFault, step: Int, kills: [CampaignEvent.Kill] = []) {
     let time = (ContinuousClock.now - began) / .seconds(1)
     record.took(CampaignEvent(step: step, kind: fault.kind, text: fault.text, time: time, kills: kills))
   }
@@ -208,12 +208,12 @@ actor ChaosRun {
   ) async {
     // Also continued when the campaign is cancelled.
     try? await Task.sleep(for: .milliseconds(milliseconds))
-    _ = await target.setStopped(false, victim, instances)
+    _ = await target.setStopped(false, of: victim, in: instances)
     await journal.disturbed()
   }
 
-  private func outage(_ fault: ChaosFault, _ step: Int, _ milliseconds: Int) async {
-    if await ask(SetNetwork(state: NetworkState(path: .off))) { took(fault, step) }
+  private func outage(_ fault: ChaosFault, step: Int, milliseconds: Int) async {
+    if await ask(SetNetwork(state: NetworkState(path: .off))) { took(fault, step: step) }
     try? await Task.sleep(for: .milliseconds(milliseconds))
     await endOutage()
     isOffline = false
@@ -233,7 +233,7 @@ actor ChaosRun {
   // MARK: Recovery
 
   func killed(
-    _ pids: [ChaosVictim: Int32], by fault: ChaosFault, _ step: Int, _ death: Moment
+    _ pids: [ChaosVictim: Int32], by fault: ChaosFault, step: Int, death: Moment
   ) async {
     guard !pids.isEmpty else { return }
     let states = Dictionary(
@@ -243,18 +243,18 @@ actor ChaosRun {
         CampaignEvent.Kill(victim: $0, state: states[$0] ?? observer.state(of: $0, at: death.time))
       }
     }
-    took(fault, step, kills)
+    took(fault, step: step, kills: kills)
     for (victim, pid) in pids {
       recoveries[victim]?.cancel()
-      recoveries[victim] = tasks.start { await self.measure(victim, pid, step, since: death) }
+      recoveries[victim] = tasks.start { await self.measure(victim, pid: pid, step: step, since: death) }
     }
   }
 
   func measure(
-    _ victim: ChaosVictim, _ pid: Int32, _ step: Int, since death: Moment
+    _ victim: ChaosVictim, pid: Int32, step: Int, since death: Moment
   ) async {
     let deadline = death.instant + Self.patience
-    var asked = death.instant - .seconds(10)
+    var askedAt = death.instant - .seconds(10)
     while !Task.isCancelled {
       if victim.isLaunched {
         let instance = await journal.look { $0.instances[victim] }
@@ -265,14 +265,14 @@ actor ChaosRun {
           record.recovered(victim, step: step, after: (0...passed).contains(recovery) ? recovery : passed)
           return
         }
-        if victim == .app, ContinuousClock.now - asked > .milliseconds(100) {
+        if victim == .app, ContinuousClock.now - askedAt > .milliseconds(100) {
           // Asked again soon, one request at a time: the device does not open an app whose end it has not seen.
-          asked = .now
+          askedAt = .now
           try? await workload.perform(.openApp)
           continue
         }
-        if ContinuousClock.now - asked > .seconds(1) {
-          asked = .now
+        if ContinuousClock.now - askedAt > .seconds(1) {
+          askedAt = .now
           workload.start(.reload)
         }
       } else if await isBack(victim, but: pid) {
@@ -393,11 +393,11 @@ extension ChaosRun {
     switch fault {
     case .server(let behaviour, let owner, let times):
       guard let server = target.server, let id = server.arm(behaviour, owner, times: times) else { return }
-      let task = tasks.start { await self.follow(server, id, of: owner, fault, step) }
+      let task = tasks.start { await self.follow(server, id: id, of: owner, fault: fault, step: step) }
       if let task { lasting.append(task) }
     case .full(let milliseconds):
       guard let disk = target.disk, disk.fill() else { return }
-      took(fault, step)
+      took(fault, step: step)
       last(milliseconds) { disk.empty() }
     case .limit(let victim, let resource, let spare, let milliseconds):
       let instances = await journal.look(\.instances)
@@ -405,21 +405,21 @@ extension ChaosRun {
       if let address = target.cluster.address(of: victim), !victim.isLaunched, await !workload.isReady(address) {
         return
       }
-      guard let limit = await target.limit(victim, instances, resource, spare: spare) else { return }
+      guard let limit = await target.limit(victim, in: instances, resource: resource, spare: spare) else { return }
       if resource == .memory || victim.isLaunched { mayTrap.insert(limit.pid) }
       if resource == .descriptors, victim.isLaunched { await journal.descriptorsAreFew() }
-      took(fault, step)
+      took(fault, step: step)
       last(milliseconds) { limit.end() }
     case .jump(let seconds, let milliseconds):
       guard let page = target.page else { return }
-      let task = tasks.start { await self.jump(page, seconds, for: milliseconds, fault, step) }
+      let task = tasks.start { await self.jump(page, seconds: seconds, for: milliseconds, fault: fault, step: step) }
       if let task { lasting.append(task) }
     case .tail(let milliseconds):
       let sequence = await journal.note()
       let loss = ClusterLoss(ofJournal: target.journal)
       try? await Task.sleep(for: .milliseconds(milliseconds))
-      await lose(loss, after: sequence, fault, step)
-    case .store(let victim, let milliseconds): await putBack(victim, after: milliseconds, fault, step)
+      await lose(loss, after: sequence, fault: fault, step: step)
+    case .store(let victim, let milliseconds): await putBack(victim, after: milliseconds, fault: fault, step: step)
     default: break
     }
   }
@@ -438,11 +438,11 @@ extension ChaosRun {
   private static let returning = Duration.seconds(1)
 
   private func jump(
-    _ page: FaultPointPage, _ seconds: Int, for milliseconds: Int, _ fault: ChaosFault, _ step: Int
+    _ page: FaultPointPage, seconds: Int, for milliseconds: Int, fault: ChaosFault, step: Int
   ) async {
     guard await journal.timeJumped(true) else { return }
     page.jump(seconds: seconds)
-    took(fault, step)
+    took(fault, step: step)
     try? await Task.sleep(for: .milliseconds(milliseconds))
     page.jump(seconds: 0)
     try? await Task.sleep(for: Self.returning)
@@ -451,13 +451,13 @@ extension ChaosRun {
 
   /// Begins downloads until enough requests have met a behaviour, or its time is over.
   private func follow(
-    _ server: MisbehavingServer, _ id: Int, of owner: ChaosVictim, _ fault: ChaosFault, _ step: Int
+    _ server: MisbehavingServer, id: Int, of owner: ChaosVictim, fault: ChaosFault, step: Int
   ) async {
     let deadline = ContinuousClock.now + Self.armedTime
-    var asked = deadline - .seconds(100)
+    var askedAt = deadline - .seconds(100)
     while ContinuousClock.now < deadline, !Task.isCancelled, server.progress(of: id).left > 0 {
-      if ContinuousClock.now - asked > .milliseconds(500) {
-        asked = .now
+      if ContinuousClock.now - askedAt > .milliseconds(500) {
+        askedAt = .now
         // An app begins a download when it comes to the foreground.
         if owner == .app { try? await workload.perform(.background) }
         workload.start(owner == .app ? .openApp : .reload)
@@ -466,30 +466,30 @@ extension ChaosRun {
     }
     let performed = server.progress(of: id).performed
     server.disarm(id)
-    if performed > 0 { took(fault, step) }
+    if performed > 0 { took(fault, step: step) }
   }
 
   /// A database is copied while all is down; after some more work, the copy is put back.
-  private func putBack(_ victim: ChaosVictim, after milliseconds: Int, _ fault: ChaosFault, _ step: Int) async {
+  private func putBack(_ victim: ChaosVictim, after milliseconds: Int, fault: ChaosFault, step: Int) async {
     let instance = target.cluster.instance
     let copy = Mutex<ClusterLoss?>(nil)
     let death = Moment.now
     let first = await target.killAll { copy.withLock { $0 = ClusterLoss(ofStore: victim, instance) } }
-    for (victim, pid) in first { await measure(victim, pid, step, since: death) }
+    for (victim, pid) in first { await measure(victim, pid: pid, step: step, since: death) }
     for task in recoveries.values { await task.value }
     guard let loss = copy.withLock({ $0 }) else { return }
     try? await Task.sleep(for: .milliseconds(milliseconds))
-    await lose(loss, after: nil, fault, step)
+    await lose(loss, after: nil, fault: fault, step: step)
     if victim == .pushServer { workload.forgetPushes() }
   }
 
   /// - Parameter sequence: the last envelope that is kept; `nil` when all are.
-  private func lose(_ loss: ClusterLoss, after sequence: UInt64?, _ fault: ChaosFault, _ step: Int) async {
+  private func lose(_ loss: ClusterLoss, after sequence: UInt64?, fault: ChaosFault, step: Int) async {
     let death = Moment.now
     let pids = await target.killAll { loss.happen() }
     guard !pids.isEmpty else { return }
     let last = if let sequence { sequence } else { await journal.note() }
     await journal.lost(after: last)
-    await killed(pids, by: fault, step, death)
+    await killed(pids, by: fault, step: step, death: death)
   }
 }

@@ -218,14 +218,14 @@ struct ChaosWorkload: Sendable {
   /// - Throws: `BusError` when the push server does not reply.
   @discardableResult
   func readPushLog() async throws -> Set<UUID> {
-    var found: Set<UUID> = []
+    var foundIDs: Set<UUID> = []
     // Entries after this number; 0 would select the newest.
     var last: Int64 = -1
     while true {
       let page = try await connection.request(
         ListPushes(after: last, limit: 100), to: .pushServer, within: .seconds(30), whenUnreachable: .wait)
-      guard let newest = page.pushes.last?.number else { return found }
-      found.formUnion(page.pushes.map(\.uniqueID))
+      guard let newest = page.pushes.last?.number else { return foundIDs }
+      foundIDs.formUnion(page.pushes.map(\.uniqueID))
       last = newest
     }
   }

@@ -111,7 +111,7 @@ struct ChaosTrial {
       text: quiet.map { "after \(CampaignText.seconds($0))" } ?? "a task does not end, or is not delivered")
     let checks =
       try checks(target, observed, lost: await run.lost, hasLost: hasLost) + (hasLost ? [settled] : [])
-      + (answers.map { [$0] } ?? []) + judged(target, observed, record, await run.traps)
+      + (answers.map { [$0] } ?? []) + judged(target, observed: observed, record: record, traps: await run.traps)
     var facts = CampaignReport.Run(
       seed: seed,
       answer: CampaignReport.answer(
@@ -161,7 +161,7 @@ struct ChaosTrial {
 
   /// How processes and downloads ended.
   private func judged(
-    _ target: any ChaosCluster, _ observed: CampaignObserver, _ record: CampaignRecord, _ traps: [ProcessTrap]
+    _ target: any ChaosCluster, observed: CampaignObserver, record: CampaignRecord, traps: [ProcessTrap]
   ) -> [CampaignReport.Check] {
     let first = traps.first.map { "\($0)" + (traps.count > 1 ? ", and \(traps.count - 1) more" : "") }
     let ends = CampaignReport.Check(
@@ -204,10 +204,10 @@ struct ChaosTrial {
         FileManager.default.contents(atPath: "\(folder)/\(file)").map { TarArchive.Member(name: name + file, data: $0) }
       }
     }
-    var kept = 0
+    var keptCount = 0
     let segments = members(of: target.journal, in: FailureFile.journalFolder).reversed().prefix { segment in
-      kept += segment.data.count
-      return kept <= Self.journalKept
+      keptCount += segment.data.count
+      return keptCount <= Self.journalKept
     }
     let configuration = FileManager.default.contents(atPath: target.cluster.configurationPath) ?? Data()
     return segments.reversed() + members(of: target.cluster.instance.logs, in: "logs/")

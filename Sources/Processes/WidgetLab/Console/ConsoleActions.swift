@@ -55,10 +55,10 @@ struct ConsoleActions: Sendable {
           400, "the console does not accept \(name)", advice: "use the command line for options that name files")
       }
     }
-    let own = ["--instance", cluster.folder, "--config", cluster.configurationPath]
+    let ownOptions = ["--instance", cluster.folder, "--config", cluster.configurationPath]
     let command: any ParsableCommand
     do {
-      command = try WidgetLabTool.parseAsRoot(arguments + own)
+      command = try WidgetLabTool.parseAsRoot(arguments + ownOptions)
     } catch {
       throw ConsoleError(400, WidgetLabTool.message(for: error), advice: "see `widgetlab help \(first)`")
     }
@@ -120,19 +120,20 @@ extension ConsoleGalleryItem {
   /// The gallery, one item for each widget and control.
   static func all(in reply: ListGallery.Reply) -> [ConsoleGalleryItem] {
     var items: [ConsoleGalleryItem] = []
-    for found in reply.items {
+    for foundItem in reply.items {
       let index: Int
-      if let known = items.firstIndex(where: { $0.bundle == found.bundle && $0.kind == found.widgetKind }) {
+      if let known = items.firstIndex(where: { $0.bundle == foundItem.bundle && $0.kind == foundItem.widgetKind }) {
         index = known
       } else {
         index = items.count
         items.append(
           ConsoleGalleryItem(
-            bundle: found.bundle, kind: found.widgetKind, displayName: found.displayName,
-            description: found.description, locations: []))
+            bundle: foundItem.bundle, kind: foundItem.widgetKind, displayName: foundItem.displayName,
+            description: foundItem.description, locations: []))
       }
-      guard found.section != .leftOut else { continue }
-      items[index].locations.append(Offer(name: found.location.rawValue, families: found.families.map(\.rawValue)))
+      guard foundItem.section != .leftOut else { continue }
+      items[index].locations.append(
+        Offer(name: foundItem.location.rawValue, families: foundItem.families.map(\.rawValue)))
     }
     for index in items.indices where items[index].locations.isEmpty {
       items[index].problem =

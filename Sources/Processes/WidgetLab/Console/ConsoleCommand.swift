@@ -124,7 +124,7 @@ struct ConsolePlan {
     folder = try command.options.folder()
     cluster = command.place.journal == nil ? try command.options.cluster() : nil
     token = try Self.token(command, folder: cluster?.folder)
-    facts = try Self.facts(command, cluster, journalFolder)
+    facts = try Self.facts(command, cluster: cluster, journalFolder: journalFolder)
     do {
       journal = try ConsoleJournal(folder: URL(fileURLWithPath: journalFolder))
     } catch {
@@ -133,7 +133,7 @@ struct ConsolePlan {
   }
 
   private static func facts(
-    _ command: ConsoleCommand, _ cluster: ClusterFacts?, _ journalFolder: String
+    _ command: ConsoleCommand, cluster: ClusterFacts?, journalFolder: String
   ) throws -> ConsoleFacts {
     let configuration =
       try cluster?.configuration
@@ -208,7 +208,7 @@ struct ConsolePlan {
     let live = cluster.map { LiveCluster($0, commandSuffix: facts.commandSuffix) }
     live?.start()
     do {
-      try await serve(settings, live, signals)
+      try await serve(settings, live: live, signals: signals)
     } catch {
       await live?.end()
       throw error
@@ -224,8 +224,8 @@ struct ConsolePlan {
     return UInt16(exactly: earlier.port)
   }
 
-  private func serve(_ settings: ConsoleServer.Settings, _ live: LiveCluster?, _ signals: Signals) async throws {
-    let server = ConsoleServer(settings, facts, journal, cluster: live)
+  private func serve(_ settings: ConsoleServer.Settings, live: LiveCluster?, signals: Signals) async throws {
+    let server = ConsoleServer(settings, facts: facts, journal: journal, cluster: live)
     do {
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await server.run { port in announce(port) } }
@@ -245,7 +245,7 @@ struct ConsolePlan {
       // The port of the last console is in use.
       var other = settings
       other.port = 0
-      try await serve(other, live, signals)
+      try await serve(other, live: live, signals: signals)
     }
   }
 

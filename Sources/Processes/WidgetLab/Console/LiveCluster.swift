@@ -74,7 +74,7 @@ final class LiveCluster: ConsoleOperator {
     let answer = try await answering {
       try await self.screenQuestions.ask(location ?? "") { try await ScreenAnswer(self.session, name) }
     }
-    return try await pictures.screen(answer, cluster.configuration, await journal.summary())
+    return try await pictures.screen(answer, configuration: cluster.configuration, summary: await journal.summary())
   }
 
   func picture(_ hash: String) async -> [UInt8]? { await pictures.picture(hash) }
@@ -148,7 +148,7 @@ final class ProcessUsage: Sendable {
   /// The processes for the page.
   func processes(_ report: ProcessReport, of cluster: ClusterFacts, _ summary: JournalSummary) -> [ConsoleProcess] {
     let standing = SupervisedProcessList.read(in: cluster.folder)?.processes ?? []
-    let found = report.processes.map { row in
+    let foundProcesses = report.processes.map { row in
       let address = Address(row.process) ?? Address("device/\(cluster.device)/\(row.process)")
       var process = ConsoleProcess(
         address: address?.text ?? row.process, name: row.process, role: address?.role.rawValue ?? "",
@@ -164,9 +164,9 @@ final class ProcessUsage: Sendable {
       if let pid = row.pid, let executable, ProcessFacts(pid: pid).runs(executable) { measure(pid, &process) }
       return process
     }
-    let pids = Set(found.compactMap(\.pid))
+    let pids = Set(foundProcesses.compactMap(\.pid))
     samples.withLock { samples in samples = samples.filter { pids.contains($0.key) } }
-    return found
+    return foundProcesses
   }
 
   private func measure(_ pid: Int32, _ process: inout ConsoleProcess) {

@@ -54,19 +54,19 @@ actor ScreenPictures {
 
   private var files: Result<PictureFiles, CommandError>?
   private var drawn: [Key: Drawn] = [:]
-  private var kept: [String: [UInt8]] = [:]
+  private var keptPictures: [String: [UInt8]] = [:]
   /// The hashes, those that were used last at the end.
   private var order: [String] = []
   private var size = 0
 
   func picture(_ hash: String) -> [UInt8]? {
-    if kept[hash] != nil { use(hash) }
-    return kept[hash]
+    if keptPictures[hash] != nil { use(hash) }
+    return keptPictures[hash]
   }
 
   /// One screen with its pictures.
   func screen(
-    _ answer: ScreenAnswer, _ configuration: ClusterConfiguration, _ summary: JournalSummary
+    _ answer: ScreenAnswer, configuration: ClusterConfiguration, summary: JournalSummary
   ) throws -> ConsoleScreen {
     let (reply, device) = (answer.reply, configuration.device)
     var print = ScreenPrint(
@@ -96,12 +96,12 @@ actor ScreenPictures {
       screen.notice = screen.notice ?? "no pictures: \(error.what)"
     }
     screen.tiles = reply.tiles.map { tile in
-      var shown = self.tile(tile, print, answer, summary)
+      var shown = self.tile(tile, print: print, answer: answer, summary: summary)
       guard let place = places.first(where: { $0.tile.placement.id == tile.placement.id }) else { return shown }
       (shown.x, shown.y) = (place.origin.x, place.origin.y)
       (shown.width, shown.height) = (place.size.width, place.size.height)
       guard let files else { return shown }
-      let drawn = draw(place, picture, print, files)
+      let drawn = draw(place, picture: picture, print: print, files: files)
       shown.picture = "/api/pictures/\(drawn.hash).svg"
       shown.notices = drawn.notices
       return shown
@@ -124,7 +124,7 @@ actor ScreenPictures {
   // MARK: Tiles
 
   private func tile(
-    _ tile: ShowScreen.Tile, _ print: ScreenPrint, _ answer: ScreenAnswer, _ summary: JournalSummary
+    _ tile: ShowScreen.Tile, print: ScreenPrint, answer: ScreenAnswer, summary: JournalSummary
   ) -> ConsoleScreen.Tile {
     let placement = tile.placement
     var shown = ConsoleScreen.Tile(
@@ -159,7 +159,7 @@ actor ScreenPictures {
   }
 
   private func draw(
-    _ place: ScreenPicture.Place, _ picture: ScreenPicture, _ print: ScreenPrint, _ files: PictureFiles
+    _ place: ScreenPicture.Place, picture: ScreenPicture, print: ScreenPrint, files: PictureFiles
   ) -> Drawn {
     let tile = place.tile
     var appearance = print.appearance(of: tile)
@@ -169,7 +169,7 @@ actor ScreenPictures {
       view: tile.view.shown(appearance), size: place.size, family: tile.placement.family, mode: tile.renderingMode,
       content: tile.content, note: tile.note, settings: print.reply.settings,
       colorScheme: print.reply.state.colorScheme, tint: print.reply.tint)
-    if let known = drawn[key], kept[known.hash] != nil {
+    if let known = drawn[key], keptPictures[known.hash] != nil {
       use(known.hash)
       return known
     }
@@ -178,7 +178,7 @@ actor ScreenPictures {
     let hash = String(ContentDigest.hexadecimal(of: Data(bytes)).prefix(32))
     keep(bytes, hash)
     let new = Drawn(hash: hash, notices: widget.notices)
-    if drawn.count > 500 { drawn = drawn.filter { kept[$0.value.hash] != nil } }
+    if drawn.count > 500 { drawn = drawn.filter { keptPictures[$0.value.hash] != nil } }
     if drawn.count > 500 { drawn = [:] }
     drawn[key] = new
     return new
@@ -187,10 +187,10 @@ actor ScreenPictures {
   // MARK: Kept pictures
 
   private func keep(_ bytes: [UInt8], _ hash: String) {
-    if kept.updateValue(bytes, forKey: hash) == nil { size += bytes.count }
+    if keptPictures.updateValue(bytes, forKey: hash) == nil { size += bytes.count }
     use(hash)
     while size > Self.limit, order.count > 1 {
-      size -= kept.removeValue(forKey: order.removeFirst())?.count ?? 0
+      size -= keptPictures.removeValue(forKey: order.removeFirst())?.count ?? 0
     }
   }
 

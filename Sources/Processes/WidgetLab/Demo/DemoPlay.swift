@@ -38,15 +38,15 @@ struct DemoPlay {
       let first = startsWithJournal ? 0 : try await session.connection.request(BusStatus(), to: .messageBus).sequence
       var cursor = JournalReader(folder: URL(fileURLWithPath: cluster.instance.journal)).cursor()
       narrator.note("killing: \(victim.rawValue); all lines below come from the journal of the bus")
-      var asked = try await reload(session)
+      var askedAt = try await reload(session)
       var hasOpened = false
       var hasKilled = victim == .none
       while true {
         while let envelope = try cursor.next() { narrator.see(envelope, isScenario: envelope.header.sequence > first) }
         if narrator.isOver { break }
-        if !narrator.isAccepted, clock.now - asked > Self.patience {
+        if !narrator.isAccepted, clock.now - askedAt > Self.patience {
           // In a cluster that was used before, the figures may still be fresh, so that no download was needed.
-          asked = try await reload(session)
+          askedAt = try await reload(session)
         }
         if !hasOpened, narrator.isAccepted {
           hasOpened = true
@@ -169,7 +169,7 @@ final class ScenarioNarrator {
   }
 
   /// Prints a line of the demo itself.
-  func note(_ text: String) { Output.print(TerminalColor.bold("         · \(text)", isColored)) }
+  func note(_ text: String) { Output.print(TerminalColor.bold("         · \(text)", if: isColored)) }
 
   /// Processes the next envelope of the journal.
   func see(_ envelope: Envelope, isScenario: Bool) {
@@ -180,13 +180,14 @@ final class ScenarioNarrator {
     let note = EnvelopeNote(envelope)
     if note.mark == .launch || note.mark == .exit, sight.steps.isEmpty, header.kind != RegistrationChanged.kind {
       let line = "\(time(header)) \(note.mark.rawValue) \(note.text)"
-      Output.print(note.mark == .launch ? TerminalColor.green(line, isColored) : TerminalColor.red(line, isColored))
+      Output.print(
+        note.mark == .launch ? TerminalColor.green(line, if: isColored) : TerminalColor.red(line, if: isColored))
     }
     for step in sight.steps {
       Output.print(
-        "\(time(header)) \(TerminalColor.green("✓", isColored)) \(step.title): \(step.note)  #\(header.sequence)")
+        "\(time(header)) \(TerminalColor.green("✓", if: isColored)) \(step.title): \(step.note)  #\(header.sequence)")
     }
-    for what in sight.forbidden { Output.print(TerminalColor.red("\(time(header)) ✗ \(what)", isColored)) }
+    for what in sight.forbidden { Output.print(TerminalColor.red("\(time(header)) ✗ \(what)", if: isColored)) }
     lookAtProcess(envelope)
   }
 
@@ -201,7 +202,7 @@ final class ScenarioNarrator {
     let what =
       "pid \(ready.pid) of \(instance) runs \(executable), not \(watch.facts.executables[instance] ?? ready.executable)"
     watch.contradict(what)
-    Output.print(TerminalColor.red("         ✗ \(what)", isColored))
+    Output.print(TerminalColor.red("         ✗ \(what)", if: isColored))
   }
 
   /// Prints the verdict.
@@ -226,8 +227,8 @@ final class ScenarioNarrator {
     let app =
       "the app received none of it: none of the \(watch.envelopesOfApp) envelopes from or to it is of the extension's "
       + "session"
-    Output.print("         \(TerminalColor.green("✓", isColored)) \(app)")
-    Output.print(TerminalColor.bold("all \(watch.steps.count) steps were seen, without violations", isColored))
+    Output.print("         \(TerminalColor.green("✓", if: isColored)) \(app)")
+    Output.print(TerminalColor.bold("all \(watch.steps.count) steps were seen, without violations", if: isColored))
   }
 
   private func time(_ header: EnvelopeHeader) -> String {
@@ -270,7 +271,7 @@ final class DemoHome: Sendable {
     if let executables { arguments += ["--executables", executables] }
     let log = instance + "/up.log"
     let up = try await SpawnedProcess.start(
-      ProcessFacts.own, arguments, output: pipe.fileHandleForWriting.fileDescriptor, log: log)
+      ProcessFacts.ownExecutable, arguments, output: pipe.fileHandleForWriting.fileDescriptor, log: log)
     await child.launched(up)
     try pipe.fileHandleForWriting.close()
     let line = await FirstLine.of(pipe.fileHandleForReading)

@@ -122,10 +122,10 @@ enum ClockProgress {
   static func shown<T>(during change: SetClock.Change, folder: String, _ work: () async throws -> T) async throws -> T {
     guard case .advance(let seconds) = change, isatty(STDERR_FILENO) == 1 else { return try await work() }
     defer { write(clear) }
-    return try await shown(seconds, folder, work)
+    return try await shown(seconds, folder: folder, work: work)
   }
 
-  private static func shown<T>(_ seconds: Double, _ folder: String, _ work: () async throws -> T) async throws -> T {
+  private static func shown<T>(_ seconds: Double, folder: String, work: () async throws -> T) async throws -> T {
     // Cancelled and awaited at the end of this scope.
     async let _ = follow(seconds, folder)
     return try await work()

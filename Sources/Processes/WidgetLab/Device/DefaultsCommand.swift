@@ -52,7 +52,7 @@ struct DefaultsCommand: AsyncParsableCommand {
         let reply = try await OperatorSession.with(options, reading: true) { session in
           try await session.ask(ReadDefaults(domain: domain, key: key))
         }
-        if json { return Output.json(data: Data(try Self.json(reply, domain, key).utf8)) }
+        if json { return Output.json(data: Data(try Self.json(reply, domain: domain, key: key).utf8)) }
         if let key, let value = reply.values[key] { return Output.printText(value.text) }
         if domain == nil, reply.domains.isEmpty { Output.printError("No domain has a value yet.") }
         for domain in reply.domains { Output.print(domain) }
@@ -60,7 +60,7 @@ struct DefaultsCommand: AsyncParsableCommand {
       }
     }
 
-    static func json(_ reply: ReadDefaults.Reply, _ domain: String?, _ key: String?) throws -> String {
+    static func json(_ reply: ReadDefaults.Reply, domain: String?, key: String?) throws -> String {
       let value: DefaultsValue =
         domain == nil
         ? .array(reply.domains.map { .string($0) }) : key.flatMap { reply.values[$0] } ?? .dictionary(reply.values)

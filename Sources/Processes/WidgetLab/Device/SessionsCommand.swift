@@ -101,7 +101,9 @@ struct SessionsReport: Encodable, Sendable {
     let blocks = sessions.map { session in
       let own = tasks.filter { $0.owner == session.owner && $0.session == session.session }
       return [""]
-        + block(session, own.sorted { ($0.rank, $0.task.taskIdentifier) < ($1.rank, $1.task.taskIdentifier) }, all)
+        + block(
+          session, tasks: own.sorted { ($0.rank, $0.task.taskIdentifier) < ($1.rank, $1.task.taskIdentifier) }, all: all
+        )
     }
     return [head] + (blocks.isEmpty ? ["", "no background session"] : blocks.flatMap(\.self))
   }
@@ -118,7 +120,7 @@ struct SessionsReport: Encodable, Sendable {
       + (limited.isEmpty ? [] : ["limiter: \(limited.joined(separator: ", "))"])).joined(separator: "   ")
   }
 
-  private func block(_ session: SessionReport, _ tasks: [TaskReport], _ all: Bool) -> [String] {
+  private func block(_ session: SessionReport, tasks: [TaskReport], all: Bool) -> [String] {
     let facts = [
       session.openIn.map { "open in generation \($0)" } ?? "open in no process", "\(session.running) running",
       "\(session.undelivered) undelivered",

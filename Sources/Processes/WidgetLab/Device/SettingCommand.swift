@@ -130,11 +130,11 @@ struct SettingCommand: AsyncParsableCommand {
     case .appearance: return ["appearance \(now.appearance.rawValue)"]
     case .event, nil:
       let width = SettingName.allCases.map(\.rawValue.count).max() ?? 0
-      func line(_ name: String, _ value: String, _ isChanged: Bool) -> String {
+      func line(_ name: String, value: String, isChanged: Bool) -> String {
         name.padding(toLength: width + 2, withPad: " ", startingAt: 0) + value + (isChanged ? "  (changed)" : "")
       }
-      return [line("appearance", now.appearance.rawValue, false)]
-        + SettingName.allCases.map { line($0.rawValue, now.settings[$0], now.changed.contains($0)) }
+      return [line("appearance", value: now.appearance.rawValue, isChanged: false)]
+        + SettingName.allCases.map { line($0.rawValue, value: now.settings[$0], isChanged: now.changed.contains($0)) }
     }
   }
 }

@@ -276,7 +276,7 @@ struct FleetUpCommand: AsyncParsableCommand {
             isReady = true
             await ready()
             pause = .seconds(5)
-            try await printReady(state, cluster, pushServer, pids())
+            try await printReady(state, cluster: cluster, pushServer: pushServer, pids: pids())
           } else if !isReady {
             let line = progress(state)
             if line != last { note(line) }
@@ -305,7 +305,7 @@ struct FleetUpCommand: AsyncParsableCommand {
   }
 
   private func printReady(
-    _ state: FleetState, _ cluster: ClusterFacts, _ pushServer: PushServerAnnouncement?, _ pids: [String: Int32]
+    _ state: FleetState, cluster: ClusterFacts, pushServer: PushServerAnnouncement?, pids: [String: Int32]
   ) throws {
     let ready = Ready(
       instance: cluster.folder, fleet: name, devices: state.devices, tokens: state.tokens.all,

@@ -118,19 +118,19 @@ final class InstanceLease: Sendable {
   init(_ entry: InstanceRegistry.Entry, in registry: InstanceRegistry) throws {
     try registry.open()
     path = registry.file(of: entry.instance)
-    var found: CInt = -1
+    var foundDescriptor: CInt = -1
     // A reader may be removing the file of an `up` that has exited.
-    for _ in 0..<100 where found < 0 {
+    for _ in 0..<100 where foundDescriptor < 0 {
       let candidate = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
       guard candidate >= 0 else { break }
       if flock(candidate, LOCK_EX) == 0, Self.isStill(candidate, at: path) {
-        found = candidate
+        foundDescriptor = candidate
       } else {
         close(candidate)
       }
     }
-    descriptor = found
-    guard found >= 0 else {
+    descriptor = foundDescriptor
+    guard foundDescriptor >= 0 else {
       throw CommandError(
         Exit.configuration, "the instance registry cannot be written: \(String(cString: strerror(errno)))", at: path)
     }

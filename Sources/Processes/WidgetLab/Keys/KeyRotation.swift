@@ -45,13 +45,13 @@ struct KeyRotation {
   }
 
   private func holder(_ name: String) throws -> StandingKey.Name {
-    let known = StandingKey.holders(of: cluster.configuration).map(\.name)
-    if let holder = known.first(where: { $0.rawValue == name }) { return holder }
+    let knownNames = StandingKey.holders(of: cluster.configuration).map(\.name)
+    if let holder = knownNames.first(where: { $0.rawValue == name }) { return holder }
     let address = try cluster.address(name)
-    guard let holder = known.first(where: { $0.rawValue == ClusterFacts.standingName(of: address) }) else {
+    guard let holder = knownNames.first(where: { $0.rawValue == ClusterFacts.standingName(of: address) }) else {
       throw CommandError(
         Exit.usage, "\(address.short) has no standing key: it gets a new key at each launch", at: cluster.folder,
-        advice: "use one of:\(known.map(\.rawValue).joined(separator: ", "))")
+        advice: "use one of:\(knownNames.map(\.rawValue).joined(separator: ", "))")
     }
     return holder
   }

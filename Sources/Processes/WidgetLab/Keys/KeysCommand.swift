@@ -204,11 +204,11 @@ struct KeyReport: Encodable, Sendable {
   static func gather(_ cluster: ClusterFacts) async throws -> KeyReport {
     guard FileManager.default.fileExists(atPath: cluster.instance.busAnnouncement) else { return try written(cluster) }
     return try await OperatorSession.with(cluster) { session in
-      let known = try await session.connection.request(ListKeys(), to: .messageBus).keys
-      var report = KeyReport(cluster, known) { key in state(of: key, among: known) }
+      let knownKeys = try await session.connection.request(ListKeys(), to: .messageBus).keys
+      var report = KeyReport(cluster, knownKeys) { key in state(of: key, among: knownKeys) }
       if let bus = try BusAnnouncement.read(in: cluster.instance) {
         let own = try? StandingKey.load(.messageBus, in: cluster.instance)
-        report.keys.insert(row(.messageBus, bus.publicKey, since: own?.since, "in use"), at: 0)
+        report.keys.insert(row(.messageBus, key: bus.publicKey, since: own?.since, state: "in use"), at: 0)
       }
       return report
     }
@@ -219,7 +219,7 @@ struct KeyReport: Encodable, Sendable {
     let known = try StandingKey.loadAllPublic(in: cluster.instance).map(\.facts)
     var report = KeyReport(cluster, known) { _ in "made" }
     if let own = try? StandingKey.load(.messageBus, in: cluster.instance) {
-      report.keys.insert(row(.messageBus, own.publicKey, since: own.since, "made"), at: 0)
+      report.keys.insert(row(.messageBus, key: own.publicKey, since: own.since, state: "made"), at: 0)
     }
     return report
   }
@@ -235,7 +235,7 @@ struct KeyReport: Encodable, Sendable {
     }
   }
 
-  private static func row(_ name: StandingKey.Name, _ key: String, since: Timestamp?, _ state: String) -> Row {
+  private static func row(_ name: StandingKey.Name, key: String, since: Timestamp?, state: String) -> Row {
     Row(
       holder: name.rawValue, speaksAs: Address.messageBus.text, publicKey: key, since: since.map(text), state: state)
   }

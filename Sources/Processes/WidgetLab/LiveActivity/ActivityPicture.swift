@@ -26,7 +26,7 @@ struct ActivityPicture {
   private let screen: ScreenPrint
   private let device: ClusterConfiguration.Device
 
-  init(_ shown: ShowScreen.LiveActivity, _ screen: ScreenPrint, _ device: ClusterConfiguration.Device) {
+  init(_ shown: ShowScreen.LiveActivity, screen: ScreenPrint, device: ClusterConfiguration.Device) {
     self.shown = shown
     self.screen = screen
     self.device = device
@@ -63,9 +63,10 @@ struct ActivityPicture {
         ViewArchive.Modifier(.layout(.containerBackground), [.placement: "widget", .style: tint]))
     }
     let width = device.screen.activityWidth
-    let height = fitting(view, width, scheme, font).height
+    let height = fitting(view, width: width, scheme: scheme, font: font).height
     return drawn(
-      view, Size(width: width, height: min(max(height, Self.leastHeight), DeviceModel.activityHeight)), scheme, font,
+      view, size: Size(width: width, height: min(max(height, Self.leastHeight), DeviceModel.activityHeight)),
+      scheme: scheme, font: font,
       radius: Self.lockScreenRadius, showsBackground: true)
   }
 
@@ -74,8 +75,8 @@ struct ActivityPicture {
       guard let view = view(part, .dark)?.withoutActivityModifiers else {
         return Picture(size: Size(width: 0, height: Self.islandHeight), drawings: [], notices: [])
       }
-      let width = min(fitting(view, nil, .dark, font).width, sideWidth)
-      return drawn(view, Size(width: max(width, 1), height: Self.islandHeight), .dark, font)
+      let width = min(fitting(view, width: nil, scheme: .dark, font: font).width, sideWidth)
+      return drawn(view, size: Size(width: max(width, 1), height: Self.islandHeight), scheme: .dark, font: font)
     }
     // The island is as wide on both sides of the camera.
     let side = min(sides.map(\.size.width).max() ?? 0, sideWidth) + 8
@@ -92,9 +93,11 @@ struct ActivityPicture {
     guard let view = view(.minimal, .dark)?.withoutActivityModifiers else {
       return island(Size(width: Self.islandHeight, height: Self.islandHeight), radius: Self.islandHeight / 2, [])
     }
-    let width = min(max(fitting(view, nil, .dark, font).width + 8, Self.islandHeight), Self.minimalWidth)
+    let width = min(
+      max(fitting(view, width: nil, scheme: .dark, font: font).width + 8, Self.islandHeight), Self.minimalWidth)
     let size = Size(width: width, height: Self.islandHeight)
-    return island(size, radius: Self.islandHeight / 2, [(drawn(view, size, .dark, font), Point(x: 0, y: 0))])
+    return island(
+      size, radius: Self.islandHeight / 2, [(drawn(view, size: size, scheme: .dark, font: font), Point(x: 0, y: 0))])
   }
 
   /// The regions leading, center and trailing in a row, and the region bottom below it.
@@ -110,10 +113,12 @@ struct ActivityPicture {
     let margins = shown.views?.margins?["expanded"] ?? Insets(16)
     let width = device.screen.activityWidth
     let height =
-      fitting(whole, width - margins.leading - margins.trailing, .dark, font).height + margins.top + margins.bottom
+      fitting(whole, width: width - margins.leading - margins.trailing, scheme: .dark, font: font).height + margins.top
+      + margins.bottom
     let size = Size(width: width, height: min(max(height, Self.leastHeight), DeviceModel.activityHeight))
     return island(
-      size, radius: Self.expandedRadius, [(drawn(whole, size, .dark, font, margins: margins), Point(x: 0, y: 0))])
+      size, radius: Self.expandedRadius,
+      [(drawn(whole, size: size, scheme: .dark, font: font, margins: margins), Point(x: 0, y: 0))])
   }
 
   // MARK: Drawing
@@ -133,7 +138,7 @@ struct ActivityPicture {
       notices: parts.flatMap(\.0.notices))
   }
 
-  private func fitting(_ view: ViewArchive, _ width: Double?, _ scheme: ColorSchemeName, _ font: InterFont) -> Size {
+  private func fitting(_ view: ViewArchive, width: Double?, scheme: ColorSchemeName, font: InterFont) -> Size {
     let settings = screen.reply.settings
     let style = ViewStyle(textSize: settings.textSize, colorScheme: scheme, isTextBold: settings.isTextBold)
     return view.size(
@@ -142,7 +147,7 @@ struct ActivityPicture {
   }
 
   private func drawn(
-    _ view: ViewArchive, _ size: Size, _ scheme: ColorSchemeName, _ font: InterFont, margins: Insets = Insets(0),
+    _ view: ViewArchive, size: Size, scheme: ColorSchemeName, font: InterFont, margins: Insets = Insets(0),
     radius: Double = 0, showsBackground: Bool = false
   ) -> Picture {
     let settings = screen.reply.settings

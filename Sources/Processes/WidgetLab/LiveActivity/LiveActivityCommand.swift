@@ -275,7 +275,7 @@ struct LiveActivityShowCommand: AsyncParsableCommand {
         let text = ActivityPrint(shown, print.appearance)
         if let picture {
           print.images = try await session.images(of: reply)
-          try draw(shown, print, session, to: picture)
+          try draw(shown, screen: print, session: session, to: picture)
         }
         if json {
           try Output.json(text.facts)
@@ -290,17 +290,19 @@ struct LiveActivityShowCommand: AsyncParsableCommand {
   private func chosen(
     _ all: [ShowScreen.LiveActivity], _ session: OperatorSession
   ) throws -> ShowScreen.LiveActivity {
-    let found = all.filter { activity == nil || activity == $0.activity.id || activity == "\($0.activity.number)" }
-    guard found.count == 1 else {
+    let foundActivities = all.filter {
+      activity == nil || activity == $0.activity.id || activity == "\($0.activity.number)"
+    }
+    guard foundActivities.count == 1 else {
       throw CommandError(
-        Exit.usage, "\(found.count) of \(all.count) Live Activities are meant", at: session.folder,
+        Exit.usage, "\(foundActivities.count) of \(all.count) Live Activities are meant", at: session.folder,
         advice: "`widgetlab activity list` shows their numbers")
     }
-    return found[0]
+    return foundActivities[0]
   }
 
   private func draw(
-    _ shown: ShowScreen.LiveActivity, _ screen: ScreenPrint, _ session: OperatorSession, to path: String
+    _ shown: ShowScreen.LiveActivity, screen: ScreenPrint, session: OperatorSession, to path: String
   ) throws {
     guard shown.views != nil else {
       throw CommandError(
@@ -309,7 +311,8 @@ struct LiveActivityShowCommand: AsyncParsableCommand {
     }
     let files = try PictureFiles()
     let device = session.cluster.configuration.device
-    let drawn = ActivityPicture(shown, screen, device).picture(of: presentation?.value ?? .lockScreen, with: files.font)
+    let drawn = ActivityPicture(shown, screen: screen, device: device).picture(
+      of: presentation?.value ?? .lockScreen, with: files.font)
     let (data, notices) = try files.contents(
       of: drawn, as: PictureFormat(path: path) ?? .svg, scale: device.screen.scale)
     do {

@@ -28,10 +28,10 @@ struct InstalledSDK {
 
   /// Those beside the tool, or in the archive that `WIDGETLAB_HOME` names. An archive has one.
   static func find(
-    own: String = ExecutableSearch.ownPath, environment: [String: String] = ProcessInfo.processInfo.environment
+    ownPath: String = ExecutableSearch.ownPath, environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> [InstalledSDK] {
     // The tool is in libexec/widgetlab.
-    var home = URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("../..")
+    var home = URL(fileURLWithPath: ownPath).deletingLastPathComponent().appendingPathComponent("../..")
     if let named = environment[ExecutableSearch.homeVariable], !named.isEmpty { home = URL(fileURLWithPath: named) }
     let folder = home.standardizedFileURL.path + "/sdk"
     let versions = (try? FileManager.default.contentsOfDirectory(atPath: folder))?.sorted() ?? []
@@ -179,11 +179,11 @@ struct WidgetLabPackage {
   /// - Parameter named: a clone that is used in any case.
   /// - Throws: a command error when there is neither.
   static func choose(
-    _ named: String?, own: String = ExecutableSearch.ownPath,
+    _ named: String?, ownPath: String = ExecutableSearch.ownPath,
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) async throws -> WidgetLabPackage {
-    let installed = named == nil ? InstalledSDK.find(own: own, environment: environment) : []
-    guard let first = installed.first else { return try find(named, own: own, environment: environment) }
+    let installed = named == nil ? InstalledSDK.find(ownPath: ownPath, environment: environment) : []
+    guard let first = installed.first else { return try find(named, ownPath: ownPath, environment: environment) }
     let swift = try SwiftTool(environment: environment)
     let compiler = try await swift.compiler()
     if let sdk = installed.first(where: { $0.obstacle(for: compiler) == nil }) {
@@ -192,7 +192,7 @@ struct WidgetLabPackage {
     }
     let reason = first.obstacle(for: compiler) ?? ""
     do {
-      let package = try find(nil, own: own, environment: environment)
+      let package = try find(nil, ownPath: ownPath, environment: environment)
       Output.printText("\(reason): WidgetLab's modules are compiled from \(package.folder)")
       return package
     } catch let error as CommandError {
@@ -215,7 +215,7 @@ struct WidgetLabPackage {
   ///
   /// - Throws: a command error that lists the places.
   static func find(
-    _ named: String?, own: String = ExecutableSearch.ownPath,
+    _ named: String?, ownPath: String = ExecutableSearch.ownPath,
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws -> WidgetLabPackage {
     var places: [String] = []
@@ -226,8 +226,8 @@ struct WidgetLabPackage {
         places += [home, "\(home)/\(sourceFile)"]
       }
       // A scratch folder such as .build-thread, too.
-      if let build = own.firstRange(of: /\/\.build[^\/]*\//) { places.append(String(own[..<build.lowerBound])) }
-      let folder = URL(fileURLWithPath: own).deletingLastPathComponent().path
+      if let build = ownPath.firstRange(of: /\/\.build[^\/]*\//) { places.append(String(ownPath[..<build.lowerBound])) }
+      let folder = URL(fileURLWithPath: ownPath).deletingLastPathComponent().path
       if let source = try? String(contentsOfFile: "\(folder)/\(sourceFile)", encoding: .utf8) {
         places.append(source.trimmingCharacters(in: .whitespacesAndNewlines))
       }

@@ -18,7 +18,7 @@ struct PackageBuild {
   ///   - folder: of the package, absolute.
   ///   - origins: the author's file of a file of the package, by its path in the package.
   static func run(
-    _ swift: SwiftTool, _ options: [String], _ folder: String, _ origins: [String: String] = [:]
+    _ swift: SwiftTool, options: [String], folder: String, origins: [String: String] = [:]
   ) async throws -> PackageBuild {
     let log = folder + "/.build/widgetlab-build.log"
     let progress = BuildProgress()
@@ -47,24 +47,24 @@ struct PackageBuild {
       changed.filter { $0.hasSuffix(".swift") }.map { (URL(fileURLWithPath: $0).lastPathComponent + ".o", $0) }
     ) { first, _ in first }
     let objects = URL(fileURLWithPath: log).deletingLastPathComponent().path + "/debug"
-    var found: [String: [(object: String, target: String)]] = [:]
+    var foundObjects: [String: [(object: String, target: String)]] = [:]
     for target in (try? FileManager.default.contentsOfDirectory(atPath: objects)) ?? [] where target.hasSuffix(".build")
     {
       for name in (try? FileManager.default.subpathsOfDirectory(atPath: "\(objects)/\(target)")) ?? [] {
         guard let source = saved[URL(fileURLWithPath: name).lastPathComponent] else { continue }
-        found[source, default: []].append(("\(objects)/\(target)/\(name)", "\(objects)/\(target)"))
+        foundObjects[source, default: []].append(("\(objects)/\(target)/\(name)", "\(objects)/\(target)"))
       }
     }
     // A file of the same name in another target need not have changed.
-    let missed = found.filter { source, made in
+    let missedSources = foundObjects.filter { source, made in
       guard let written = date(source) else { return false }
       return made.allSatisfy { date($0.object).map { $0 < written } ?? false }
     }
-    for made in missed.values.joined() {
+    for made in missedSources.values.joined() {
       unlink(made.object)
       unlink(made.target + "/primary.priors")
     }
-    return !missed.isEmpty
+    return !missedSources.isEmpty
   }
 
   /// The duration of a build, as a text.
@@ -101,7 +101,9 @@ struct OwnPackage {
   }
 
   /// Builds what has changed since `build`, which has chosen WidgetLab's flags.
-  func again(_ swift: SwiftTool) async throws -> PackageBuild { try await PackageBuild.run(swift, [], folder) }
+  func again(_ swift: SwiftTool) async throws -> PackageBuild {
+    try await PackageBuild.run(swift, options: [], folder: folder)
+  }
 }
 
 /// Finds out whether SwiftPM can get a remote package that a project needs. One that it cannot get would prevent the build of
@@ -122,7 +124,7 @@ struct PackageProbe {
     switch product.place {
     case .local(let path): return .unavailable("the package in \(path) is not read by SwiftPM")
     case .remote(let url, let requirement):
-      return await resolve(url, product, "url: \(Self.literal(url)), \(requirement)")
+      return await resolve(url, product: product, dependency: "url: \(Self.literal(url)), \(requirement)")
     case .unknown:
       return .unavailable(
         "the project does not say which package has this product, and no local package near it declares it")
@@ -135,7 +137,7 @@ struct PackageProbe {
   ///   - url: of the package.
   ///   - product: one of its products. SwiftPM does not get a package of which no product is used.
   ///   - dependency: the arguments of `.package(…)`.
-  private func resolve(_ url: String, _ product: PackageProduct, _ dependency: String) async -> State {
+  private func resolve(_ url: String, product: PackageProduct, dependency: String) async -> State {
     let last = url.split(separator: "/").last.map(String.init) ?? "package"
     let name = last.hasSuffix(".git") ? String(last.dropLast(4)) : last
     // A package in a folder of the dependency's name would have its identity, and SwiftPM would not get the dependency.
@@ -165,7 +167,7 @@ struct PackageProbe {
       try "".write(toFile: package + "/Probe.swift", atomically: true, encoding: .utf8)
       let swift = try SwiftTool()
       let log = package + "/resolve.log"
-      let ending = try await Deadline.within(Self.patience, "SwiftPM did not get \(url)", at: package) {
+      let ending = try await Deadline.within(Self.patience, what: "SwiftPM did not get \(url)", at: package) {
         try await swift.run(["package", "--package-path", package, "resolve"], log: log)
       }
       guard ending == .exited(code: 0), FileManager.default.fileExists(atPath: checkout) else {
@@ -204,11 +206,11 @@ struct PackageReader {
     let name = URL(fileURLWithPath: package).lastPathComponent
     // Two packages can have the same name.
     let place = "\(folder)/descriptions/\(name)-\(String(FNV1a.hash(package.utf8), radix: 36))"
-    let kept = try? JSONFile.read(Description.self, at: place + ".json")
+    let keptDescription = try? JSONFile.read(Description.self, at: place + ".json")
     do {
       let json: Data
-      if let kept, kept.manifest == manifest {
-        json = kept.json
+      if let keptDescription, keptDescription.manifest == manifest {
+        json = keptDescription.json
       } else {
         json = try await dump(package, log: place + ".log")
         try JSONFile.write(Description(manifest: manifest, json: json), to: place + ".json")
@@ -227,7 +229,9 @@ struct PackageReader {
   private func dump(_ package: String, log: String) async throws -> Data {
     let swift = try SwiftTool()
     let arguments = ["package", "--package-path", package, "--scratch-path", folder + "/scratch", "dump-package"]
-    let ending = try await Deadline.within(Self.patience, "SwiftPM did not read \(package)/Package.swift", at: log) {
+    let ending = try await Deadline.within(
+      Self.patience, what: "SwiftPM did not read \(package)/Package.swift", at: log
+    ) {
       try await swift.run(arguments, log: log)
     }
     let output = FileManager.default.contents(atPath: log) ?? Data()

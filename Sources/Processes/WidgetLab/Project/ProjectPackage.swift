@@ -78,13 +78,13 @@ struct ProjectPackage {
     let linked = project.widgets.flatMap { $0.products + $0.libraries.values.flatMap(\.products) }
     guard !plan.wanted.isEmpty || project.widgets.contains(where: \.isPackageTarget) else { return }
     let probe = PackageProbe(folder: scratch)
-    var known = 0
+    var knownCount = 0
     repeat {
       while case let folders = surroundings.packages.unknown(for: linked), !folders.isEmpty {
         for folder in folders { await reader.describe(folder, in: &surroundings.packages) }
       }
       plan = PackagePlan(project, in: surroundings)
-      known = surroundings.packages.remote.count
+      knownCount = surroundings.packages.remote.count
       for product in plan.wanted.sorted(by: { $0.name < $1.name })
       where surroundings.checkouts[product.place] == nil && surroundings.unavailable[product] == nil {
         if case .local(let place) = product.place {
@@ -96,15 +96,15 @@ struct ProjectPackage {
         case .unavailable(let reason): surroundings.unavailable[product] = reason
         }
       }
-      await choose(plan.wanted.union(linked), reader, &surroundings)
+      await choose(plan.wanted.union(linked), reader: reader, in: &surroundings)
       // A package that is compiled here may need others.
-    } while surroundings.packages.remote.count > known
+    } while surroundings.packages.remote.count > knownCount
     plan = PackagePlan(project, in: surroundings)
   }
 
   /// Chooses the remote packages that are compiled like local ones, by all of their products that are linked.
   private func choose(
-    _ products: Set<PackageProduct>, _ reader: PackageReader, _ surroundings: inout PackagePlan.Surroundings
+    _ products: Set<PackageProduct>, reader: PackageReader, in surroundings: inout PackagePlan.Surroundings
   ) async {
     for (place, checkout) in surroundings.checkouts.sorted(by: { $0.value < $1.value })
     where surroundings.packages.remote[place] == nil {
@@ -156,8 +156,8 @@ struct ProjectPackage {
       let kind = product.isExtension ? "widget extension \(product.origin)" : "stand-in for the app"
       lines.append("  \(product.name)  \(product.bundle)  (\(kind))")
     }
-    if !changes.kept.isEmpty {
-      lines.append("kept, because you have changed them: \(changes.kept.joined(separator: ", "))")
+    if !changes.keptFiles.isEmpty {
+      lines.append("kept, because you have changed them: \(changes.keptFiles.joined(separator: ", "))")
     }
     let views = plan.items.keys.count { $0.hasSuffix(PackagePlan.viewEnding) }
     if views > 0 {
@@ -209,7 +209,7 @@ struct PackageFolder {
     var written = 0
     var removed = 0
     /// Files that are kept because the author has changed them.
-    var kept: [String] = []
+    var keptFiles: [String] = []
   }
 
   /// Absolute.
@@ -279,7 +279,7 @@ struct PackageFolder {
       let current = try? String(contentsOfFile: place, encoding: .utf8)
       guard current != text else { return }
       if let current, current != earlier {
-        changes.kept.append(file)
+        changes.keptFiles.append(file)
         return
       }
       try prepare(place)
@@ -306,7 +306,7 @@ struct PackageFolder {
   private func remove(_ file: String, written: String?, _ changes: inout Changes) throws {
     let place = "\(path)/\(file)"
     if let written, let current = try? String(contentsOfFile: place, encoding: .utf8), current != written {
-      changes.kept.append(file)
+      changes.keptFiles.append(file)
       return
     }
     guard unlink(place) == 0 else { return }

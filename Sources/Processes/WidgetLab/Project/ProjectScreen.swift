@@ -76,12 +76,12 @@ enum ProjectScreen {
   private static func awaitEntries(on places: [WidgetLocationName], _ session: OperatorSession) async throws {
     let deadline = ContinuousClock.now + patience
     while ContinuousClock.now < deadline {
-      var waiting = 0
+      var waitingCount = 0
       for place in places {
         let tiles = try await session.ask(ShowScreen(location: place)).tiles
-        waiting += tiles.count { $0.content != .entry && $0.note == nil }
+        waitingCount += tiles.count { $0.content != .entry && $0.note == nil }
       }
-      if waiting == 0 { return }
+      if waitingCount == 0 { return }
       try await Task.sleep(for: .milliseconds(100))
     }
   }

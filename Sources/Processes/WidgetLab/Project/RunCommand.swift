@@ -88,7 +88,8 @@ struct RunCommand: AsyncParsableCommand {
     package.omit(omitted)
     guard package.plan.missing.isEmpty else { throw missingModules(package) }
     _ = try package.write()
-    return try await PackageBuild.run(try SwiftTool(), [], package.folder.path, package.plan.origins)
+    return try await PackageBuild.run(
+      try SwiftTool(), options: [], folder: package.folder.path, origins: package.plan.origins)
   }
 
   /// Starts the cluster of a package that is built, or updates the apps of one that runs.
@@ -173,11 +174,11 @@ struct RunCommand: AsyncParsableCommand {
     let began = ContinuousClock.now
     var failed: [String: String] = [:]
     // One build for all, which is planned once; only if that fails, one for each, to find out which cannot be built.
-    let all = try await PackageBuild.run(swift, [], package.folder.path, package.plan.origins)
+    let all = try await PackageBuild.run(swift, options: [], folder: package.folder.path, origins: package.plan.origins)
     if !all.isBuilt {
       for widget in widgets where widgets.count > 1 {
         let one = try await PackageBuild.run(
-          swift, ["--product", widget.name], package.folder.path, package.plan.origins)
+          swift, options: ["--product", widget.name], folder: package.folder.path, origins: package.plan.origins)
         if !one.isBuilt { failed[widget.origin] = "it does not compile, see above" }
       }
       guard widgets.count > 1, failed.count < widgets.count else {
@@ -188,7 +189,8 @@ struct RunCommand: AsyncParsableCommand {
       package.omit(failed)
       _ = try package.write()
       Output.printText("left out targets:\n" + ProjectPackage.lines(package.plan.omitted))
-      let rest = try await PackageBuild.run(swift, [], package.folder.path, package.plan.origins)
+      let rest = try await PackageBuild.run(
+        swift, options: [], folder: package.folder.path, origins: package.plan.origins)
       guard rest.isBuilt else { throw CommandError(Exit.configuration, rest.summary, at: rest.log) }
     }
     Output.print("built in \(PackageBuild.time(since: began))")

@@ -33,7 +33,9 @@ struct SourceSnapshot: Equatable {
     // A link may lead to a folder above it.
     var seen: Set<UInt64> = []
     while let folder = queue.popLast() {
-      guard folder != excluded, let own = Self.status(folder), seen.insert(own.inode).inserted else { continue }
+      guard folder != excluded, let ownStatus = Self.status(folder), seen.insert(ownStatus.inode).inserted else {
+        continue
+      }
       enter(folder)
       for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where !name.hasPrefix(".") {
         let path = "\(folder)/\(name)"
@@ -108,7 +110,7 @@ actor SourceWatch {
     for source in sources { source.resume() }
     (self.roots, self.excluded, self.descriptor, self.reports) = (roots, excluded, descriptor, reports)
     self.sources = sources
-    last = Self.look(roots, excluded, descriptor)
+    last = Self.look(roots, excluded: excluded, descriptor: descriptor)
   }
 
   deinit { for source in sources { source.cancel() } }
@@ -137,10 +139,10 @@ actor SourceWatch {
     return nil
   }
 
-  private func look() -> SourceSnapshot { Self.look(roots, excluded, descriptor) }
+  private func look() -> SourceSnapshot { Self.look(roots, excluded: excluded, descriptor: descriptor) }
 
   /// Looks at all files. A folder is watched before it is read, so that no change is lost between the two.
-  private static func look(_ roots: [String], _ excluded: String?, _ descriptor: Int32) -> SourceSnapshot {
+  private static func look(_ roots: [String], excluded: String?, descriptor: Int32) -> SourceSnapshot {
     let events = UInt32(IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
     return SourceSnapshot(roots, without: excluded) { _ = inotify_add_watch(descriptor, $0, events) }
   }

@@ -34,7 +34,7 @@ struct SwiftTool {
   func compiler() async throws -> InstalledSDK.Compiler {
     let log = NSTemporaryDirectory() + "/widgetlab-compiler-\(UUID().uuidString)"
     defer { unlink(log) }
-    let ending = try await Deadline.within(.seconds(60), "swiftc does not tell its version", at: path) {
+    let ending = try await Deadline.within(.seconds(60), what: "swiftc does not tell its version", at: path) {
       try await run(["--version"], log: log, executable: path + "c")
     }
     let output = String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self)

@@ -45,7 +45,7 @@ struct TuistManifests {
         log: place + ".log", swift)
       try move(new, to: place)
     }
-    let ending = try await Deadline.within(Self.patience, "the manifest does not end", at: manifest) {
+    let ending = try await Deadline.within(Self.patience, what: "the manifest does not end", at: manifest) {
       try await swift.run(["--print-description"], log: place + ".out", executable: place)
     }
     let output = FileManager.default.contents(atPath: place + ".out") ?? Data()
@@ -104,7 +104,7 @@ struct TuistManifests {
   }
 
   private func compile(_ arguments: [String], of path: String, log: String, _ swift: SwiftTool) async throws {
-    let ending = try await Deadline.within(Self.patience, "the manifest is not compiled", at: path) {
+    let ending = try await Deadline.within(Self.patience, what: "the manifest is not compiled", at: path) {
       try await swift.run(arguments, log: log, executable: swift.path + "c")
     }
     guard ending != .exited(code: 0) else { return }

@@ -116,15 +116,16 @@ struct AnswerCommand: AsyncParsableCommand {
       guard reason == nil else { throw ValidationError("200 has no reason") }
       return nil
     }
-    let known = APNsReason.allCases.filter { $0.status == status }.map(\.rawValue)
-    guard !known.isEmpty else {
+    let knownReasons = APNsReason.allCases.filter { $0.status == status }.map(\.rawValue)
+    guard !knownReasons.isEmpty else {
       throw ValidationError("APNs has no status \(status); see `widgetlab apns reasons`")
     }
-    guard let reason = reason ?? (known.count == 1 ? known[0] : nil) else {
-      throw ValidationError("\(status) has several reasons; use one of: \(known.joined(separator: ", "))")
+    guard let reason = reason ?? (knownReasons.count == 1 ? knownReasons[0] : nil) else {
+      throw ValidationError("\(status) has several reasons; use one of: \(knownReasons.joined(separator: ", "))")
     }
-    guard known.contains(reason) else {
-      throw ValidationError("'\(reason)' is not a reason of \(status); use one of: \(known.joined(separator: ", "))")
+    guard knownReasons.contains(reason) else {
+      throw ValidationError(
+        "'\(reason)' is not a reason of \(status); use one of: \(knownReasons.joined(separator: ", "))")
     }
     return reason
   }

@@ -97,15 +97,15 @@ struct PushLog {
   }
 
   private func records(after number: Int64, upTo limit: Int) async throws -> [PushRecord] {
-    var found: [PushRecord] = []
-    while found.count < limit {
-      let after = found.last?.number ?? number
-      let wanted = min(Self.page, limit - found.count)
+    var foundRecords: [PushRecord] = []
+    while foundRecords.count < limit {
+      let after = foundRecords.last?.number ?? number
+      let wanted = min(Self.page, limit - foundRecords.count)
       let page = try await session.askPushServer(ListPushes(after: after, limit: wanted)).pushes
-      found += page
+      foundRecords += page
       if page.count < wanted { break }
     }
-    return found
+    return foundRecords
   }
 
   /// A step with its notification.
@@ -128,7 +128,7 @@ struct PushLog {
       let first = output.isEmpty ? records.suffix(limit) : records[...]
       for record in first {
         for step in record.steps.dropFirst(output[record.number] ?? 0) {
-          try printRecord(record, step, json)
+          try printRecord(record, step: step, json: json)
         }
         output[record.number] = record.steps.count
       }
@@ -139,7 +139,7 @@ struct PushLog {
     }
   }
 
-  private func printRecord(_ record: PushRecord, _ step: PushStep, _ json: Bool) throws {
+  private func printRecord(_ record: PushRecord, step: PushStep, json: Bool) throws {
     guard json else {
       return Output.print("\(Amount.text(step.at))  \(record.name)  \(step.line)")
     }

@@ -98,7 +98,7 @@ struct ScreenPicture {
     var whole = Picture(size: Size(width: 0, height: top), drawings: [], notices: [])
     for activity in screen.reply.activities ?? [] {
       guard let place = activity.place, isIsland != (place == .lockScreen), activity.views != nil else { continue }
-      let maker = ActivityPicture(activity, screen, device)
+      let maker = ActivityPicture(activity, screen: screen, device: device)
       let picture = maker.picture(of: ActivityPresentation(place), with: font)
       var group = Drawing.Group()
       group.label = "\(activity.activity.number) \(activity.activity.attributesType) \(place.rawValue)"

@@ -98,12 +98,14 @@ struct SnapshotCommand: AsyncParsableCommand {
   func validate() throws {
     guard output != nil || verify != nil else {
       guard kinds.count == 1 else { throw ValidationError("Give one widget kind, or --output DIR, or --verify DIR.") }
-      let given: [(Bool, String)] = [
+      let givenOptions: [(Bool, String)] = [
         (families != nil, "families"), (modes != nil, "modes"), (schemes != nil, "schemes"),
         (textSizes != nil, "text-sizes"), (locales != nil, "locales"), (entries != nil, "entries"),
         (format != nil, "format"), (scale != nil, "scale"), (fonts != nil, "fonts"),
       ]
-      if let name = given.first(where: \.0)?.1 { throw ValidationError("--\(name) belongs to --output or --verify.") }
+      if let name = givenOptions.first(where: \.0)?.1 {
+        throw ValidationError("--\(name) belongs to --output or --verify.")
+      }
       return try validatePrecision()
     }
     if let scale, !(scale >= 0.5 && scale <= 10) { throw ValidationError("--scale is a number from 0.5 to 10.") }

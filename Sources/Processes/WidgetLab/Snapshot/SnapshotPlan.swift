@@ -31,13 +31,13 @@ struct SnapshotPlan {
   /// The families of each kind, in the order of `WidgetFamilyName`.
   static func families(in items: [ListGallery.Item]) -> [Kind: [WidgetFamilyName]] {
     let bundles = Dictionary(grouping: items, by: \.widgetKind).mapValues { Set($0.map(\.bundle)) }
-    var found: [Kind: Set<WidgetFamilyName>] = [:]
+    var foundFamilies: [Kind: Set<WidgetFamilyName>] = [:]
     for item in items {
       let isShared = bundles[item.widgetKind, default: []].count > 1
       let kind = Kind(kind: item.widgetKind, bundle: item.bundle, isShared: isShared)
-      found[kind, default: []].formUnion(item.families)
+      foundFamilies[kind, default: []].formUnion(item.families)
     }
-    return found.mapValues { families in WidgetFamilyName.allCases.filter(families.contains) }
+    return foundFamilies.mapValues { families in WidgetFamilyName.allCases.filter(families.contains) }
       .filter { !$0.value.isEmpty }
   }
 

@@ -144,7 +144,7 @@ struct SnapshotRun {
     for picture in made {
       let url = URL(filePath: folder).appending(path: picture.file)
       let reference = references.contains(picture.file) ? try? Data(contentsOf: url) : nil
-      let verdict = SnapshotVerdict(reference: reference, picture, format, precision)
+      let verdict = SnapshotVerdict(reference: reference, picture: picture, format: format, precision: precision)
       guard let reason = verdict.reason else { continue }
       failed.append(Problem(picture: picture.file, reason: reason))
       progress("\(picture.file): \(reason)")
@@ -196,38 +196,42 @@ struct SnapshotVerdict {
   /// SVG documents have to be equal: they are exact everywhere.
   ///
   /// - Parameter reference: `nil`: the folder has no such file.
-  init(reference: Data?, _ picture: SnapshotRun.Made, _ format: PictureFormat, _ precision: PixelPrecision) {
+  init(reference: Data?, picture: SnapshotRun.Made, format: PictureFormat, precision: PixelPrecision) {
     guard let reference else {
-      self.init("it has no reference", picture, format, [("new", picture.data)])
+      self.init("it has no reference", picture: picture, format: format, files: [("new", picture.data)])
       return
     }
     if reference == picture.data {
-      self.init(nil, picture, format, [])
+      self.init(nil, picture: picture, format: format, files: [])
       return
     }
     let both = [("reference", reference), ("new", picture.data)]
     switch format {
     case .svg:
       let difference = Self.difference(reference, picture)
-      self.init(Self.line(reference, picture.data), picture, format, both + [("difference", difference)])
+      self.init(
+        Self.line(reference, picture.data), picture: picture, format: format, files: both + [("difference", difference)]
+      )
     case .png:
       do {
         let old = try Pixels(png: Array(reference))
-        let comparison = PixelComparison(old, try Pixels(png: Array(picture.data)), precision)
-        guard let found = comparison.difference else {
-          self.init(nil, picture, format, [])
+        let comparison = PixelComparison(old, other: try Pixels(png: Array(picture.data)), precision: precision)
+        guard let foundDifference = comparison.difference else {
+          self.init(nil, picture: picture, format: format, files: [])
           return
         }
         let image = try comparison.image?.png()
-        self.init(found, picture, format, both + (image.map { [("difference", Data($0))] } ?? []))
+        self.init(
+          foundDifference, picture: picture, format: format,
+          files: both + (image.map { [("difference", Data($0))] } ?? []))
       } catch {
-        self.init("the reference cannot be read: \(error)", picture, format, both)
+        self.init("the reference cannot be read: \(error)", picture: picture, format: format, files: both)
       }
     }
   }
 
   private init(
-    _ reason: String?, _ picture: SnapshotRun.Made, _ format: PictureFormat, _ files: [(part: String, data: Data)]
+    _ reason: String?, picture: SnapshotRun.Made, format: PictureFormat, files: [(part: String, data: Data)]
   ) {
     self.reason = reason
     let name = picture.file.dropLast(format.rawValue.count + 1)

@@ -78,13 +78,13 @@ struct TailPrinter: Sendable {
     case .inside: break
     }
     let passes = filter.passes(envelope)
-    if around != nil { return takeAround(envelope, passes) }
+    if around != nil { return takeAround(envelope, passes: passes) }
     let isMatch = exitWhen?.matches(envelope) ?? false
     if passes || isMatch { print(envelope) }
     return isMatch ? .matched : .goOn
   }
 
-  private mutating func takeAround(_ envelope: Envelope, _ passes: Bool) -> Verdict {
+  private mutating func takeAround(_ envelope: Envelope, passes: Bool) -> Verdict {
     guard var around else { return .goOn }
     defer { self.around = around }
     let sequence = envelope.header.sequence

@@ -46,7 +46,7 @@ struct ClusterLifecycle {
       throw CommandError(Exit.configuration, "\(error)", at: cluster.folder)
     }
     try await supervisor.keep(bus)
-    return try await step("message-bus did not announce itself", "message-bus") {
+    return try await step("message-bus did not announce itself", name: "message-bus") {
       try await announced(by: "message-bus") {
         try BusAnnouncement.read(in: cluster.instance)
       } pid: {
@@ -66,7 +66,7 @@ struct ClusterLifecycle {
     var provider: ProviderAnnouncement?
     if let configured = cluster.configuration.provider {
       try await supervisor.keep(server(configured))
-      provider = try await step("the provider did not announce itself", "provider") {
+      provider = try await step("the provider did not announce itself", name: "provider") {
         try await announced(by: "provider") {
           try ProviderAnnouncement.read(in: cluster.instance)
         } pid: {
@@ -74,7 +74,7 @@ struct ClusterLifecycle {
         }
       }
     }
-    try await step("the host did not become ready", "host") { try await hostIsReady() }
+    try await step("the host did not become ready", name: "host") { try await hostIsReady() }
     let console = try await startConsole()
     await supervisor.allReady()
     return Ready(
@@ -92,10 +92,11 @@ struct ClusterLifecycle {
         configured.developmentPort == 0 ? reserved.reserve(try await keptPort(of: "\(name) development")) : nil
       let production =
         configured.productionPort == 0 ? reserved.reserve(try await keptPort(of: "\(name) production")) : nil
-      try await supervisor.keep(pushServer(configured, address, development, production))
+      try await supervisor.keep(
+        pushServer(configured, address: address, development: development, production: production))
     }
     let name = cluster.pushServers.first.map(ClusterFacts.standingName) ?? "push-server"
-    return try await step("the push server did not announce itself", name) {
+    return try await step("the push server did not announce itself", name: name) {
       try await announced(by: name) {
         try PushServerAnnouncement.read(in: cluster.instance)
       } pid: {
@@ -108,10 +109,10 @@ struct ClusterLifecycle {
   private func startConsole() async throws -> ConsoleAnnouncement? {
     guard hasConsole else { return nil }
     let arguments = ["console", "--instance", cluster.folder, "--config", cluster.configurationPath] + bound
-    let executable = search.standing("widgetlab") ?? ProcessFacts.own
+    let executable = search.standing("widgetlab") ?? ProcessFacts.ownExecutable
     try await supervisor.keep(SupervisedProcess(name: "console", executable: executable) { arguments })
     let instance = cluster.instance
-    return try await step("the console did not announce itself", "console") {
+    return try await step("the console did not announce itself", name: "console") {
       try await announced(by: "console") {
         try ConsoleAnnouncement.read(in: instance)
       } pid: {
@@ -161,7 +162,7 @@ struct ClusterLifecycle {
 
   /// A restarted push server keeps its ports, since providers use them.
   private func pushServer(
-    _ configured: ClusterConfiguration.PushServer, _ address: Address, _ development: UInt16?, _ production: UInt16?
+    _ configured: ClusterConfiguration.PushServer, address: Address, development: UInt16?, production: UInt16?
   ) -> SupervisedProcess {
     let (instance, bound, configuration) = (cluster.instance, bound, cluster.configurationPath)
     let executable =
@@ -238,7 +239,7 @@ struct ClusterLifecycle {
 
   /// Waits for one step of the start, until it is done, a process has failed permanently, or the time limit is reached.
   func step<T: Sendable>(
-    _ what: String, _ name: String, _ work: @escaping @Sendable () async throws -> T
+    _ what: String, name: String, work: @escaping @Sendable () async throws -> T
   ) async throws -> T {
     let (supervisor, log) = (supervisor, "\(cluster.folder)/logs/\(name).log")
     return try await withThrowingTaskGroup(of: T.self) { group in

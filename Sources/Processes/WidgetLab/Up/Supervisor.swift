@@ -189,7 +189,7 @@ actor Supervisor {
     let pause = held[index].backOff.pause(
       afterRunOf: runTime, by: restarts, isKilled: childEnding == .signalled(SIGKILL))
     write()
-    if case .signalled(let signal) = childEnding, let trap = trap(held[index].process.name, pid, signal) {
+    if case .signalled(let signal) = childEnding, let trap = trap(held[index].process.name, pid: pid, signal: signal) {
       traps.append(trap)
     }
     guard !isStopping else { return .zero }
@@ -206,7 +206,7 @@ actor Supervisor {
   /// Bytes at the end of a log in which the message of a trap is looked for.
   private static let backtraceLimit: UInt64 = 256 << 10
 
-  private func trap(_ name: String, _ pid: Int32, _ signal: Int32) -> ProcessTrap? {
+  private func trap(_ name: String, pid: Int32, signal: Int32) -> ProcessTrap? {
     guard let trap = ProcessTrap(name, pid: pid, signal: signal) else { return nil }
     // The message precedes a long backtrace.
     let log = FileHandle(forReadingAtPath: "\(logs)/\(name).log")

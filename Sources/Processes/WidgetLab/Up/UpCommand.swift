@@ -69,9 +69,9 @@ struct UpCommand: AsyncParsableCommand {
   func run(until signals: Signals, afterReady: (@Sendable (ClusterFacts) async -> Void)? = nil) async throws {
     // The configuration of an earlier `up` is not used.
     let path = options.config ?? InstanceOptions.defaultConfiguration
-    var own = options
-    own.config = path
-    let cluster = try own.cluster()
+    var ownOptions = options
+    ownOptions.config = path
+    let cluster = try ownOptions.cluster()
     try Self.checkLimits()
     try validate(cluster)
     let search = ExecutableSearch(configuration: cluster.configurationPath, named: executables)
@@ -87,7 +87,7 @@ struct UpCommand: AsyncParsableCommand {
     let entry = InstanceRegistry.Entry(instance: cluster.folder, configuration: cluster.configurationPath)
     let file = enter(entry)
     defer { file?.remove() }
-    try await live(cluster, search, signals, afterReady) { ready in
+    try await live(cluster, search: search, signals: signals, afterReady: afterReady) { ready in
       var entry = entry
       entry.endpoint = ready.endpoint
       entry.tap = ready.tap
@@ -156,8 +156,8 @@ struct UpCommand: AsyncParsableCommand {
   }
 
   private func live(
-    _ cluster: ClusterFacts, _ search: ExecutableSearch, _ signals: Signals,
-    _ afterReady: (@Sendable (ClusterFacts) async -> Void)?, whenReady: (ClusterLifecycle.Ready) throws -> Void
+    _ cluster: ClusterFacts, search: ExecutableSearch, signals: Signals,
+    afterReady: (@Sendable (ClusterFacts) async -> Void)?, whenReady: (ClusterLifecycle.Ready) throws -> Void
   ) async throws {
     let json = json
     let supervisor = Supervisor(instance: cluster.folder) { Self.printEvent($0, json: json) }
@@ -267,18 +267,18 @@ struct UpCommand: AsyncParsableCommand {
 /// Receives SIGINT, SIGTERM and SIGHUP. A process has one: each new one sets how the process treats these signals, while
 /// the dispatch sources of another may be setting that too. Any thread.
 final class Signals: Sendable {
-  private let waiting = SignalWaiters()
+  private let signalWaiters = SignalWaiters()
   // Only retained for the lifetime of this object, and not accessed after init.
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
 
   /// Returns when signals are received: until then each ends this process, which has started nothing yet. They are never
   /// ignored, because an ignored signal is lost.
   init() {
-    let (waiting, registered) = (waiting, DispatchGroup())
+    let (signalWaiters, registered) = (signalWaiters, DispatchGroup())
     sources = [SIGINT, SIGTERM, SIGHUP].map { number in
       signal(number, SIG_DFL)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler { waiting.received() }
+      source.setEventHandler { signalWaiters.received() }
       registered.enter()
       source.setRegistrationHandler { registered.leave() }
       source.resume()
@@ -289,13 +289,13 @@ final class Signals: Sendable {
 
   /// Returns at the next signal, or when the waiting task is cancelled. A signal that comes while no task waits is kept
   /// for the next call.
-  func next() async { await waiting.next() }
+  func next() async { await signalWaiters.next() }
 }
 
 /// Tasks that wait for a signal. Each signal ends the wait of the one that has waited longest. Any thread.
 final class SignalWaiters: Sendable {
   private struct State {
-    var kept = 0
+    var keptCount = 0
     var last = 0
     var waiters: [(number: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
@@ -310,7 +310,7 @@ final class SignalWaiters: Sendable {
   func received() {
     let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in
       guard state.waiters.isEmpty else { return state.waiters.removeFirst().continuation }
-      state.kept += 1
+      state.keptCount += 1
       return nil
     }
     continuation?.resume()
@@ -326,8 +326,8 @@ final class SignalWaiters: Sendable {
         let isDone = state.withLock { state in
           // A task that is cancelled later finds the waiter.
           if Task.isCancelled { return true }
-          guard state.kept == 0 else {
-            state.kept -= 1
+          guard state.keptCount == 0 else {
+            state.keptCount -= 1
             return true
           }
           state.waiters.append((number, continuation))

@@ -66,7 +66,8 @@ struct WaitCommand: AsyncParsableCommand {
       let folder = try options.folder(reading: true)
       let what = conditions.joined(separator: ", ")
       let place = options
-      try await Deadline.within(.saturating(seconds: timeout), "this condition was not met: \(what)", at: folder) {
+      try await Deadline.within(.saturating(seconds: timeout), what: "this condition was not met: \(what)", at: folder)
+      {
         for condition in wanted { try await Waiting(folder: folder, since: since).wait(condition, place) }
       }
     }
@@ -83,7 +84,7 @@ struct Waiting: Sendable {
   func wait(_ condition: WaitCondition, _ options: InstanceOptions) async throws {
     if case .standing(let address, let state) = condition {
       let cluster = try options.cluster(reading: true)
-      while try await !isStanding(address, state, cluster) { try await Task.sleep(for: .milliseconds(50)) }
+      while try await !isStanding(address, state: state, in: cluster) { try await Task.sleep(for: .milliseconds(50)) }
       return Output.print("\(address.short) is \(state)")
     }
     let instance = InstanceFolder(folder)
@@ -126,7 +127,7 @@ struct Waiting: Sendable {
     return (attributes?[.modificationDate] as? Date).map { .time(Timestamp($0)) }
   }
 
-  private func isStanding(_ address: Address, _ state: String, _ cluster: ClusterFacts) async throws -> Bool {
+  private func isStanding(_ address: Address, state: String, in cluster: ClusterFacts) async throws -> Bool {
     guard state == "ready" else {
       let name = ClusterFacts.standingName(of: address)
       let record = SupervisedProcessList.read(in: folder)?.processes.first { $0.name == name }
@@ -187,14 +188,15 @@ enum WaitCondition: Equatable, Sendable {
       self = .output(try Self.session(name == "session" ? nil : String(name.dropFirst("session:".count)), state))
       return
     }
-    let found = try address(name)
-    let isChild = found.role == .app || found.role == .widgetExtension
+    let foundAddress = try address(name)
+    let isChild = foundAddress.role == .app || foundAddress.role == .widgetExtension
     let allowed = isChild ? Self.states : Self.standingStates
     guard allowed.contains(state) else {
       throw CommandError(
-        Exit.usage, "\(found.short) has no state '\(state)'", advice: "use one of: \(allowed.joined(separator: ", "))")
+        Exit.usage, "\(foundAddress.short) has no state '\(state)'",
+        advice: "use one of: \(allowed.joined(separator: ", "))")
     }
-    self = isChild ? .state(found, state) : .standing(found, state)
+    self = isChild ? .state(foundAddress, state) : .standing(foundAddress, state)
   }
 
   private static func session(_ name: String?, _ step: String) throws -> FilterExpression {

@@ -228,7 +228,7 @@ extension TextSelectability where Self == DisabledTextSelectability {
 
 /// Collects the `onOpenURL(perform:)` actions of an app's views while they are traversed.
 @MainActor final class OpenURLActions {
-  fileprivate(set) var found: [(URL) -> Void] = []
+  fileprivate(set) var foundActions: [(URL) -> Void] = []
 
   nonisolated init() {}
 }
@@ -255,7 +255,7 @@ nonisolated struct OpenURLView<Content: View>: View, WrappingView {
   @MainActor func unwrapped(
     in context: inout ArchivingContext, adding modifiers: inout [ViewArchive.Modifier]
   ) -> any View {
-    context.environment.openURLActions?.found.append(action)
+    context.environment.openURLActions?.foundActions.append(action)
     return content
   }
 }

@@ -17,19 +17,21 @@ extension View {
   nonisolated public func fontDesign(_ design: Font.Design?) -> some View {
     modified(.style(.fontDesign), [.design: design?.archived])
   }
-  nonisolated public func bold(_ isActive: Bool = true) -> some View { switched(.style(.bold), isActive) }
-  nonisolated public func italic(_ isActive: Bool = true) -> some View { switched(.style(.italic), isActive) }
-  nonisolated public func monospaced(_ isActive: Bool = true) -> some View { switched(.style(.monospaced), isActive) }
+  nonisolated public func bold(_ isActive: Bool = true) -> some View { switched(.style(.bold), isActive: isActive) }
+  nonisolated public func italic(_ isActive: Bool = true) -> some View { switched(.style(.italic), isActive: isActive) }
+  nonisolated public func monospaced(_ isActive: Bool = true) -> some View {
+    switched(.style(.monospaced), isActive: isActive)
+  }
   nonisolated public func monospacedDigit() -> some View { modified(.style(.monospacedDigit)) }
   nonisolated public func underline(
     _ isActive: Bool = true, pattern: Text.LineStyle.Pattern = .solid, color: Color? = nil
   ) -> some View {
-    modified(.style(.underline), lined(isActive, pattern, color))
+    modified(.style(.underline), lined(isActive, pattern: pattern, color: color))
   }
   nonisolated public func strikethrough(
     _ isActive: Bool = true, pattern: Text.LineStyle.Pattern = .solid, color: Color? = nil
   ) -> some View {
-    modified(.style(.strikethrough), lined(isActive, pattern, color))
+    modified(.style(.strikethrough), lined(isActive, pattern: pattern, color: color))
   }
   /// In points.
   nonisolated public func tracking(_ tracking: CGFloat) -> some View {
@@ -107,13 +109,13 @@ extension View {
     modified(.style(.symbolVariant), [.variant: variant.archived])
   }
 
-  nonisolated private func switched(_ name: ModifierName, _ isActive: Bool) -> some View {
+  nonisolated private func switched(_ name: ModifierName, isActive: Bool) -> some View {
     modified(name, [.isActive: isActive ? nil : false])
   }
 }
 
 private func lined(
-  _ isActive: Bool, _ pattern: Text.LineStyle.Pattern, _ color: Color?
+  _ isActive: Bool, pattern: Text.LineStyle.Pattern, color: Color?
 ) -> ArchivedArguments {
   [
     .isActive: isActive ? nil : false, .pattern: pattern == .solid ? nil : pattern.archived, .color: color?.value,
@@ -137,12 +139,12 @@ extension Text {
   public func underline(
     _ isActive: Bool = true, pattern: Text.LineStyle.Pattern = .solid, color: Color? = nil
   ) -> Text {
-    modified(.style(.underline), lined(isActive, pattern, color))
+    modified(.style(.underline), lined(isActive, pattern: pattern, color: color))
   }
   public func strikethrough(
     _ isActive: Bool = true, pattern: Text.LineStyle.Pattern = .solid, color: Color? = nil
   ) -> Text {
-    modified(.style(.strikethrough), lined(isActive, pattern, color))
+    modified(.style(.strikethrough), lined(isActive, pattern: pattern, color: color))
   }
   public func underline(_ isActive: Bool = true, color: Color?) -> Text {
     underline(isActive, pattern: .solid, color: color)

@@ -257,32 +257,34 @@ nonisolated public struct Path: Equatable, Sendable, ArchivedArgument {
   }
   public init(ellipseIn rect: CGRect) { addEllipse(in: rect) }
 
-  private mutating func add(_ word: String, _ numbers: [CGFloat] = [], _ rest: [ArchivedValue] = []) {
+  private mutating func add(_ word: String, numbers: [CGFloat] = [], rest: [ArchivedValue] = []) {
     elements.append(.list([.string(word)] + numbers.map(\.archived) + rest))
   }
 
   public var isEmpty: Bool { elements.isEmpty }
 
-  public mutating func move(to end: CGPoint) { add("move", [end.x, end.y]) }
-  public mutating func addLine(to end: CGPoint) { add("line", [end.x, end.y]) }
+  public mutating func move(to end: CGPoint) { add("move", numbers: [end.x, end.y]) }
+  public mutating func addLine(to end: CGPoint) { add("line", numbers: [end.x, end.y]) }
   public mutating func addQuadCurve(to end: CGPoint, control: CGPoint) {
-    add("quad", [end.x, end.y, control.x, control.y])
+    add("quad", numbers: [end.x, end.y, control.x, control.y])
   }
   public mutating func addCurve(to end: CGPoint, control1: CGPoint, control2: CGPoint) {
-    add("curve", [end.x, end.y, control1.x, control1.y, control2.x, control2.y])
+    add("curve", numbers: [end.x, end.y, control1.x, control1.y, control2.x, control2.y])
   }
   public mutating func closeSubpath() { add("close") }
-  public mutating func addRect(_ rect: CGRect) { add("rect", [rect.minX, rect.minY, rect.width, rect.height]) }
+  public mutating func addRect(_ rect: CGRect) {
+    add("rect", numbers: [rect.minX, rect.minY, rect.width, rect.height])
+  }
   public mutating func addRects(_ rects: [CGRect]) { for rect in rects { addRect(rect) } }
   public mutating func addRoundedRect(
     in rect: CGRect, cornerSize: CGSize, style: RoundedCornerStyle = .continuous
   ) {
     add(
-      "roundedRect", [rect.minX, rect.minY, rect.width, rect.height, cornerSize.width, cornerSize.height],
-      [style.archived])
+      "roundedRect", numbers: [rect.minX, rect.minY, rect.width, rect.height, cornerSize.width, cornerSize.height],
+      rest: [style.archived])
   }
   public mutating func addEllipse(in rect: CGRect) {
-    add("ellipse", [rect.minX, rect.minY, rect.width, rect.height])
+    add("ellipse", numbers: [rect.minX, rect.minY, rect.width, rect.height])
   }
   public mutating func addLines(_ lines: [CGPoint]) {
     guard let first = lines.first else { return }
@@ -293,7 +295,7 @@ nonisolated public struct Path: Equatable, Sendable, ArchivedArgument {
     center: CGPoint, radius: CGFloat, startAngle: Angle, endAngle: Angle, clockwise: Bool
   ) {
     add(
-      "arc", [center.x, center.y, radius], [startAngle.archived, endAngle.archived, clockwise.archived])
+      "arc", numbers: [center.x, center.y, radius], rest: [startAngle.archived, endAngle.archived, clockwise.archived])
   }
   public mutating func addRelativeArc(center: CGPoint, radius: CGFloat, startAngle: Angle, delta: Angle) {
     addArc(
@@ -301,14 +303,14 @@ nonisolated public struct Path: Equatable, Sendable, ArchivedArgument {
       clockwise: delta.radians < 0)
   }
   public mutating func addArc(tangent1End: CGPoint, tangent2End: CGPoint, radius: CGFloat) {
-    add("tangentArc", [tangent1End.x, tangent1End.y, tangent2End.x, tangent2End.y, radius])
+    add("tangentArc", numbers: [tangent1End.x, tangent1End.y, tangent2End.x, tangent2End.y, radius])
   }
   public mutating func addPath(_ path: Path) { elements += path.elements }
 
   /// The area that a stroke of the path covers.
   public func strokedPath(_ style: StrokeStyle) -> Path {
     var path = Path()
-    path.add("stroked", [], [archived, style.archived])
+    path.add("stroked", numbers: [], rest: [archived, style.archived])
     return path
   }
 

@@ -15,7 +15,7 @@ public import Foundation
   public var projectedValue: Binding<Value> { Binding(get: read, set: write) }
 
   private init(
-    _ key: String, _ store: UserDefaults?, _ standard: Value, read: @escaping (Any) -> Value?,
+    _ key: String, store: UserDefaults?, standard: Value, read: @escaping (Any) -> Value?,
     write: @escaping (Value) -> Any?
   ) {
     let store = store ?? .standard
@@ -26,61 +26,61 @@ public import Foundation
 
 extension AppStorage where Value == Bool {
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
-    self.init(key, store, wrappedValue, read: { ($0 as? NSNumber) as? Bool }, write: { $0 })
+    self.init(key, store: store, standard: wrappedValue, read: { ($0 as? NSNumber) as? Bool }, write: { $0 })
   }
 }
 
 extension AppStorage where Value == Bool? {
   public init(_ key: String, store: UserDefaults? = nil) {
-    self.init(key, store, nil, read: { ($0 as? NSNumber) as? Bool }, write: { $0 })
+    self.init(key, store: store, standard: nil, read: { ($0 as? NSNumber) as? Bool }, write: { $0 })
   }
 }
 
 extension AppStorage where Value == Int {
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
-    self.init(key, store, wrappedValue, read: { ($0 as? NSNumber) as? Int }, write: { $0 })
+    self.init(key, store: store, standard: wrappedValue, read: { ($0 as? NSNumber) as? Int }, write: { $0 })
   }
 }
 
 extension AppStorage where Value == Int? {
   public init(_ key: String, store: UserDefaults? = nil) {
-    self.init(key, store, nil, read: { ($0 as? NSNumber) as? Int }, write: { $0 })
+    self.init(key, store: store, standard: nil, read: { ($0 as? NSNumber) as? Int }, write: { $0 })
   }
 }
 
 extension AppStorage where Value == Double {
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
-    self.init(key, store, wrappedValue, read: { ($0 as? NSNumber) as? Double }, write: { $0 })
+    self.init(key, store: store, standard: wrappedValue, read: { ($0 as? NSNumber) as? Double }, write: { $0 })
   }
 }
 
 extension AppStorage where Value == Double? {
   public init(_ key: String, store: UserDefaults? = nil) {
-    self.init(key, store, nil, read: { ($0 as? NSNumber) as? Double }, write: { $0 })
+    self.init(key, store: store, standard: nil, read: { ($0 as? NSNumber) as? Double }, write: { $0 })
   }
 }
 
 extension AppStorage where Value == String {
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
-    self.init(key, store, wrappedValue, read: { $0 as? String }, write: { $0 })
+    self.init(key, store: store, standard: wrappedValue, read: { $0 as? String }, write: { $0 })
   }
 }
 
 extension AppStorage where Value == String? {
   public init(_ key: String, store: UserDefaults? = nil) {
-    self.init(key, store, nil, read: { $0 as? String }, write: { $0 })
+    self.init(key, store: store, standard: nil, read: { $0 as? String }, write: { $0 })
   }
 }
 
 extension AppStorage where Value == Data {
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
-    self.init(key, store, wrappedValue, read: { $0 as? Data }, write: { $0 })
+    self.init(key, store: store, standard: wrappedValue, read: { $0 as? Data }, write: { $0 })
   }
 }
 
 extension AppStorage where Value == Data? {
   public init(_ key: String, store: UserDefaults? = nil) {
-    self.init(key, store, nil, read: { $0 as? Data }, write: { $0 })
+    self.init(key, store: store, standard: nil, read: { $0 as? Data }, write: { $0 })
   }
 }
 
@@ -96,7 +96,7 @@ extension AppStorage where Value: RawRepresentable, Value.RawValue == Int {
   /// Stores the raw value as a number.
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
     self.init(
-      key, store, wrappedValue, read: { (($0 as? NSNumber) as? Int).flatMap(Value.init(rawValue:)) },
+      key, store: store, standard: wrappedValue, read: { (($0 as? NSNumber) as? Int).flatMap(Value.init(rawValue:)) },
       write: { $0.rawValue })
   }
 }
@@ -105,6 +105,7 @@ extension AppStorage where Value: RawRepresentable, Value.RawValue == String {
   /// Stores the raw value as a string.
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
     self.init(
-      key, store, wrappedValue, read: { ($0 as? String).flatMap(Value.init(rawValue:)) }, write: { $0.rawValue })
+      key, store: store, standard: wrappedValue, read: { ($0 as? String).flatMap(Value.init(rawValue:)) },
+      write: { $0.rawValue })
   }
 }

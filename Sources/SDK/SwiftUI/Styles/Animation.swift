@@ -10,8 +10,9 @@ public struct Animation: Hashable, Sendable, NamedArgument {
   let seconds: TimeInterval
 
   /// - Parameter seconds: the author's duration; `nil`: SwiftUI's default.
-  private static func timed(_ name: String, _ seconds: TimeInterval?, else own: TimeInterval = 0.5) -> Animation {
-    Animation(name: seconds.map { "\(name) \($0)" } ?? name, seconds: seconds ?? own)
+  private static func timed(_ name: String, _ seconds: TimeInterval?, else ownSeconds: TimeInterval = 0.5) -> Animation
+  {
+    Animation(name: seconds.map { "\(name) \($0)" } ?? name, seconds: seconds ?? ownSeconds)
   }
 
   /// The duration of SwiftUI's curves that are not springs.

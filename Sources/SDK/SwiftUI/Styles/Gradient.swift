@@ -45,7 +45,7 @@ public struct AnyGradient: Hashable, Sendable, ShapeStyle, ArchivedStyle {
 /// Returns the archive of a gradient with its geometry. The gradient is a style, and a view that fills the space it is
 /// offered.
 private func archivedGradient(
-  _ name: ArgumentLabel, _ gradient: ArchivedValue, _ geometry: ArchivedArguments
+  _ name: ArgumentLabel, gradient: ArchivedValue, geometry: ArchivedArguments
 ) -> ArchivedValue {
   .record(geometry.merging([name: gradient]))
 }
@@ -55,18 +55,19 @@ nonisolated public struct LinearGradient: ShapeStyle, View, ArchivedView, Archiv
   public typealias Body = Never
   package let archived: ArchivedValue
 
-  private init(_ gradient: some ArchivedArgument, _ start: UnitPoint, _ end: UnitPoint) {
-    archived = archivedGradient(.linearGradient, gradient.archived, [.from: start.archived, .to: end.archived])
+  private init(_ gradient: some ArchivedArgument, start: UnitPoint, end: UnitPoint) {
+    archived = archivedGradient(
+      .linearGradient, gradient: gradient.archived, geometry: [.from: start.archived, .to: end.archived])
   }
 
   public init(gradient: Gradient, startPoint: UnitPoint, endPoint: UnitPoint) {
-    self.init(gradient, startPoint, endPoint)
+    self.init(gradient, start: startPoint, end: endPoint)
   }
   public init(colors: [Color], startPoint: UnitPoint, endPoint: UnitPoint) {
-    self.init(Gradient(colors: colors), startPoint, endPoint)
+    self.init(Gradient(colors: colors), start: startPoint, end: endPoint)
   }
   public init(stops: [Gradient.Stop], startPoint: UnitPoint, endPoint: UnitPoint) {
-    self.init(Gradient(stops: stops), startPoint, endPoint)
+    self.init(Gradient(stops: stops), start: startPoint, end: endPoint)
   }
 
   package func archive(in context: ArchivingContext) -> ViewArchive {
@@ -82,8 +83,8 @@ nonisolated public struct RadialGradient: ShapeStyle, View, ArchivedView, Archiv
   /// Radii are in points.
   public init(gradient: Gradient, center: UnitPoint, startRadius: CGFloat, endRadius: CGFloat) {
     archived = archivedGradient(
-      .radialGradient, gradient.archived,
-      [.center: center.archived, .from: startRadius.archived, .to: endRadius.archived])
+      .radialGradient, gradient: gradient.archived,
+      geometry: [.center: center.archived, .from: startRadius.archived, .to: endRadius.archived])
   }
   /// Radii are in points.
   public init(colors: [Color], center: UnitPoint, startRadius: CGFloat, endRadius: CGFloat) {
@@ -109,8 +110,8 @@ nonisolated public struct EllipticalGradient: ShapeStyle, View, ArchivedView, Ar
     endRadiusFraction: CGFloat = 0.5
   ) {
     archived = archivedGradient(
-      .ellipticalGradient, gradient.archived,
-      [.center: center.archived, .from: startRadiusFraction.archived, .to: endRadiusFraction.archived])
+      .ellipticalGradient, gradient: gradient.archived,
+      geometry: [.center: center.archived, .from: startRadiusFraction.archived, .to: endRadiusFraction.archived])
   }
   public init(
     colors: [Color], center: UnitPoint = .center, startRadiusFraction: CGFloat = 0, endRadiusFraction: CGFloat = 0.5
@@ -132,8 +133,8 @@ nonisolated public struct AngularGradient: ShapeStyle, View, ArchivedView, Archi
 
   public init(gradient: Gradient, center: UnitPoint, startAngle: Angle = .zero, endAngle: Angle = .zero) {
     archived = archivedGradient(
-      .angularGradient, gradient.archived,
-      [.center: center.archived, .from: startAngle.archived, .to: endAngle.archived])
+      .angularGradient, gradient: gradient.archived,
+      geometry: [.center: center.archived, .from: startAngle.archived, .to: endAngle.archived])
   }
   public init(colors: [Color], center: UnitPoint, startAngle: Angle, endAngle: Angle) {
     self.init(gradient: Gradient(colors: colors), center: center, startAngle: startAngle, endAngle: endAngle)

@@ -172,7 +172,7 @@ extension ShapeStyle where Self == WindowBackgroundShapeStyle {
 public struct ShadowStyle: Equatable, Sendable {
   let archived: ArchivedValue
 
-  private static func shadow(_ kind: String, _ color: Color, _ radius: CGFloat, _ x: CGFloat, _ y: CGFloat) -> Self {
+  private static func shadow(_ kind: String, color: Color, radius: CGFloat, x: CGFloat, y: CGFloat) -> Self {
     ShadowStyle(
       archived: .record([
         .kind: .string(kind), .color: color.value, .radius: radius.archived, .x: x.archived, .y: y.archived,
@@ -182,13 +182,13 @@ public struct ShadowStyle: Equatable, Sendable {
   public static func drop(
     color: Color = Color(.sRGBLinear, white: 0, opacity: 0.33), radius: CGFloat, x: CGFloat = 0, y: CGFloat = 0
   ) -> ShadowStyle {
-    shadow("drop", color, radius, x, y)
+    shadow("drop", color: color, radius: radius, x: x, y: y)
   }
   /// Lengths are in points.
   public static func inner(
     color: Color = Color(.sRGBLinear, white: 0, opacity: 0.55), radius: CGFloat, x: CGFloat = 0, y: CGFloat = 0
   ) -> ShadowStyle {
-    shadow("inner", color, radius, x, y)
+    shadow("inner", color: color, radius: radius, x: x, y: y)
   }
 }
 

@@ -165,7 +165,7 @@ struct FormatPieces: Sequence, IteratorProtocol {
   }
 
   private var rest: Substring
-  private var taken = 0
+  private var takenCount = 0
 
   init(_ format: String) { rest = format[...] }
 
@@ -176,8 +176,8 @@ struct FormatPieces: Sequence, IteratorProtocol {
     {
       rest = rest[match.range.upperBound...]
       if let given = match.output.1.flatMap({ Int($0) }) { return .argument(given - 1) }
-      defer { taken += 1 }
-      return .argument(taken)
+      defer { takenCount += 1 }
+      return .argument(takenCount)
     }
     var literal = ""
     while let character = rest.first {

@@ -17,7 +17,7 @@ nonisolated public struct Image: View, Equatable, Sendable, ArchivedView {
     self.source = source
   }
 
-  private init(_ arguments: ArchivedArguments, _ name: String, _ bundle: Bundle?) {
+  private init(_ arguments: ArchivedArguments, name: String, bundle: Bundle?) {
     self.init(arguments, BundleAssets.Name(name, in: bundle))
   }
 
@@ -25,15 +25,15 @@ nonisolated public struct Image: View, Equatable, Sendable, ArchivedView {
     self.init(arguments.merging([.name: asset.name.archived]), .asset(asset))
   }
 
-  public init(_ name: String, bundle: Bundle? = nil) { self.init([:], name, bundle) }
+  public init(_ name: String, bundle: Bundle? = nil) { self.init([:], name: name, bundle: bundle) }
   public init(_ resource: ImageResource) { self.init([:], resource.asset) }
   public init(_ name: String, bundle: Bundle? = nil, label: Text) {
-    self.init([.label: label.resolved(in: .current).archived], name, bundle)
+    self.init([.label: label.resolved(in: .current).archived], name: name, bundle: bundle)
   }
   public init(_ name: String, variableValue: Double?, bundle: Bundle? = nil) {
-    self.init([.variableValue: variableValue?.archived], name, bundle)
+    self.init([.variableValue: variableValue?.archived], name: name, bundle: bundle)
   }
-  public init(decorative name: String, bundle: Bundle? = nil) { self.init([:], name, bundle) }
+  public init(decorative name: String, bundle: Bundle? = nil) { self.init([:], name: name, bundle: bundle) }
   public init(systemName: String) { self.init([.systemName: systemName.archived]) }
   public init(systemName: String, variableValue: Double?) {
     self.init([.systemName: systemName.archived, .variableValue: variableValue?.archived])

@@ -128,8 +128,8 @@ nonisolated public struct Gauge<Label: View, CurrentValueLabel: View, BoundsLabe
   private let boundLabels: [any View]
 
   private init<V: BinaryFloatingPoint>(
-    _ value: V, _ bounds: ClosedRange<V>, _ label: any View, _ currentValueLabel: (any View)?,
-    _ boundLabels: [any View] = []
+    _ value: V, bounds: ClosedRange<V>, label: any View, currentValueLabel: (any View)?,
+    boundLabels: [any View] = []
   ) {
     self.value = Double(value)
     self.bounds = Double(bounds.lowerBound)...Double(bounds.upperBound)
@@ -165,7 +165,7 @@ nonisolated public struct Gauge<Label: View, CurrentValueLabel: View, BoundsLabe
 
 extension Gauge where CurrentValueLabel == EmptyView, BoundsLabel == EmptyView, MarkedValueLabels == EmptyView {
   public init<V: BinaryFloatingPoint>(value: V, in bounds: ClosedRange<V> = 0...1, @ViewBuilder label: () -> Label) {
-    self.init(value, bounds, label(), nil)
+    self.init(value, bounds: bounds, label: label(), currentValueLabel: nil)
   }
 }
 
@@ -174,7 +174,7 @@ extension Gauge where BoundsLabel == EmptyView, MarkedValueLabels == EmptyView {
     value: V, in bounds: ClosedRange<V> = 0...1, @ViewBuilder label: () -> Label,
     @ViewBuilder currentValueLabel: () -> CurrentValueLabel
   ) {
-    self.init(value, bounds, label(), currentValueLabel())
+    self.init(value, bounds: bounds, label: label(), currentValueLabel: currentValueLabel())
   }
 }
 
@@ -184,6 +184,8 @@ extension Gauge where MarkedValueLabels == EmptyView {
     @ViewBuilder currentValueLabel: () -> CurrentValueLabel, @ViewBuilder minimumValueLabel: () -> BoundsLabel,
     @ViewBuilder maximumValueLabel: () -> BoundsLabel
   ) {
-    self.init(value, bounds, label(), currentValueLabel(), [minimumValueLabel(), maximumValueLabel()])
+    self.init(
+      value, bounds: bounds, label: label(), currentValueLabel: currentValueLabel(),
+      boundLabels: [minimumValueLabel(), maximumValueLabel()])
   }
 }

@@ -96,15 +96,15 @@ extension Image {
 
 extension Color {
   public init(uiColor: UIColor) {
-    let own: Color =
-      switch uiColor.known {
+    let ownColor: Color =
+      switch uiColor.knownColor {
       case .name(let name): Color(named: name)
       case .asset(let name): Color(asset: name)
       case .parts(let red, let green, let blue): Color(red: red, green: green, blue: blue)
       // The appearance of the view that is being evaluated. Reading it makes the view depend on it.
       case .dynamic(let color): Color(uiColor: color.color(for: EnvironmentValues.current.traits))
       }
-    self = uiColor.alpha == 1 ? own : own.opacity(uiColor.alpha)
+    self = uiColor.alpha == 1 ? ownColor : ownColor.opacity(uiColor.alpha)
   }
   // An asset catalog can give a `ColorResource` and a `UIColor` the same name. Apple's SDK deprecates this one.
   @_disfavoredOverload public init(_ color: UIColor) { self.init(uiColor: color) }

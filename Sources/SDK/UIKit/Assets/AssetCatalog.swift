@@ -105,7 +105,7 @@ package struct AssetCatalog: Sendable {
   /// - Throws: `AssetFault`.
   package func color(_ name: String, for traits: AssetTraits = AssetTraits()) throws(AssetFault) -> Color {
     let (_, contents) = try contents(.color, name)
-    func color(_ isDark: Bool, _ hasIncreasedContrast: Bool) throws(AssetFault) -> AssetColor {
+    func color(isDark: Bool, hasIncreasedContrast: Bool) throws(AssetFault) -> AssetColor {
       var traits = traits
       traits.isDark = isDark
       traits.hasIncreasedContrast = hasIncreasedContrast
@@ -113,8 +113,10 @@ package struct AssetCatalog: Sendable {
       return variant.color
     }
     return Color(
-      light: try color(false, false), dark: try color(true, false), lightContrast: try color(false, true),
-      darkContrast: try color(true, true))
+      light: try color(isDark: false, hasIncreasedContrast: false),
+      dark: try color(isDark: true, hasIncreasedContrast: false),
+      lightContrast: try color(isDark: false, hasIncreasedContrast: true),
+      darkContrast: try color(isDark: true, hasIncreasedContrast: true))
   }
 
   private func contents(_ kind: Kind, _ name: String) throws(AssetFault) -> (URL, SetContents) {

@@ -100,7 +100,7 @@ struct Locks {
 /// A place where calls of a provider wait for each other.
 enum Meeting {
   private static let condition = NSCondition()
-  private nonisolated(unsafe) static var waiting = 0  // only with the lock of `condition`
+  private nonisolated(unsafe) static var waitingCount = 0  // only with the lock of `condition`
   private nonisolated(unsafe) static var meetings = 0  // the same
 
   /// Blocks the thread until this number of calls has come.
@@ -109,10 +109,10 @@ enum Meeting {
   static func wait(for calls: Int) -> Int {
     condition.lock()
     defer { condition.unlock() }
-    waiting += 1
-    let (place, meeting) = (waiting, meetings)
-    if waiting == calls {
-      waiting = 0
+    waitingCount += 1
+    let (place, meeting) = (waitingCount, meetings)
+    if waitingCount == calls {
+      waitingCount = 0
       meetings += 1
       condition.broadcast()
     }

@@ -105,9 +105,9 @@ enum Script {
     case "set": defaults(words[1]).set(Int(words[3]) as Any? ?? words[3], forKey: words[2])
     case "get": print("\(words[2]) = \(defaults(words[1]).object(forKey: words[2]) ?? "nothing")")
     case "many":
-      let stored = defaults(words[1])
+      let storedDefaults = defaults(words[1])
       let count = Int(words[3]) ?? 0
-      for number in 0..<count { stored.set(number, forKey: "\(words[2])\(number)") }
+      for number in 0..<count { storedDefaults.set(number, forKey: "\(words[2])\(number)") }
       // Writes them again until the file exists, if one is named. Then no thread of Swift concurrency is free.
       guard words.count > 4 else { break }
       let file = folder.appending(path: words[4]).path
@@ -115,14 +115,14 @@ enum Script {
       for _ in 0..<threads { Task.detached { block(until: release) } }
       var next = 0
       while !FileManager.default.fileExists(atPath: file) {
-        stored.set(next % count, forKey: "\(words[2])\(next % count)")
+        storedDefaults.set(next % count, forKey: "\(words[2])\(next % count)")
         next += 1
       }
       for _ in 0..<threads { release.signal() }
     case "count":
-      let stored = defaults(words[1])
-      let found = (0..<(Int(words[3]) ?? 0)).count { stored.integer(forKey: "\(words[2])\($0)") == $0 }
-      print("\(words[2]) has \(found), with 0: \(stored.object(forKey: "\(words[2])0") != nil)")
+      let storedDefaults = defaults(words[1])
+      let foundCount = (0..<(Int(words[3]) ?? 0)).count { storedDefaults.integer(forKey: "\(words[2])\($0)") == $0 }
+      print("\(words[2]) has \(foundCount), with 0: \(storedDefaults.object(forKey: "\(words[2])0") != nil)")
     case "meet":
       // A named pipe: each side waits for the other.
       let file = open(folder.appending(path: "meeting").path, ScriptForm.current == .app ? O_RDONLY : O_WRONLY)
@@ -162,7 +162,7 @@ enum Script {
 final class Download: NSObject, URLSessionDownloadDelegate, Sendable {
   private struct State {
     var sessions: [String: URLSession] = [:]
-    var waiting: CheckedContinuation<Void, Never>?
+    var waitingContinuation: CheckedContinuation<Void, Never>?
   }
 
   static let shared = Download()
@@ -176,7 +176,7 @@ final class Download: NSObject, URLSessionDownloadDelegate, Sendable {
     guard let url = URL(string: address) else { fatalError("\(address) is not a URL") }
     let task = session(options).downloadTask(with: url)
     await withCheckedContinuation { continuation in
-      state.withLock { $0.waiting = continuation }
+      state.withLock { $0.waitingContinuation = continuation }
       task.resume()
     }
   }
@@ -201,7 +201,7 @@ final class Download: NSObject, URLSessionDownloadDelegate, Sendable {
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     if let error { print("not downloaded \((error as NSError).code) \(error.localizedDescription)") }
-    state.withLock { $0.waiting.take() }?.resume()
+    state.withLock { $0.waitingContinuation.take() }?.resume()
   }
 }
 
@@ -224,12 +224,13 @@ extension Script {
       query[kSecMatchLimit as String] = kSecMatchLimitOne
       var item: CFTypeRef?
       let status = SecItemCopyMatching(query as CFDictionary, &item)
-      guard status == errSecSuccess, let found = item as? [String: Any] else {
+      guard status == errSecSuccess, let foundItem = item as? [String: Any] else {
         return print("read \(words[1]): \(status)")
       }
-      let text = (found[kSecValueData as String] as? Data).map { String(decoding: $0, as: UTF8.self) }
+      let text = (foundItem[kSecValueData as String] as? Data).map { String(decoding: $0, as: UTF8.self) }
       print(
-        "read \(words[1]): \(text ?? "no data") in \(found[kSecAttrAccessGroup as String] as? String ?? "no group")")
+        "read \(words[1]): \(text ?? "no data") in \(foundItem[kSecAttrAccessGroup as String] as? String ?? "no group")"
+      )
     default:
       query[kSecAttrAccount as String] = words[1]
       print("delete \(words[1]): \(SecItemDelete(query as CFDictionary))")

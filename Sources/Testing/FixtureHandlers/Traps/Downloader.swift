@@ -17,7 +17,7 @@ final class Kept: NSObject, Sendable {
 /// Downloads one file in a background session, and shows the number of bytes received. The default implementations
 /// avoid every pitfall; each type with a pitfall overrides what it does otherwise.
 protocol Downloader: NSObject, URLSessionDownloadDelegate {
-  var kept: Kept { get }
+  var keptState: Kept { get }
   /// One for each process: an app and its extension do not share a session. The diagnosis `same-identifier` advises it.
   var identifier: String { get }
   var configuration: URLSessionConfiguration { get }
@@ -42,7 +42,7 @@ extension Downloader {
 
   /// The session of this process. It may be a new object for a session that an earlier process created.
   var session: URLSession {
-    kept.session.withLock { session in
+    keptState.session.withLock { session in
       if let session { return session }
       let made = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
       session = made
@@ -64,16 +64,16 @@ extension Downloader {
   func start() { session.downloadTask(with: FixtureURL.file).resume() }
 
   @MainActor func handleEvents(of identifier: String, completion: @escaping () -> Void) {
-    kept.completions.append(completion)
-    kept.isHandlingEvents.withLock { $0 = true }
+    keptState.completions.append(completion)
+    keptState.isHandlingEvents.withLock { $0 = true }
     _ = session
-    if kept.hasFinished { complete() }
+    if keptState.hasFinished { complete() }
   }
 
   @MainActor func complete() {
-    kept.hasFinished = kept.completions.isEmpty
-    let waiting = kept.completions
-    kept.completions = []
+    keptState.hasFinished = keptState.completions.isEmpty
+    let waiting = keptState.completions
+    keptState.completions = []
     for completion in waiting { completion() }
   }
 
@@ -112,11 +112,11 @@ extension Downloader {
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     print("completed \(task.taskIdentifier) \((error as? URLError)?.code.rawValue ?? 0)")
     // While the process runs it is not woken, and `urlSessionDidFinishEvents` is not called.
-    if !kept.isHandlingEvents.withLock(\.self) { reload() }
+    if !keptState.isHandlingEvents.withLock(\.self) { reload() }
   }
 
   func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
-    kept.isHandlingEvents.withLock { $0 = false }
+    keptState.isHandlingEvents.withLock { $0 = false }
     reload()
     Task { @MainActor in complete() }
   }
@@ -128,7 +128,7 @@ extension Downloader {
 
 /// Avoids every pitfall.
 final class Careful: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 }
 
 /// The URLs from the environment.

@@ -8,7 +8,7 @@ import WidgetKit
 
 /// 9: reads the file after the delegate method returned.
 final class ReadsLater: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
   private let file = Mutex<URL?>(nil)
 
   func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
@@ -22,7 +22,7 @@ final class ReadsLater: NSObject, Downloader {
 
 /// 16: accepts the body of an error response as the file.
 final class TakesAnyFile: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
     take(location)
@@ -31,7 +31,7 @@ final class TakesAnyFile: NSObject, Downloader {
 
 /// 17: sends its credentials along a redirection to another server.
 final class TrustsRedirection: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   func start() {
     var request = URLRequest(url: FixtureURL.file)
@@ -44,7 +44,7 @@ final class TrustsRedirection: NSObject, Downloader {
 
 /// 17, right: resolves the redirection itself, and sends its credentials to the target.
 final class AsksWhereTo: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   func begin() async {
     guard Folder.isFirst("began"), let place = try? await place() else { return }
@@ -69,7 +69,7 @@ final class AsksWhereTo: NSObject, Downloader {
 
 /// 19: app and extension write one file, with or without a lock between processes.
 final class Publishes: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
   private let isLocked: Bool
   init(isLocked: Bool) { self.isLocked = isLocked }
 
@@ -94,7 +94,7 @@ final class Publishes: NSObject, Downloader {
 
 /// 5: starts one download in each wake.
 final class OneAfterTheOther: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
     session.downloadTask(with: FixtureURL.file).resume()
@@ -104,7 +104,7 @@ final class OneAfterTheOther: NSObject, Downloader {
 
 /// 5, right: starts all downloads before it is suspended.
 final class AllTogether: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   func begin() async {
     guard Folder.isFirst("began") else { return }
@@ -114,7 +114,7 @@ final class AllTogether: NSObject, Downloader {
 
 /// 14: treats a force quit by the user as a failure of the server.
 final class GivesUp: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   func begin() async {
     let session = session
@@ -124,7 +124,7 @@ final class GivesUp: NSObject, Downloader {
 
 /// 14: exits by itself, for comparison with a force quit.
 final class Exits: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   func begin() async {
     guard Folder.isFirst("began") else { return }
@@ -135,7 +135,7 @@ final class Exits: NSObject, Downloader {
 
 /// 14, right: restarts the downloads that a force quit cancelled.
 final class BeginsAgain: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   func begin() async {
     let session = session
@@ -151,7 +151,7 @@ final class BeginsAgain: NSObject, Downloader {
 
 /// 15, right: does not wait for a network longer than the content is useful.
 final class WaitsAMinute: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   var configuration: URLSessionConfiguration {
     let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
@@ -163,7 +163,7 @@ final class WaitsAMinute: NSObject, Downloader {
 
 /// 18: gives up when the background transfer service cannot be reached.
 final class TriesOnce: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   func begin() async {
     guard Folder.isFirst("began") else { return }
@@ -174,7 +174,7 @@ final class TriesOnce: NSObject, Downloader {
 
 /// 18, right: retries.
 final class TriesAgain: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   func begin() async {
     guard Folder.isFirst("began") else { return }

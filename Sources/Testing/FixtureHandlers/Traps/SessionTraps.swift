@@ -8,19 +8,19 @@ import WidgetKit
 
 /// 1: the app's session and the extension's have the same identifier.
 final class OneIdentifierForAll: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
   var identifier: String { "com.example.Trial.session" }
 }
 
 /// 2: the configuration names no container that the extension shares with its app.
 final class WithoutContainer: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
   var configuration: URLSessionConfiguration { .background(withIdentifier: identifier) }
 }
 
 /// 7 and 8: creates the session when content is requested, and not when the system has events for it.
 final class MakesSessionWhenAsked: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   func begin() async {
     let session = session
@@ -28,13 +28,13 @@ final class MakesSessionWhenAsked: NSObject, Downloader {
   }
 
   @MainActor func handleEvents(of identifier: String, completion: @escaping () -> Void) {
-    kept.completions.append(completion)
+    keptState.completions.append(completion)
   }
 }
 
 /// 10: awaits a result that arrives only after the process may have exited.
 final class Awaits: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   func begin() async {
     guard let (file, _) = try? await session.download(from: FixtureURL.file) else { return }
@@ -44,7 +44,7 @@ final class Awaits: NSObject, Downloader {
 
 /// 11: creates a session and a delegate for each download, all with one identifier.
 final class OneSessionEach: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   func begin() async {
     guard Folder.isFirst("began") else { return }
@@ -66,7 +66,7 @@ final class OneSessionEach: NSObject, Downloader {
 
 /// 12: continues to use a session that it has invalidated.
 final class KeepsInvalidSession: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   func text() async -> String {
     session.downloadTask(with: FixtureURL.file).resume()
@@ -79,7 +79,7 @@ final class KeepsInvalidSession: NSObject, Downloader {
 
 /// 12, right: creates a new session when the last one has become invalid.
 final class MakesSessionAgain: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   func text() async -> String {
     session.downloadTask(with: FixtureURL.file).resume()
@@ -90,14 +90,14 @@ final class MakesSessionAgain: NSObject, Downloader {
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {}
 
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-    kept.session.withLock { $0 = nil }
+    keptState.session.withLock { $0 = nil }
     print("the session is over")
   }
 }
 
 /// 13: starts a download whenever no task is listed. Completed tasks whose events were delivered are not listed.
 final class AsksWhatRuns: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   func text() async -> String {
     if await session.allTasks.isEmpty { start() }
@@ -109,10 +109,10 @@ final class AsksWhatRuns: NSObject, Downloader {
 
 /// 3: assumes that the handler is called before the events are delivered.
 final class CompletesWhenFinished: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   @MainActor func handleEvents(of identifier: String, completion: @escaping () -> Void) {
-    kept.completions.append(completion)
+    keptState.completions.append(completion)
     _ = session
   }
 
@@ -124,11 +124,11 @@ final class CompletesWhenFinished: NSObject, Downloader {
 
 /// 4: assumes that the handler is called at all.
 final class WithGroup: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
   private let events = DispatchGroup()
 
   @MainActor func handleEvents(of identifier: String, completion: @escaping () -> Void) {
-    kept.completions.append(completion)
+    keptState.completions.append(completion)
     events.enter()
     events.notify(queue: .main) { Task { @MainActor in self.complete() } }
     _ = session
@@ -139,7 +139,7 @@ final class WithGroup: NSObject, Downloader {
 
 /// 20: reloads only in `urlSessionDidFinishEvents`.
 final class ReloadsWhenFinished: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     print("completed \(task.taskIdentifier)")
@@ -148,7 +148,7 @@ final class ReloadsWhenFinished: NSObject, Downloader {
 
 /// 22: assumes that the modifier reports that the widget became visible.
 final class OnlyReloads: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   @MainActor func handleEvents(of identifier: String, completion: @escaping () -> Void) {
     WidgetCenter.shared.reloadAllTimelines()
@@ -157,7 +157,7 @@ final class OnlyReloads: NSObject, Downloader {
 
 /// 23: calls the completion before the events are delivered.
 final class CompletesAtOnce: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
 
   @MainActor func handleEvents(of identifier: String, completion: @escaping () -> Void) {
     completion()
@@ -167,7 +167,7 @@ final class CompletesAtOnce: NSObject, Downloader {
 
 /// 24: has two widgets, and keeps only one completion.
 final class OneVariable: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
   @MainActor private var completion: (() -> Void)?
 
   @MainActor func handleEvents(of identifier: String, completion: @escaping () -> Void) {
@@ -183,7 +183,7 @@ final class OneVariable: NSObject, Downloader {
 
 /// 25: stores the completion some time after the handler returned.
 final class StoresLater: NSObject, Downloader {
-  let kept = Kept()
+  let keptState = Kept()
   @MainActor private var completion: (() -> Void)?
 
   @MainActor func handleEvents(of identifier: String, completion: @escaping () -> Void) {

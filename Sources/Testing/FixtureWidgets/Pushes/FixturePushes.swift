@@ -56,18 +56,18 @@ struct UnpushedWidget: Widget {
 struct SharedHandler: WidgetPushHandler {
   init() { print("made SharedHandler") }
   func pushTokenDidChange(_ pushInfo: WidgetPushInfo, widgets: [WidgetInfo]) {
-    printCall("SharedHandler", pushInfo, widgets)
+    printCall("SharedHandler", info: pushInfo, widgets: widgets)
     if FixturePushes.environment["TRIAL_DIES_IN_HANDLER"] != nil { fatalError("the handler crashes") }
   }
 }
 
 struct OtherHandler: WidgetPushHandler {
   func pushTokenDidChange(_ pushInfo: WidgetPushInfo, widgets: [WidgetInfo]) {
-    printCall("OtherHandler", pushInfo, widgets)
+    printCall("OtherHandler", info: pushInfo, widgets: widgets)
   }
 }
 
-private func printCall(_ name: String, _ info: WidgetPushInfo, _ widgets: [WidgetInfo]) {
+private func printCall(_ name: String, info: WidgetPushInfo, widgets: [WidgetInfo]) {
   let kinds = widgets.map(\.kind).joined(separator: ",")
   print("\(name) on \(Thread.isMainThread ? "main" : "another thread"): \(info.token.hex) [\(kinds)]")
 }

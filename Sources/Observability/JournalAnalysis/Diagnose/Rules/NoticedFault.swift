@@ -9,13 +9,13 @@ struct NoticedFault: DiagnosticRule {
     let description: DiagnosisDescription
   }
 
-  private let known: Known
-  init(_ known: Known) { self.known = known }
+  private let knownFault: Known
+  init(_ knownFault: Known) { self.knownFault = knownFault }
 
-  var description: DiagnosisDescription { known.description }
+  var description: DiagnosisDescription { knownFault.description }
 
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
-    guard let noticed = envelope.reading(FaultNoticed.self), noticed.fault == known.fault else { return [] }
+    guard let noticed = envelope.reading(FaultNoticed.self), noticed.fault == knownFault.fault else { return [] }
     return [
       Sighting(
         owner: envelope.header.source, subject: noticed.subject, what: noticed.details, evidence: [Evidence(envelope)])

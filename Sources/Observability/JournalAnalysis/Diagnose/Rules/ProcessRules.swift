@@ -18,12 +18,12 @@ struct CrashedWhileAsked: DiagnosticRule {
     guard let exited = envelope.reading(ProcessExited.self), exited.ending.isCrash else { return [] }
     let instance = record.instance(of: exited.address)
     let errorOutput = [instance.errorOutput].compactMap(\.self)
-    if let asked = instance.questions.first {
+    if let question = instance.questions.first {
       return [
         Sighting(
-          owner: exited.address, subject: record.provider(of: asked.request.widgetKind, in: exited.address),
-          what: "it exited (\(exited.ending)) while it was asked for a \(asked.request.purpose.rawValue)",
-          evidence: [asked.evidence] + errorOutput + [Evidence(envelope)])
+          owner: exited.address, subject: record.provider(of: question.request.widgetKind, in: exited.address),
+          what: "it exited (\(exited.ending)) while it was asked for a \(question.request.purpose.rawValue)",
+          evidence: [question.evidence] + errorOutput + [Evidence(envelope)])
       ]
     }
     let open = instance.handling.filter { $0.value.outstanding > 0 }.sorted { $0.key < $1.key }
@@ -60,16 +60,16 @@ struct MemoryExceededWhileAsked: DiagnosticRule {
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
     guard let exceeded = envelope.reading(MemoryExceeded.self), envelope.header.attempt == 0 else { return [] }
     let instance = record.instance(of: exceeded.address)
-    let asked = instance.questions.first
-    let provider = asked.map { record.provider(of: $0.request.widgetKind, in: exceeded.address) }
+    let question = instance.questions.first
+    let provider = question.map { record.provider(of: $0.request.widgetKind, in: exceeded.address) }
     let session = instance.handling.filter { $0.value.outstanding > 0 }.keys.min()
     let occasion =
-      asked.map { ", while it was asked for a \($0.request.purpose.rawValue)" }
+      question.map { ", while it was asked for a \($0.request.purpose.rawValue)" }
       ?? session.map { ", while it handled the events of session \($0)" } ?? ""
     return [
       Sighting(
         owner: exceeded.address, subject: provider ?? session.map { "session \($0)" } ?? "the process",
-        what: "\(exceeded)\(occasion)", evidence: [asked?.evidence].compactMap(\.self) + [Evidence(envelope)])
+        what: "\(exceeded)\(occasion)", evidence: [question?.evidence].compactMap(\.self) + [Evidence(envelope)])
     ]
   }
 }

@@ -127,22 +127,25 @@ struct ReloadOfUnknownKind: DiagnosticRule {
     guard [.app, .widgetExtension].contains(header.source.role), header.attempt == 0,
       let kind = envelope.reading(ReloadTimelines.self)?.widgetKind
     else { return [] }
-    let known = record.extensions(of: header.source)
-    guard !known.isEmpty else {
+    let knownExtensions = record.extensions(of: header.source)
+    guard !knownExtensions.isEmpty else {
       pending = pending.suffix(255) + [(header.source, kind, Evidence(envelope))]
       return []
     }
-    let kinds = known.flatMap { record.kinds(of: $0) ?? [] }
-    return kinds.contains(kind) ? [] : [sighting(header.source, kind, kinds, [Evidence(envelope)])]
+    let kinds = knownExtensions.flatMap { record.kinds(of: $0) ?? [] }
+    return kinds.contains(kind)
+      ? [] : [sighting(header.source, kind: kind, kinds: kinds, evidence: [Evidence(envelope)])]
   }
 
   private mutating func decidePending(_ extension: Address, _ kinds: [String]) -> [Sighting] {
     let own = pending.filter { $0.source.isApp(of: `extension`) }
     pending.removeAll { $0.source.isApp(of: `extension`) }
-    return own.filter { !kinds.contains($0.kind) }.map { sighting($0.source, $0.kind, kinds, [$0.evidence]) }
+    return own.filter { !kinds.contains($0.kind) }.map {
+      sighting($0.source, kind: $0.kind, kinds: kinds, evidence: [$0.evidence])
+    }
   }
 
-  private func sighting(_ source: Address, _ kind: String, _ kinds: [String], _ evidence: [Evidence]) -> Sighting {
+  private func sighting(_ source: Address, kind: String, kinds: [String], evidence: [Evidence]) -> Sighting {
     let all = kinds.isEmpty ? "none" : kinds.joined(separator: ", ")
     return Sighting(
       owner: source, subject: "kind \(kind)", what: "no widget has the kind \(kind); existing kinds: \(all)",
@@ -184,13 +187,13 @@ struct ReloadWithoutChange: DiagnosticRule {
   private var runs: [Place: Run] = [:]
 
   mutating func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
-    guard let stored = envelope.reading(TimelineStored.self), !stored.digest.isEmpty,
-      let owner = envelope.header.owner(of: stored.bundle)
+    guard let storedTimeline = envelope.reading(TimelineStored.self), !storedTimeline.digest.isEmpty,
+      let owner = envelope.header.owner(of: storedTimeline.bundle)
     else { return [] }
-    let place = Place(owner: owner, kind: stored.widgetKind, placement: stored.placement)
-    let isAuthors = [.app, .extension, .push].contains(stored.because)
-    guard let run = runs[place], run.digest == stored.digest else {
-      runs[place] = Run(digest: stored.digest, evidence: isAuthors ? [Evidence(envelope)] : [])
+    let place = Place(owner: owner, kind: storedTimeline.widgetKind, placement: storedTimeline.placement)
+    let isAuthors = [.app, .extension, .push].contains(storedTimeline.because)
+    guard let run = runs[place], run.digest == storedTimeline.digest else {
+      runs[place] = Run(digest: storedTimeline.digest, evidence: isAuthors ? [Evidence(envelope)] : [])
       return []
     }
     guard isAuthors else { return [] }
@@ -200,8 +203,9 @@ struct ReloadWithoutChange: DiagnosticRule {
     runs[place]?.evidence = []
     return [
       Sighting(
-        owner: owner, subject: record.provider(of: stored.widgetKind, in: owner),
-        what: "\(limit) consecutive timelines that the code requested were the same (placement \(stored.placement))",
+        owner: owner, subject: record.provider(of: storedTimeline.widgetKind, in: owner),
+        what:
+          "\(limit) consecutive timelines that the code requested were the same (placement \(storedTimeline.placement))",
         evidence: evidence)
     ]
   }

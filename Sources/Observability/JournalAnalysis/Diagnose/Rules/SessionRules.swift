@@ -142,7 +142,7 @@ struct DownloadInEventsHandler: DiagnosticRule {
     guard let create = envelope.reading(CreateTransfer.self), envelope.header.attempt == 0 else { return [] }
     let owner = envelope.header.source
     let instance = record.instance(of: owner)
-    guard instance.asked.isEmpty else { return [] }
+    guard instance.askedRequests.isEmpty else { return [] }
     let open = instance.handling.filter { $0.value.outstanding > 0 }.sorted { $0.key < $1.key }
     return open.prefix(1).map { session, handling in
       Sighting(
@@ -194,11 +194,11 @@ struct SameIdentifier: DiagnosticRule {
 
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
     let header = envelope.header
-    if let taken = envelope.reading(SessionTaken.self), header.attempt == 0 {
+    if let takenSession = envelope.reading(SessionTaken.self), header.attempt == 0 {
       return [
         Sighting(
-          owner: header.destination, subject: "session \(taken.session)",
-          what: "the session became invalid: \(taken.holder.short) opened it while the process was suspended",
+          owner: header.destination, subject: "session \(takenSession.session)",
+          what: "the session became invalid: \(takenSession.holder.short) opened it while the process was suspended",
           evidence: [Evidence(envelope)])
       ]
     }

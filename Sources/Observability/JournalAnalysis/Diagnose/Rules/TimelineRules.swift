@@ -7,26 +7,26 @@ import Messages
 /// When a stored timeline wants the next reload, relative to the time at which it was stored.
 struct TimelineEnd {
   let owner: Address
-  let stored: TimelineStored
+  let storedTimeline: TimelineStored
   /// Device seconds; negative when it is in the past.
   let seconds: Double
   /// How long ago, in device seconds, an end may be and still count as now.
   let slack: Double
 
   /// Returns `nil` for a timeline that wants no reload, and for one entry that is shown permanently.
-  init?(_ envelope: Envelope, _ record: DeviceRecord, _ thresholds: DiagnosticThresholds) {
-    guard let stored = envelope.reading(TimelineStored.self),
-      let owner = envelope.header.owner(of: stored.bundle)
+  init?(_ envelope: Envelope, record: DeviceRecord, thresholds: DiagnosticThresholds) {
+    guard let storedTimeline = envelope.reading(TimelineStored.self),
+      let owner = envelope.header.owner(of: storedTimeline.bundle)
     else { return nil }
     let end: Date
-    switch stored.policy {
-    case .atEnd: end = stored.last
+    switch storedTimeline.policy {
+    case .atEnd: end = storedTimeline.last
     case .after(let date): end = date
-    case .never where stored.entries > 1: end = stored.last
+    case .never where storedTimeline.entries > 1: end = storedTimeline.last
     case .never: return nil
     }
     self.owner = owner
-    self.stored = stored
+    self.storedTimeline = storedTimeline
     let device = envelope.header.source.device
     seconds = end.timeIntervalSince(record.date(on: device, at: envelope.header.sentAt))
     // With a fast clock, a message that was sent a second ago may be hours old in device time.
@@ -52,12 +52,12 @@ struct TimelineInThePast: DiagnosticRule {
       + "have passed, and check the time zone.")
 
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
-    guard let end = TimelineEnd(envelope, record, thresholds), end.isPast else { return [] }
+    guard let end = TimelineEnd(envelope, record: record, thresholds: thresholds), end.isPast else { return [] }
     let age = Amount.text(seconds: -end.seconds)
     return [
       Sighting(
-        owner: end.owner, subject: record.provider(of: end.stored.widgetKind, in: end.owner),
-        what: "a timeline with \(end.stored.policy.words) ended \(age) before it was stored",
+        owner: end.owner, subject: record.provider(of: end.storedTimeline.widgetKind, in: end.owner),
+        what: "a timeline with \(end.storedTimeline.policy.words) ended \(age) before it was stored",
         evidence: [Evidence(envelope)])
     ]
   }
@@ -80,7 +80,8 @@ struct UnpayableInterval: DiagnosticRule {
       + "timeline when new content is expected, and use a push or the app for unexpected content.")
 
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
-    guard let end = TimelineEnd(envelope, record, thresholds), !end.isPast, end.stored.policy != .never,
+    guard let end = TimelineEnd(envelope, record: record, thresholds: thresholds), !end.isPast,
+      end.storedTimeline.policy != .never,
       end.seconds < 86_400 / thresholds.reloadsPerDay
     else { return [] }
     let interval = max(0, end.seconds)
@@ -90,8 +91,9 @@ struct UnpayableInterval: DiagnosticRule {
       : "after \(Amount.text(seconds: interval)), \(Int(saturating: 86_400 / interval)) times a day at this rate"
     return [
       Sighting(
-        owner: end.owner, subject: record.provider(of: end.stored.widgetKind, in: end.owner),
-        what: "a timeline with \(end.stored.policy.words) wants the next \(pace)", evidence: [Evidence(envelope)])
+        owner: end.owner, subject: record.provider(of: end.storedTimeline.widgetKind, in: end.owner),
+        what: "a timeline with \(end.storedTimeline.policy.words) wants the next \(pace)",
+        evidence: [Evidence(envelope)])
     ]
   }
 }
@@ -122,7 +124,7 @@ struct TimelineNeverCompleted: DiagnosticRule {
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
     guard let failed = envelope.reading(ReloadFailed.self), [.overran, .failed].contains(failed.failure),
       let owner = envelope.header.owner(of: failed.bundle),
-      let asked = record.unanswered(failed, by: owner).map(\.asked).min(by: {
+      let askedRequest = record.unanswered(failed, by: owner).map(\.asked).min(by: {
         $0.evidence.sequence < $1.evidence.sequence
       })
     else { return [] }
@@ -130,7 +132,7 @@ struct TimelineNeverCompleted: DiagnosticRule {
       Sighting(
         owner: owner, subject: record.provider(of: failed.widgetKind, in: owner),
         what: "the provider was asked for a timeline, but had not called its completion handler at the deadline",
-        evidence: [asked.evidence, Evidence(envelope)])
+        evidence: [askedRequest.evidence, Evidence(envelope)])
     ]
   }
 }
@@ -154,14 +156,15 @@ struct TimelineWithoutEntries: DiagnosticRule {
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
     let header = envelope.header
     guard header.kind == RequestTimeline.kind.answered(.ok), let cause = header.cause,
-      let asked = record.instance(of: header.source).asked[cause], asked.request.purpose == .timeline,
+      let askedRequest = record.instance(of: header.source).askedRequests[cause],
+      askedRequest.request.purpose == .timeline,
       let answer = try? BodyCoding.decode(Answer.self, from: envelope.body), answer.entries.isEmpty,
       answer.file == nil, answer.omitted == 0
     else { return [] }
     return [
       Sighting(
-        owner: header.source, subject: record.provider(of: asked.request.widgetKind, in: header.source),
-        what: "the provider returned a timeline without entries", evidence: [asked.evidence, Evidence(envelope)])
+        owner: header.source, subject: record.provider(of: askedRequest.request.widgetKind, in: header.source),
+        what: "the provider returned a timeline without entries", evidence: [askedRequest.evidence, Evidence(envelope)])
     ]
   }
 }
@@ -179,13 +182,13 @@ struct ArchiveTooLarge: DiagnosticRule {
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
     let header = envelope.header
     guard header.kind == RequestTimeline.kind.answered(.failed), let cause = header.cause,
-      let asked = record.instance(of: header.source).asked[cause],
+      let askedRequest = record.instance(of: header.source).askedRequests[cause],
       let error = try? BodyCoding.decode(BusError.self, from: envelope.body), error.code == .archiveTooLarge
     else { return [] }
     return [
       Sighting(
-        owner: header.source, subject: record.provider(of: asked.request.widgetKind, in: header.source),
-        what: error.message, evidence: [asked.evidence, Evidence(envelope)])
+        owner: header.source, subject: record.provider(of: askedRequest.request.widgetKind, in: header.source),
+        what: error.message, evidence: [askedRequest.evidence, Evidence(envelope)])
     ]
   }
 }

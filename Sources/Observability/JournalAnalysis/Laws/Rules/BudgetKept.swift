@@ -40,7 +40,7 @@ struct BudgetKept: Law {
     }
     guard case .decided(let decided) = seen.body else { return }
     let (entry, host) = (decided.entry, seen.header.source)
-    judgeNumber(entry, seen, record)
+    judgeNumber(entry, at: seen, in: record)
     guard entry.verdict == .granted else { return findings.check(true, LawFinding("")) }
     guard let allowance = decided.allowance, let window = decided.window else {
       // A policy without a budget.
@@ -68,7 +68,7 @@ struct BudgetKept: Law {
     payments[account] = paid
   }
 
-  private mutating func judgeNumber(_ entry: LedgerEntry, _ seen: LawEnvelope, _ record: LawRecord) {
+  private mutating func judgeNumber(_ entry: LedgerEntry, at seen: LawEnvelope, in record: LawRecord) {
     let host = seen.header.source
     defer { numbers[host] = (entry.number, Mark(seen.header)) }
     guard let (number, mark) = numbers[host], !record.mayHaveLost(from: host, since: mark.sequence) else { return }
@@ -78,7 +78,7 @@ struct BudgetKept: Law {
         "the ledger's entry \(entry.number) follows entry \(number)", [mark.evidence, seen.evidence]))
   }
 
-  mutating func forget(_ address: Address, _ seen: LawEnvelope, _ record: LawRecord) {
+  mutating func forget(_ address: Address, at seen: LawEnvelope, in record: LawRecord) {
     numbers[address] = nil
     payments = payments.filter { $0.key.host != address }
   }

@@ -40,7 +40,7 @@ struct EventOrder: Law {
   mutating func see(_ seen: LawEnvelope, _ record: LawRecord) {
     let header = seen.header
     switch seen.body {
-    case .progress(let progress): judge(progress, seen, record)
+    case .progress(let progress): judge(progress, at: seen, in: record)
     case .handler(let called):
       guard let receiver = receiver(seen), var handling = handlings[receiver] else { return }
       handling.handler = seen.evidence
@@ -50,7 +50,7 @@ struct EventOrder: Law {
     case .completion(let called):
       guard let receiver = receiver(seen), called.outstanding == 0 else { return }
       handlings[receiver]?.isCompleted = true
-    case .delegate(let called): judge(called, seen, record)
+    case .delegate(let called): judge(called, at: seen, in: record)
     case .events:
       // The same instance may get a delivery again, after the host has restarted: it ignores the repetition.
       let receiver = Receiver(delivery: header.id, generation: header.destinationGeneration)
@@ -70,7 +70,7 @@ struct EventOrder: Law {
 
   // MARK: Transfers
 
-  private mutating func judge(_ progress: TransferProgress, _ seen: LawEnvelope, _ record: LawRecord) {
+  private mutating func judge(_ progress: TransferProgress, at seen: LawEnvelope, in record: LawRecord) {
     let task = LawTask(owner: progress.owner, session: progress.session, identifier: progress.taskIdentifier)
     guard let entry = record.tasks.entries[task] else { return }
     findings.check(
@@ -82,7 +82,7 @@ struct EventOrder: Law {
 
   // MARK: Delegate calls
 
-  private mutating func judge(_ called: DelegateCalled, _ seen: LawEnvelope, _ record: LawRecord) {
+  private mutating func judge(_ called: DelegateCalled, at seen: LawEnvelope, in record: LawRecord) {
     // A task that fails in the process itself has no delivery.
     guard let receiver = receiver(seen), let delivery = record.tasks.delivery(receiver.delivery) else { return }
     let who = seen.header.source.tailName
@@ -104,20 +104,20 @@ struct EventOrder: Law {
     if let finish = handling.finish {
       wrong = ("after urlSessionDidFinishEvents", finish)
     } else if let task = called.taskIdentifier {
-      wrong = wrong ?? order(called.method, task, handling, attempt)
+      wrong = wrong ?? order(called.method, task: task, handling: handling, attempt: attempt)
     }
     findings.check(
       wrong == nil,
       LawFinding(
         "\(who) called \(called.method)\(called.taskIdentifier.map { " of task \($0)" } ?? "") \(wrong?.what ?? "")",
         [Evidence(attempt.envelope), wrong?.earlier?.evidence, seen.evidence].compactMap(\.self)))
-    note(called, Mark(seen.header), &handling)
+    note(called, mark: Mark(seen.header), in: &handling)
     handlings[receiver] = handling
   }
 
   /// What is wrong with the order of a task's call; `nil` for nothing.
   private func order(
-    _ method: String, _ task: Int, _ handling: Handling, _ attempt: TaskLedger.Attempt
+    _ method: String, task: Int, handling: Handling, attempt: TaskLedger.Attempt
   ) -> (what: String, earlier: Mark?)? {
     if attempt.members?.contains(task) == false { return ("which is not among the events", nil) }
     if let end = handling.ends[task] { return ("after its didCompleteWithError", end) }
@@ -128,7 +128,7 @@ struct EventOrder: Law {
     return ("after a task that ended later", last.mark)
   }
 
-  private func note(_ called: DelegateCalled, _ mark: Mark, _ handling: inout Handling) {
+  private func note(_ called: DelegateCalled, mark: Mark, in handling: inout Handling) {
     guard let task = called.taskIdentifier else {
       if called.method == "urlSessionDidFinishEvents" { handling.finish = mark }
       return
@@ -147,8 +147,8 @@ struct EventOrder: Law {
     guard let receiver = receiver(seen), let delivery = record.tasks.delivery(receiver.delivery),
       let attempt = delivery.attempts[receiver.generation], let handling = handlings[receiver]
     else { return }
-    let sent = attempt.envelope.header.sequence
-    guard !record.mayHaveLost(from: seen.header.source, since: sent) else { return }
+    let sentSequence = attempt.envelope.header.sequence
+    guard !record.mayHaveLost(from: seen.header.source, since: sentSequence) else { return }
     if attempt.events.wakesHandler {
       findings.check(
         handling.handler != nil,

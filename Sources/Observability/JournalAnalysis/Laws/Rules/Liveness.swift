@@ -138,7 +138,7 @@ struct Liveness: Law {
   // MARK: Beginning and end of work
 
   private mutating func begin(
-    _ work: Work, _ seen: LawEnvelope, _ what: String, by address: Address, for other: Address,
+    _ work: Work, at seen: LawEnvelope, what: String, by address: Address, for other: Address,
     isRepetition: Bool = false
   ) {
     queue.begin(
@@ -176,11 +176,11 @@ struct Liveness: Law {
     if Self.events.contains(header.kind) || Self.requests.contains(header.kind), !left.contains(header.destination) {
       let work = Work.reply(header.id, header.kind)
       begin(
-        work, seen, "a reply to \(header.kind.name)", by: header.source, for: header.destination,
+        work, at: seen, what: "a reply to \(header.kind.name)", by: header.source, for: header.destination,
         isRepetition: answered[work] != nil)
     }
     guard let cause = header.cause else { return }
-    if header.kind.answer != nil { endReply(.reply(cause, header.kind.asked)) }
+    if header.kind.answer != nil { endReply(.reply(cause, header.kind.questionKind)) }
     if let kind = seen.envelope.reading(Refused.self).flatMap({ Kind($0.kindName) }) { endReply(.reply(cause, kind)) }
     if let kind = seen.envelope.reading(Undelivered.self).flatMap({ Kind($0.kindName) }) {
       let work = Work.reply(cause, kind)
@@ -201,7 +201,7 @@ struct Liveness: Law {
       let task = LawTask(owner: progress.owner, session: progress.session, identifier: progress.taskIdentifier)
       if progress.step.isEnd {
         if record.tasks.settled[task] == nil {
-          begin(.delivery(task), seen, "the delivery of \(task)", by: header.source, for: progress.owner)
+          begin(.delivery(task), at: seen, what: "the delivery of \(task)", by: header.source, for: progress.owner)
         }
         endTransfer(task)
       } else if record.limits.transfer != nil {
@@ -221,7 +221,8 @@ struct Liveness: Law {
     case .completion(let called):
       guard called.outstanding == 0, let cause = header.cause else { return }
       begin(
-        .acknowledgement(cause), seen, "the acknowledgement of the events of \(called.session)", by: header.source,
+        .acknowledgement(cause), at: seen, what: "the acknowledgement of the events of \(called.session)",
+        by: header.source,
         for: header.source)
     case .discarded(let notice):
       end(.deletion(notice.delivery))
@@ -233,7 +234,8 @@ struct Liveness: Law {
       end(.acknowledgement(cause))
       if record.tasks.discarded[cause] == nil {
         begin(
-          .deletion(cause), seen, "the deletion of acknowledged events", by: header.destination, for: header.destination
+          .deletion(cause), at: seen, what: "the deletion of acknowledged events", by: header.destination,
+          for: header.destination
         )
       }
     }
@@ -248,7 +250,7 @@ struct Liveness: Law {
     if logged.step.name == .accepted {
       let source = seen.header.source
       guard handled[logged.uniqueID] == nil else { return }
-      begin(.push(logged.uniqueID), seen, "sending or storing a push", by: source, for: source)
+      begin(.push(logged.uniqueID), at: seen, what: "sending or storing a push", by: source, for: source)
     } else {
       if seen.header.source.isReplica { handled[logged.uniqueID] = true }
       end(.push(logged.uniqueID))
@@ -262,32 +264,32 @@ struct Liveness: Law {
   private mutating func judgeTime(_ record: LawRecord) {
     var busy: Set<LawSession>?
     while let (work, item) = queue.popOver({ record.isOver($0.began, within: record.limits.settle) }) {
-      guard isDue(work, item, record, &busy) else {
+      guard isDue(work, item: item, in: record, busy: &busy) else {
         switch work {
-        case .delivery: wait(work, item, record.now)
-        case .reply where record.isAway(item.destination) && !isGone(item): wait(work, item, record.now)
+        case .delivery: wait(work, item: item, now: record.now)
+        case .reply where record.isAway(item.destination) && !isGone(item): wait(work, item: item, now: record.now)
         default: break
         }
         continue
       }
-      let finding = overdue(item, record.limits.settle, record)
+      let finding = overdue(item, limit: record.limits.settle, in: record)
       findings.check(false, finding)
     }
     guard let limit = record.limits.transfer else { return }
     while let (_, item) = transfers.popOver({ record.isOver($0.began, within: limit) }) {
-      let finding = overdue(item, limit, record)
+      let finding = overdue(item, limit: limit, in: record)
       findings.check(false, finding)
     }
   }
 
   /// Judges it again when the same time has passed once more.
-  private mutating func wait(_ work: Work, _ item: Open, _ now: Timestamp) {
+  private mutating func wait(_ work: Work, item: Open, now: Timestamp) {
     var item = item
     item.began = now
     queue.begin(work, item)
   }
 
-  private func overdue(_ item: Open, _ limit: Double, _ record: LawRecord) -> LawFinding {
+  private func overdue(_ item: Open, limit: Double, in record: LawRecord) -> LawFinding {
     LawFinding(
       "\(item.what) is missing \(Amount.text(seconds: limit)) after it was due, and after the last disturbance",
       [item.mark.evidence, record.disturbance?.evidence].compactMap(\.self))
@@ -308,7 +310,7 @@ struct Liveness: Law {
   /// Whether the system itself must have done it.
   ///
   /// - Parameter busy: the busy sessions, once they were needed.
-  private func isDue(_ work: Work, _ item: Open, _ record: LawRecord, _ busy: inout Set<LawSession>?) -> Bool {
+  private func isDue(_ work: Work, item: Open, in record: LawRecord, busy: inout Set<LawSession>?) -> Bool {
     guard !isGone(item) else { return false }
     switch work {
     case .reply:
@@ -332,7 +334,7 @@ struct Liveness: Law {
   /// Whether a process of it left in order.
   private func isGone(_ item: Open) -> Bool { left.contains(item.source) || left.contains(item.destination) }
 
-  mutating func forget(_ address: Address, _ seen: LawEnvelope, _ record: LawRecord) {
+  mutating func forget(_ address: Address, at seen: LawEnvelope, in record: LawRecord) {
     guard let device = address.device else { return }
     queue.removeAll { $0.source == address || ($0.destination.device == device && $0.mark.source == address) }
     transfers.removeAll { $0.source == address }
@@ -350,7 +352,7 @@ struct Liveness: Law {
     for (work, item) in open where !isGone(item) {
       var isAway = false
       if case .reply = work { isAway = record.isAway(item.destination) }
-      guard isAway || isDue(work, item, record, &busy) else { continue }
+      guard isAway || isDue(work, item: item, in: record, busy: &busy) else { continue }
       let reason = isAway ? ", and \(item.destination.tailName) is away" : ""
       findings.doubt(LawFinding("the journal ends before \(item.what)\(reason)", [item.mark.evidence]))
     }

@@ -19,17 +19,17 @@ struct NoLoss: Law {
   private var questions = Recent<UUID, UInt64>(limit: 256)
 
   mutating func see(_ seen: LawEnvelope, _ record: LawRecord) {
-    if case .discarded(let notice) = seen.body { discarded(notice, seen, record) }
+    if case .discarded(let notice) = seen.body { discarded(notice, at: seen, in: record) }
     if seen.header.kind == DeviceStatus.kind { questions[seen.header.id] = seen.header.sequence }
     if seen.header.kind == DeviceStatus.kind.answered(.ok), let cause = seen.header.cause,
       let asked = questions[cause]
     {
       questions[cause] = nil
-      compare(seen, asked, record)
+      compare(seen, asked: asked, in: record)
     }
   }
 
-  private mutating func discarded(_ notice: SessionAcknowledged, _ seen: LawEnvelope, _ record: LawRecord) {
+  private mutating func discarded(_ notice: SessionAcknowledged, at seen: LawEnvelope, in record: LawRecord) {
     // A second deletion is judged by another law.
     guard record.tasks.discarded[notice.delivery] == nil else { return }
     let what = "the events of \(notice.session) of \(notice.owner.tailName)"
@@ -66,10 +66,10 @@ struct NoLoss: Law {
   private struct Listed: Decodable { let sessions: [SessionStatus] }
 
   /// Compares the host's list with the tasks that were accepted before the question and are not acknowledged.
-  private mutating func compare(_ seen: LawEnvelope, _ asked: UInt64, _ record: LawRecord) {
+  private mutating func compare(_ seen: LawEnvelope, asked askedSequence: UInt64, in record: LawRecord) {
     var missing: [LawSession: [TaskLedger.Entry]] = [:]
     for (task, entry) in record.tasks.entries where task.owner.device == seen.header.source.device {
-      guard let accepted = entry.accepted, accepted.header.sequence < asked else { continue }
+      guard let accepted = entry.accepted, accepted.header.sequence < askedSequence else { continue }
       missing[LawSession(owner: task.owner, session: task.session), default: []].append(entry)
     }
     guard !missing.isEmpty else { return }
@@ -88,7 +88,7 @@ struct NoLoss: Law {
     }
   }
 
-  mutating func forget(_ address: Address, _ seen: LawEnvelope, _ record: LawRecord) {
+  mutating func forget(_ address: Address, at seen: LawEnvelope, in record: LawRecord) {
     let open = record.tasks.entries.filter { $0.key.owner.device == address.device && $0.value.accepted != nil }
     guard address.device != nil, !open.isEmpty else { return }
     findings.doubt(

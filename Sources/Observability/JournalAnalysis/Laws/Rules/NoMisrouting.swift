@@ -72,15 +72,15 @@ struct NoMisrouting: Law {
 
   /// The correlation id is derived from the owner and the session, so that it shows whether an address is the owner.
   private mutating func judge(_ session: String, of owner: Address, _ seen: LawEnvelope) {
-    let own = Self.id(session, owner)
-    if case .create = seen.body { owners[own] = LawSession(owner: owner, session: session) }
+    let ownID = Self.id(session, owner)
+    if case .create = seen.body { owners[ownID] = LawSession(owner: owner, session: session) }
     guard let correlation = seen.header.correlation else {
       findings.doubt(LawFinding("a message about the session \(session) has no correlation id", [seen.evidence]))
       return
     }
     let known = owners[correlation]
     findings.check(
-      correlation == own,
+      correlation == ownID,
       LawFinding(
         "a message about \(known?.description ?? "the session \(session) of another process") is addressed to or "
           + "from \(owner.tailName)", [seen.evidence]))
@@ -117,7 +117,8 @@ struct NoMisrouting: Law {
 
   private mutating func judgeReply(_ seen: LawEnvelope) {
     let header = seen.header
-    guard let cause = header.cause, let question = questions[QuestionKey(id: cause, kind: header.kind.asked)] else {
+    guard let cause = header.cause, let question = questions[QuestionKey(id: cause, kind: header.kind.questionKind)]
+    else {
       return
     }
     let isRight =
@@ -135,7 +136,7 @@ struct NoMisrouting: Law {
   }
 
   /// The numbers of placements begin again.
-  mutating func forget(_ address: Address, _ seen: LawEnvelope, _ record: LawRecord) { placements[address] = nil }
+  mutating func forget(_ address: Address, at seen: LawEnvelope, in record: LawRecord) { placements[address] = nil }
 
   mutating func finish(_ record: LawRecord) {}
 }

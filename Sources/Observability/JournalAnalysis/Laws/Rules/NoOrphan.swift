@@ -41,11 +41,11 @@ struct NoOrphan: Law {
 
   /// A time by the clock of its sender, and by that of the journal.
   private struct Moment: Sendable {
-    let sent: Timestamp
+    let sentAt: Timestamp
     let at: Timestamp
 
     /// Whether both clocks say that it is later than another.
-    func isAfter(_ other: Moment) -> Bool { sent > other.sent && at > other.at }
+    func isAfter(_ other: Moment) -> Bool { sentAt > other.sentAt && at > other.at }
   }
 
   var findings = LawFindings()
@@ -72,9 +72,10 @@ struct NoOrphan: Law {
       let agent = Instance(address: header.source, generation: header.sourceGeneration)
       registrations[header.id] = (register.address, agent)
     case .registered(let reply): registered(reply.generation, seen)
-    case .started(let started): judge(started, seen, record)
-    case .exited(let exited): judge(exited, seen, record)
-    case .registration(let changed): if changed.change == .retired { retired(changed.registration, seen, record) }
+    case .started(let started): judge(started, at: seen, in: record)
+    case .exited(let exited): judge(exited, at: seen, in: record)
+    case .registration(let changed):
+      if changed.change == .retired { retired(changed.registration, at: seen, in: record) }
     default: break
     }
   }
@@ -88,13 +89,13 @@ struct NoOrphan: Law {
     let instance = Instance(address: header.source, generation: header.sourceGeneration)
     if let ended = ended[instance] {
       judge(
-        Moment(sent: header.sentAt, at: record.at), notAfter: ended.at, since: ended.registered, record,
-        LawFinding(
+        Moment(sentAt: header.sentAt, at: record.at), notAfter: ended.at, since: ended.registered, in: record,
+        finding: LawFinding(
           "generation \(instance.generation) of \(header.source.tailName) sent a message after its exit was reported",
           [ended.mark.evidence, seen.evidence]))
       return
     }
-    guard var known = running[instance.address]?[instance.generation] else {
+    guard var knownProcess = running[instance.address]?[instance.generation] else {
       if record.isWhole {
         findings.check(
           false,
@@ -106,22 +107,23 @@ struct NoOrphan: Law {
         registered: Mark(header), agent: nil, hasSent: true)
       return
     }
-    if let agent = known.agent, let current = agents[agent.address], current.generation > agent.generation {
+    if let agent = knownProcess.agent, let current = agents[agent.address], current.generation > agent.generation {
       judge(
-        Moment(sent: header.sentAt, at: record.at), notAfter: current.at, since: known.registered.sequence, record,
-        LawFinding(
+        Moment(sentAt: header.sentAt, at: record.at), notAfter: current.at, since: knownProcess.registered.sequence,
+        in: record,
+        finding: LawFinding(
           "generation \(instance.generation) of \(header.source.tailName) sent a message after its agent was replaced",
-          [known.registered.evidence, current.mark.evidence, seen.evidence]))
+          [knownProcess.registered.evidence, current.mark.evidence, seen.evidence]))
     }
-    guard !known.hasSent else { return }
+    guard !knownProcess.hasSent else { return }
     findings.check(true, LawFinding(""))
-    known.hasSent = true
-    running[instance.address]?[instance.generation] = known
+    knownProcess.hasSent = true
+    running[instance.address]?[instance.generation] = knownProcess
   }
 
   /// Judges the order of two moments, unless a clock was set back during that time.
   private mutating func judge(
-    _ moment: Moment, notAfter other: Moment, since registered: UInt64, _ record: LawRecord, _ finding: LawFinding
+    _ moment: Moment, notAfter other: Moment, since registered: UInt64, in record: LawRecord, finding: LawFinding
   ) {
     guard moment.isAfter(other), record.setBack > registered else {
       return findings.check(!moment.isAfter(other), finding)
@@ -131,7 +133,7 @@ struct NoOrphan: Law {
 
   private mutating func noteAgent(_ header: EnvelopeHeader, _ record: LawRecord) {
     guard header.sourceGeneration > agents[header.source]?.generation ?? 0 else { return }
-    agents[header.source] = (header.sourceGeneration, Mark(header), Moment(sent: header.sentAt, at: record.at))
+    agents[header.source] = (header.sourceGeneration, Mark(header), Moment(sentAt: header.sentAt, at: record.at))
   }
 
   // MARK: Lifecycle
@@ -140,26 +142,27 @@ struct NoOrphan: Law {
     guard let cause = seen.header.cause, let (address, agent) = registrations[cause] else { return }
     // A request that was sent again gets the same reply.
     guard running[address]?[generation] == nil else { return }
-    let former = highest[address] ?? 0
+    let formerGeneration = highest[address] ?? 0
     findings.check(
-      generation > former,
+      generation > formerGeneration,
       LawFinding(
-        "generation \(generation) of \(address.tailName) was registered after generation \(former)", [seen.evidence]))
-    highest[address] = max(former, generation)
+        "generation \(generation) of \(address.tailName) was registered after generation \(formerGeneration)",
+        [seen.evidence]))
+    highest[address] = max(formerGeneration, generation)
     running[address, default: [:]][generation] = Running(registered: Mark(seen.header), agent: agent)
   }
 
   /// An instance that was registered and could not be started is retired without an exit. The notice of a start may be
   /// lost, so that its exit may follow.
-  private mutating func retired(_ registration: Registration, _ seen: LawEnvelope, _ record: LawRecord) {
+  private mutating func retired(_ registration: Registration, at seen: LawEnvelope, in record: LawRecord) {
     guard let known = running[registration.address]?[registration.generation], known.started == nil else { return }
     running[registration.address]?[registration.generation] = nil
     ended[Instance(address: registration.address, generation: registration.generation)] = Ended(
-      mark: Mark(seen.header), id: nil, at: Moment(sent: seen.header.sentAt, at: record.at),
+      mark: Mark(seen.header), id: nil, at: Moment(sentAt: seen.header.sentAt, at: record.at),
       registered: known.registered.sequence)
   }
 
-  private mutating func judge(_ started: ProcessStarted, _ seen: LawEnvelope, _ record: LawRecord) {
+  private mutating func judge(_ started: ProcessStarted, at seen: LawEnvelope, in record: LawRecord) {
     let instance = Instance(address: started.address, generation: started.generation)
     let name = "generation \(started.generation) of \(started.address.tailName)"
     if let ended = ended[instance] {
@@ -183,13 +186,13 @@ struct NoOrphan: Law {
     for (generation, other) in others {
       running[started.address]?[generation] = nil
       ended[Instance(address: started.address, generation: generation)] = Ended(
-        mark: other.started ?? other.registered, id: nil, at: Moment(sent: seen.header.sentAt, at: record.at),
+        mark: other.started ?? other.registered, id: nil, at: Moment(sentAt: seen.header.sentAt, at: record.at),
         registered: other.registered.sequence)
     }
     running[started.address]?[started.generation]?.started = Mark(seen.header)
   }
 
-  private mutating func judge(_ exited: ProcessExited, _ seen: LawEnvelope, _ record: LawRecord) {
+  private mutating func judge(_ exited: ProcessExited, at seen: LawEnvelope, in record: LawRecord) {
     let instance = Instance(address: exited.address, generation: exited.generation)
     let name = "generation \(exited.generation) of \(exited.address.tailName)"
     if let earlier = ended[instance] {
@@ -199,14 +202,14 @@ struct NoOrphan: Law {
         false, LawFinding("the exit of \(name) was reported twice", [earlier.mark.evidence, seen.evidence]))
       return
     }
-    let known = running[exited.address]?[exited.generation]
-    if known == nil, !record.isWhole { return }
+    let knownProcess = running[exited.address]?[exited.generation]
+    if knownProcess == nil, !record.isWhole { return }
     findings.check(
-      known != nil, LawFinding("the exit of \(name) was reported, which was never registered", [seen.evidence]))
+      knownProcess != nil, LawFinding("the exit of \(name) was reported, which was never registered", [seen.evidence]))
     running[exited.address]?[exited.generation] = nil
     ended[instance] = Ended(
-      mark: Mark(seen.header), id: seen.header.id, at: Moment(sent: seen.header.sentAt, at: record.at),
-      registered: known?.registered.sequence ?? 0)
+      mark: Mark(seen.header), id: seen.header.id, at: Moment(sentAt: seen.header.sentAt, at: record.at),
+      registered: knownProcess?.registered.sequence ?? 0)
   }
 
   mutating func finish(_ record: LawRecord) {}

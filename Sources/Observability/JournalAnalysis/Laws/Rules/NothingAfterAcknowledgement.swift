@@ -22,7 +22,7 @@ struct NothingAfterAcknowledgement: Law {
   mutating func see(_ seen: LawEnvelope, _ record: LawRecord) {
     let (header, tasks) = (seen.header, record.tasks)
     switch seen.body {
-    case .events(let events): judge(events, seen, record)
+    case .events(let events): judge(events, at: seen, in: record)
     case .handler, .delegate:
       guard let cause = header.cause, let discarded = tasks.discarded[cause] else { return }
       findings.check(
@@ -59,11 +59,11 @@ struct NothingAfterAcknowledgement: Law {
         [earlier?.evidence, seen.evidence].compactMap(\.self)))
   }
 
-  mutating func forget(_ address: Address, _ seen: LawEnvelope, _ record: LawRecord) {
+  mutating func forget(_ address: Address, at seen: LawEnvelope, in record: LawRecord) {
     if address.role == .pushServer { delivered = Recent() }
   }
 
-  private mutating func judge(_ events: SessionEvents, _ seen: LawEnvelope, _ record: LawRecord) {
+  private mutating func judge(_ events: SessionEvents, at seen: LawEnvelope, in record: LawRecord) {
     let (header, tasks) = (seen.header, record.tasks)
     if let discarded = tasks.discarded[header.id] {
       findings.check(

@@ -35,7 +35,7 @@ struct PushesSettled: Law {
   private var open: [UUID: Open] = [:]
   private var settled = Recent<UUID, Settled>(limit: 65_536)
   /// Pushes that were sent to the device.
-  private var sent = Recent<UUID, Mark>(limit: 65_536)
+  private var sentPushes = Recent<UUID, Mark>(limit: 65_536)
   /// Pushes that the device has acknowledged.
   private var acknowledged = Recent<UUID, Mark>(limit: 65_536)
   /// The pushes of batches that were sent to fleets.
@@ -51,7 +51,7 @@ struct PushesSettled: Law {
       if reply.status == 200, settled[reply.uniqueID] == nil, open[reply.uniqueID] == nil {
         open[reply.uniqueID] = Open(first: seen.evidence, last: .accepted, lastMark: Mark(header))
       }
-    case .logged(let logged): judge(logged, seen, record)
+    case .logged(let logged): judge(logged, at: seen, in: record)
     case .push(let push): judge(push.notification.uniqueID, seen)
     case .fleetPushes(let batch):
       batches[header.id] = batch.notifications.map(\.uniqueID)
@@ -61,7 +61,7 @@ struct PushesSettled: Law {
       let refused = Set(reply.refused.map(\.index))
       for (index, id) in ids.enumerated() where !refused.contains(index) { acknowledged[id] = Mark(header) }
     case .pushStep(let step):
-      let isSent = sent[step.uniqueID] != nil
+      let isSent = sentPushes[step.uniqueID] != nil
       guard isSent || record.isWhole else { return }
       findings.check(
         isSent,
@@ -84,10 +84,10 @@ struct PushesSettled: Law {
       LawFinding(
         "a push was sent to the device although it is \(earlier?.name.rawValue ?? "")",
         [earlier?.mark.evidence, seen.evidence].compactMap(\.self)))
-    sent[id] = Mark(seen.header)
+    sentPushes[id] = Mark(seen.header)
   }
 
-  mutating func forget(_ address: Address, _ seen: LawEnvelope, _ record: LawRecord) {
+  mutating func forget(_ address: Address, at seen: LawEnvelope, in record: LawRecord) {
     guard address.role == .pushServer else { return }
     if let first = open.values.map(\.first).min(by: { $0.sequence < $1.sequence }) {
       findings.doubt(
@@ -123,7 +123,7 @@ struct PushesSettled: Law {
       LawFinding("the push server does not know a push that it answered with 200", [push.first, seen.evidence]))
   }
 
-  private mutating func judge(_ logged: PushLogged, _ seen: LawEnvelope, _ record: LawRecord) {
+  private mutating func judge(_ logged: PushLogged, at seen: LawEnvelope, in record: LawRecord) {
     if logged.omitted != nil { hasOmitted = true }
     let (id, name) = (logged.uniqueID, logged.step.name)
     if let earlier = settled[id] {

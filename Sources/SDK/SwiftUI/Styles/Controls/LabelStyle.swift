@@ -106,7 +106,7 @@ extension StyleLabel {
 /// The views of a control's labels in order.
 nonisolated struct ArchivedLabels {
   private let standard: [String]
-  private var found: [String] = []
+  private var foundNames: [String] = []
   private(set) var views: [ViewArchive] = []
 
   /// - Parameter standard: the names of the labels in order.
@@ -115,9 +115,9 @@ nonisolated struct ArchivedLabels {
   mutating func add(_ views: [ViewArchive], _ name: String) {
     let views = views.filter { $0 != .empty }
     self.views += views
-    found += views.map { _ in name }
+    foundNames += views.map { _ in name }
   }
 
   /// The name of the label to which each view belongs; `nil` where they are the first labels with one view each.
-  var names: ArchivedValue? { standard.starts(with: found) ? nil : .list(found.map { .string($0) }) }
+  var names: ArchivedValue? { standard.starts(with: foundNames) ? nil : .list(foundNames.map { .string($0) }) }
 }
