@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BusTesting
 import Foundation
 import Messages
-import RecordedJournals
 import Testing
 
 @testable import JournalAnalysis

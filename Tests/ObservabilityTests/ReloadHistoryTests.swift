@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
+import BusTesting
 import Foundation
 import Messages
-import RecordedJournals
 import Testing
 
 @testable import JournalAnalysis

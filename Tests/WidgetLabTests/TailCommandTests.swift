@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import BusTesting
 import Foundation
 import Journal
 import JournalAnalysis
 import Messages
-import RecordedJournals
 import Synchronization
 import Testing
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import BusTesting
 import Foundation
 import JournalAnalysis
 import Messages
-import RecordedJournals
 import Testing
 
 @testable import WidgetLab

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Messages
+package import Messages
 
 /// Which devices can be reached. Those of a fleet are bits, so that a million need a quarter of a MiB.
-struct DeviceReaches: Sendable {
-  struct Reach: Sendable {
+struct DeviceReaches: Sendable, Hashable {
+  struct Reach: Sendable, Hashable {
     var isPresent: Bool
     var isOnline: Bool
     var isAwake: Bool
@@ -13,7 +13,7 @@ struct DeviceReaches: Sendable {
   }
 
   /// The devices of one fleet.
-  private struct Fleet: Sendable {
+  private struct Fleet: Sendable, Hashable {
     var isPresent = true
     var generation: UInt32
     /// The fleet has as many notifications as it may.
@@ -113,7 +113,7 @@ struct DeviceReaches: Sendable {
 }
 
 /// A growing array of bits. Those beyond its end are 0.
-private struct Bits: Sendable {
+private struct Bits: Sendable, Hashable {
   private var words: [UInt64] = []
 
   subscript(index: UInt32) -> Bool {
@@ -242,5 +242,15 @@ extension PushedNotification {
     }
     return payload + 700 + 6 * (collapseID?.utf8.count ?? 0) + subject.bundle.utf8.count + subject.device.utf8.count
       + apnsID.utf8.count
+  }
+}
+
+extension PushSubject {
+  /// The connection of its device: the device itself, or its fleet. The devices `f:1` and `f:2` share the connection `f:`.
+  package var connection: String { Self.connection(of: device) }
+
+  /// The connection of a device.
+  package static func connection(of device: String) -> String {
+    device.utf8.firstIndex(of: UInt8(ascii: ":")).map { String(device[...$0]) } ?? device
   }
 }

@@ -69,7 +69,7 @@ package struct StoredPush: Sendable, Hashable {
   /// Whether the disk has it as stored and not as sent. `nil` when the disk does not say so.
   package var isHeld: Bool?
   /// True when it was sent. False for one that the previous process instance may have sent, until it is sent again.
-  var isSent = false
+  package internal(set) var isSent = false
 
   package init(number: Int64, notification: PushedNotification, token: String) {
     self.number = number
@@ -83,7 +83,7 @@ package struct StoredPush: Sendable, Hashable {
 
   package func hash(into hasher: inout Hasher) { hasher.combine(number) }
 
-  var id: UUID { notification.uniqueID }
+  package var id: UUID { notification.uniqueID }
 
   /// The date at which it expires.
   package func end(_ settings: PushSettings) -> Date {
@@ -92,10 +92,10 @@ package struct StoredPush: Sendable, Hashable {
   }
 
   /// One attempt without storage.
-  var isForOnce: Bool { notification.isForOnce }
+  package var isForOnce: Bool { notification.isForOnce }
 
   /// A copy that is marked as delivered from storage.
-  func stored() -> StoredPush {
+  package func stored() -> StoredPush {
     let push = notification
     var keptArrival = self
     keptArrival.isSent = false

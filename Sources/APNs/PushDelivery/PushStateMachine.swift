@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+package import Foundation
 import HeapModule
-import Messages
+package import Messages
 
 /// Decides the delivery of accepted notifications: send, store or discard.
 ///
@@ -11,8 +11,8 @@ import Messages
 ///
 /// One notification is stored per subject (device, app and use); a later one replaces it. Source: Apple's *Sending
 /// notification requests to APNs*. The separate slots for widgets and for each control are ours.
-struct PushStateMachine: Sendable {
-  enum Event: Sendable {
+package struct PushStateMachine: Sendable {
+  package enum Event: Sendable {
     /// The notification is in the delivery log.
     case accepted(StoredPush)
     /// The device reports whether it can be reached.
@@ -36,7 +36,7 @@ struct PushStateMachine: Sendable {
     case timerFired
   }
 
-  enum Action: Equatable, Sendable {
+  package enum Action: Equatable, Sendable {
     /// Stores it until `drop`. Replaces an earlier one with the same number.
     case keep(StoredPush)
     case drop(StoredPush)
@@ -45,11 +45,11 @@ struct PushStateMachine: Sendable {
   }
 
   /// The notifications of one subject.
-  struct SubjectQueue: Sendable {
+  package struct SubjectQueue: Sendable {
     /// Sent, possibly by an earlier process instance; ordered by number.
-    var sentPushes: [StoredPush] = []
+    package var sentPushes: [StoredPush] = []
     /// The stored notification.
-    var held: StoredPush?
+    package var held: StoredPush?
     /// The earliest date of the next attempt.
     var retryAt: Date?
     /// The device's next opportunity for the stored notification.
@@ -64,8 +64,8 @@ struct PushStateMachine: Sendable {
   }
 
   /// The notifications of one device.
-  struct Device: Sendable {
-    var queues: [PushSubject: SubjectQueue] = [:]
+  package struct Device: Sendable {
+    package var queues: [PushSubject: SubjectQueue] = [:]
     /// The round in which it was used last.
     var round = 0
   }
@@ -82,7 +82,7 @@ struct PushStateMachine: Sendable {
 
   let settings: PushSettings
   var reaches = DeviceReaches()
-  var devices: [String: Device] = [:]
+  package var devices: [String: Device] = [:]
   /// Increases when idle devices are removed from memory.
   var round = 0
   /// The number of devices at which idle ones are removed.
@@ -93,7 +93,7 @@ struct PushStateMachine: Sendable {
   /// The number of subjects that were examined because their device had returned.
   private(set) var examined = 0
 
-  init(settings: PushSettings = PushSettings()) {
+  package init(settings: PushSettings = PushSettings()) {
     self.settings = settings
     bound = settings.idleDevices
     opportunities = Opportunities(settings.opportunities)
@@ -107,7 +107,7 @@ struct PushStateMachine: Sendable {
   }
 
   /// The next date at which `timerFired` is due.
-  var nextInstant: Date? {
+  package var nextInstant: Date? {
     mutating get {
       while let first = instants.min {
         if isDue(first) { return first.at }
@@ -129,7 +129,7 @@ struct PushStateMachine: Sendable {
     instantsBound = 64 + 2 * instants.count
   }
 
-  mutating func handle(_ event: Event, now: Date) -> [Action] {
+  package mutating func handle(_ event: Event, now: Date) -> [Action] {
     switch event {
     case .accepted(let push): return accepted(push, now)
     case .reach(let device, let isOnline, let isAwake, let generation):
@@ -293,6 +293,10 @@ struct PushStateMachine: Sendable {
   private mutating func refused(_ id: UUID, subject: PushSubject, because why: String, now: Date) -> [Action] {
     guard let push = takeSent(id, subject) else { return [] }
     let why = "the device refused it: \(why)"
+    let retryAt = now.addingTimeInterval(settings.retryAfter)
+    // Also for one that was stored because this one was not acknowledged.
+    devices[subject.device]?.queues[subject]?.retryAt = retryAt
+    note(retryAt, subject)
     if push.isForOnce {
       return [.step(push, .notStored, detail: "its expiration is 0: one attempt, and \(why)")] + forget(push)
     }
@@ -302,9 +306,6 @@ struct PushStateMachine: Sendable {
       return [.step(push, .superseded, detail: detail)] + forget(push)
     }
     opportunities.giveBack(for: push.notification)
-    let retryAt = now.addingTimeInterval(settings.retryAfter)
-    devices[subject.device]?.queues[subject]?.retryAt = retryAt
-    note(retryAt, subject)
     return hold(push, step: .storedOffline, because: why)
   }
 
@@ -344,7 +345,7 @@ struct PushStateMachine: Sendable {
 
 extension PushStateMachine {
   /// The device whose kept notifications must be loaded before the event is handled; `nil` for none.
-  func missing(for event: Event) -> String? {
+  package func missing(for event: Event) -> String? {
     let device: String
     switch event {
     case .accepted(let push): device = push.notification.subject.device
@@ -367,11 +368,11 @@ extension PushStateMachine {
   }
 
   /// Whether a device is connected and has a network.
-  func canReach(_ device: String) -> Bool { reaches[device].map { $0.isPresent && $0.isOnline } ?? false }
+  package func canReach(_ device: String) -> Bool { reaches[device].map { $0.isPresent && $0.isOnline } ?? false }
 
   /// Adds what is kept for a device, in the order of the numbers. The previous process instance may have sent all but the
   /// last of those of a subject that were stored, and those that were not.
-  mutating func load(_ device: String, _ keptPushes: [StoredPush]) {
+  package mutating func load(_ device: String, _ keptPushes: [StoredPush]) {
     var loaded = Device(round: round)
     for push in keptPushes {
       var queue = loaded.queues[push.notification.subject] ?? SubjectQueue()
@@ -386,8 +387,11 @@ extension PushStateMachine {
     devices[device] = loaded
   }
 
+  /// Whether memory has no more of a device than the disk has.
+  package func isIdle(_ device: String) -> Bool { devices[device]?.queues.values.allSatisfy(\.isIdle) ?? false }
+
   /// Removes what is kept for devices from memory. Whether they can be reached stays.
-  mutating func unload(_ devices: some Sequence<String>) {
+  package mutating func unload(_ devices: some Sequence<String>) {
     for device in devices { self.devices[device] = nil }
   }
 
@@ -408,6 +412,47 @@ extension PushStateMachine {
     devices = devices.filter { _, device in device.round == round || !device.queues.values.allSatisfy(\.isIdle) }
     round += 1
     bound = devices.count + settings.idleDevices
+  }
+}
+
+extension PushStateMachine: Hashable {
+  package static func == (left: Self, right: Self) -> Bool { left.essence == right.essence }
+  package func hash(into hasher: inout Hasher) { hasher.combine(essence) }
+
+  private struct Entry: Hashable {
+    let number: Int64
+    let isSent: Bool
+    let isHeld: Bool?
+
+    init(_ push: StoredPush) {
+      number = push.number
+      isSent = push.isSent
+      isHeld = push.isHeld
+    }
+  }
+
+  private struct Queue: Hashable {
+    let sent: [Entry]
+    let held: Entry?
+    let dates: [Date?]
+  }
+
+  /// What decisions depend on, and can change.
+  private struct Essence: Hashable {
+    let devices: [String: [PushSubject: Queue]]
+    let reaches: DeviceReaches
+    let opportunities: Opportunities
+  }
+
+  private var essence: Essence {
+    Essence(
+      devices: devices.mapValues { device in
+        device.queues.mapValues { queue in
+          Queue(
+            sent: queue.sentPushes.map(Entry.init), held: queue.held.map(Entry.init),
+            dates: [queue.retryAt, queue.notBefore])
+        }
+      }, reaches: reaches, opportunities: opportunities)
   }
 }
 
@@ -461,7 +506,7 @@ package struct OpportunityPolicy: Sendable, Hashable {
 }
 
 /// The opportunities that devices had, and the next ones.
-struct Opportunities: Sendable {
+struct Opportunities: Sendable, Hashable {
   /// Whose notifications are limited together.
   private enum Group: Hashable, Sendable {
     case priority(Int, device: String)

@@ -165,13 +165,3 @@ package struct PushRoute: Sendable, Hashable {
     self.epoch = epoch
   }
 }
-
-extension PushSubject {
-  /// The connection of its device: the device itself, or its fleet. The devices `f:1` and `f:2` share the connection `f:`.
-  package var connection: String { Self.connection(of: device) }
-
-  /// The connection of a device.
-  package static func connection(of device: String) -> String {
-    device.utf8.firstIndex(of: UInt8(ascii: ":")).map { String(device[...$0]) } ?? device
-  }
-}

@@ -160,7 +160,7 @@ package struct PlacementReloadReport: Sendable, Equatable {
 }
 
 /// The state of a reload that a widget push requested.
-package enum ReloadOutcome: Codable, Sendable, Equatable {
+package enum ReloadOutcome: Codable, Sendable, Hashable {
   /// Paid, or being decided: the extension is to be asked.
   case pending
   /// The budget delays the reload.

@@ -290,6 +290,37 @@ package struct DeviceStateMachine: Sendable {
   }
 }
 
+extension DeviceStateMachine: Hashable {
+  package static func == (left: Self, right: Self) -> Bool { left.essence == right.essence }
+  package func hash(into hasher: inout Hasher) { hasher.combine(essence) }
+
+  /// What decisions depend on, and can change, except for Live Activities.
+  private struct Essence: Hashable {
+    let launching: LaunchStateMachine
+    let apps: AppLifecycleStateMachine
+    let conditions: DeviceConditionsStateMachine
+    let settings: DeviceSettingsStateMachine
+    let loading: LoadingStateMachine
+    let delivery: DeliveryStateMachine
+    let timelines: TimelineStateMachine
+    let tokens: TokenStateMachine
+    let notifications: NotificationStateMachine
+    let gallery: GalleryStateMachine.State
+    let screen: DeviceScreen
+    let dates: [Date?]
+    let questioned: Set<Address>
+    let preventing: Set<Address>
+  }
+
+  private var essence: Essence {
+    Essence(
+      launching: launching, apps: apps, conditions: conditions, settings: settings, loading: loading,
+      delivery: delivery, timelines: timelines, tokens: tokens, notifications: notifications, gallery: gallery.state,
+      screen: screen.state, dates: [nextTurn, nextLaunching, nextDelivery], questioned: questioned,
+      preventing: preventing)
+  }
+}
+
 // The gallery and the screen, and what follows from them for other concerns.
 
 extension DeviceStateMachine {

@@ -249,7 +249,7 @@ extension Assertion {
 }
 
 /// A change of a setting by the user.
-package struct SettingChange: Codable, Sendable, Equatable {
+package struct SettingChange: Codable, Sendable, Hashable {
   package let name: SettingName
   /// Its number among the changes of all settings.
   package let revision: Int

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
+import BusTesting
 import FidelityRules
 import Foundation
 import Messages
-import RecordedJournals
 import Testing
 
 @testable import JournalAnalysis

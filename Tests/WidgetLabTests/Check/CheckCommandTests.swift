@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import BusTesting
 import FidelityRules
 import Foundation
 import Journal
 import JournalAnalysis
 import Messages
-import RecordedJournals
 import Synchronization
 import Testing
 

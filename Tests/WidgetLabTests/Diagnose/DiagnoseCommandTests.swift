@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import BusTesting
 import FidelityRules
 import Foundation
 import JournalAnalysis
 import Messages
-import RecordedJournals
 import Testing
 
 @testable import WidgetLab

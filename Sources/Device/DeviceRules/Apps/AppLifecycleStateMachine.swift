@@ -21,7 +21,7 @@ package struct InstalledApp: Sendable, Hashable {
 }
 
 /// The state machine of the apps: which the user opens, force quits or updates. A plain value without clock or I/O.
-package struct AppLifecycleStateMachine: Sendable {
+package struct AppLifecycleStateMachine: Sendable, Hashable {
   package enum Event: Sendable {
     /// The host starts. The containers of these products are to be moved for updates that are not complete, and the user
     /// force-quit these apps.
@@ -54,7 +54,7 @@ package struct AppLifecycleStateMachine: Sendable {
     case updateEnded(Address, BusError?)
   }
 
-  private struct Update: Sendable {
+  private struct Update: Sendable, Hashable {
     let products: [Address]
     /// The products that may still run.
     var running: Set<Address>

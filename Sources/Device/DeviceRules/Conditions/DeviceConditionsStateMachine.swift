@@ -5,7 +5,7 @@ package import Messages
 
 /// The state machine of the device's conditions: the network, the power, and the order of changes to the clock. A plain
 /// value without clock or I/O.
-package struct DeviceConditionsStateMachine: Sendable {
+package struct DeviceConditionsStateMachine: Sendable, Hashable {
   package enum Event: Sendable {
     /// The host starts, and these process instances run.
     case began(running: [Address: UInt32])
@@ -102,9 +102,9 @@ package struct DeviceConditionsStateMachine: Sendable {
 
 /// The state machine of the device's settings: what the user changed, which changes the rest of the host has not
 /// recorded yet, and which settings each process received last. A plain value without clock or I/O.
-package struct DeviceSettingsStateMachine: Sendable {
+package struct DeviceSettingsStateMachine: Sendable, Hashable {
   /// What a host writes, and the next host reads.
-  package struct Stored: Codable, Sendable, Equatable {
+  package struct Stored: Codable, Sendable, Hashable {
     /// The values that the user chose, by the names of `SettingName`.
     package var changes: [String: String] = [:]
     /// Changes whose reloads are not recorded yet, in order. Of each setting the last one.
@@ -120,7 +120,7 @@ package struct DeviceSettingsStateMachine: Sendable {
   }
 
   /// The settings that `environment` in `widgetlab.yaml` replaces for a process: `LANG` and `TZ`.
-  package struct Override: Sendable, Equatable {
+  package struct Override: Sendable, Hashable {
     package var locale: String?
     /// A value of `TZ`, not necessarily the name of a time zone.
     package var timeZone: String?
@@ -251,8 +251,8 @@ package struct DeviceSettingsStateMachine: Sendable {
 }
 
 /// The process instances of the device, and the value that each of them has. A plain value.
-struct InstanceTable<Value: Equatable & Sendable>: Sendable {
-  private struct Instance: Sendable {
+struct InstanceTable<Value: Hashable & Sendable>: Sendable, Hashable {
+  private struct Instance: Sendable, Hashable {
     let generation: UInt32
     var isSuspended = false
     /// `nil` if the instance may have an older value.

@@ -18,7 +18,7 @@ package struct GalleryStateMachine: Sendable {
   }
 
   /// The persistent state.
-  package struct State: Sendable, Equatable {
+  package struct State: Sendable, Hashable {
     /// By the extension's bundle identifier, in the order of the author's bundle.
     package var declarations: [String: [WidgetDeclaration]] = [:]
     /// In the order in which they were placed.

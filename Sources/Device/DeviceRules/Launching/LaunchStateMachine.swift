@@ -10,16 +10,18 @@ package import Messages
 ///
 /// Only the agent's reports change which processes run: a spawn's reply, an exit, a list of children. A child's own
 /// `ready` counts only for an instance that the agent has reported.
-package struct LaunchStateMachine: Sendable {
+package struct LaunchStateMachine: Sendable, Hashable {
   /// How long a process without an assertion keeps running, in seconds.
   package let suspendAfter: Double
   /// How long a suspended extension without an assertion exists, in seconds; 0 for no limit.
   package let endIdleAfter: Double
-  package internal(set) var processes: [Address: Process]
+  package var processes: [Address: Process]
   let agents: [Address: Address]
   package internal(set) var incarnations: [Address: UUID]
   /// The incarnations of each agent before the present one. Not kept over a host restart.
   var formerIncarnations: [Address: Set<UUID>] = [:]
+  /// A former incarnation of each agent that has reported again. Not kept over a host restart.
+  var doubted: [Address: UUID] = [:]
   /// Agents that have reported their children and have not been unreachable since.
   package internal(set) var reportedAgents: Set<Address> = []
   /// Processes that must not run now, and why.
@@ -211,13 +213,13 @@ package struct LaunchStateMachine: Sendable {
     guard generation > process.lastGeneration else {
       // An instance that is not newer than one that ended counts only when the agent reports it.
       if (process.readyGeneration ?? 0) <= process.lastGeneration { processes[address]?.readyGeneration = generation }
-      return []
+      return process.instance != nil || process.isAsking && process.state == .launching ? [] : list(for: address)
     }
     process.readyGeneration = generation
     defer { processes[address] = process }
     guard let instance = process.instance, instance.generation == generation else {
       // A spawn that timed out was carried out after all. While one is in progress, its reply reports the instance.
-      return process.isAsking ? [] : list(for: address)
+      return process.isAsking && process.state == .launching ? [] : list(for: address)
     }
     guard process.state == .launching else { return [] }
     process.state = .running
@@ -229,7 +231,11 @@ package struct LaunchStateMachine: Sendable {
   }
 
   /// The agent reports an instance that has not ended.
-  mutating func adopt(_ address: Address, _ instance: ProcessInstance, _ now: Date) -> [Action] {
+  ///
+  /// - Parameter isStopped: whether it is stopped, and so awake only after a `SIGCONT`.
+  mutating func adopt(
+    _ address: Address, _ instance: ProcessInstance, isStopped: Bool = false, _ now: Date
+  ) -> [Action] {
     guard var process = processes[address], instance.generation > process.lastGeneration, process.instance != instance,
       instance.generation >= process.instance?.generation ?? 0
     else {
@@ -248,18 +254,23 @@ package struct LaunchStateMachine: Sendable {
     }
     processes[address] = process
     let actions = [changed(address, process)]
-    return process.readyGeneration == instance.generation ? actions + ready(address, instance.generation, now) : actions
+    guard process.readyGeneration == instance.generation else { return actions }
+    return actions + (isStopped ? stopped(address, why: "found suspended") : ready(address, instance.generation, now))
   }
 
   mutating func exited(
     _ address: Address, _ instance: ProcessInstance, _ cause: Ending, report: String? = nil, _ now: Date
   ) -> [Action] {
-    guard var process = processes[address], instance.generation > process.lastGeneration else { return [] }
+    guard var process = processes[address], instance.generation > process.lastGeneration,
+      // Another instance had the same generation: the bus has lost what it had counted.
+      process.instance?.generation != instance.generation || process.instance == instance
+    else { return [] }
     process.listed = nil
     process.missing = nil
     let wasEvicted = process.state == .dying && process.instance?.generation == instance.generation
     let ending = wasEvicted && cause == .signalled(signal: SIGKILL) ? .evicted(why: process.why) : cause
     process.lastGeneration = instance.generation
+    process.lastInstance = instance
     process.lastEnding = ending
     if let current = process.instance, current.generation > instance.generation {
       processes[address] = process
@@ -281,7 +292,9 @@ package struct LaunchStateMachine: Sendable {
     // A process that was about to be ended lost its assertions before. Those it has now are newer and relaunch it.
     if !wasToEnd { process.endAssertionsOfInstance() }
     processes[address] = process
-    return [changed(address, process), .asks(.ended(address, instance, ending))] + decide(address, now)
+    // A later instance has reported that it is ready, and its launch had no reply.
+    let news = process.readyGeneration.map { $0 > instance.generation } == true ? list(for: address) : []
+    return [changed(address, process), .asks(.ended(address, instance, ending))] + decide(address, now) + news
   }
 
   /// The launch failure of an instance that ended before it was ready; `nil` for `SIGKILL`, which is sent from outside.
@@ -319,7 +332,9 @@ package struct LaunchStateMachine: Sendable {
   private mutating func spawnFailed(_ address: Address, _ error: BusError, _ now: Date) -> [Action] {
     guard var process = processes[address], process.isAsking, process.state == .launching, process.instance == nil
     else {
-      return []
+      // An exit was that of an earlier instance, and another one runs.
+      let isUnknown = error.code == .alreadyRunning && processes[address]?.instance == nil
+      return isUnknown ? list(for: address) : []
     }
     process.isAsking = false
     defer { processes[address] = process }
@@ -383,9 +398,10 @@ package struct LaunchStateMachine: Sendable {
     if process.state == .running, process.assertions.isEmpty { process.idleSince = now }
     processes[address] = process
     if signal == SIGSTOP, !error.isDefinite, process.state == .running {
-      // The signal may still be carried out, after any list that could be requested now. Assume that the process is
-      // stopped: it is continued when it is wanted, and the agent sends the two signals in order.
-      return stopped(address, why: "SIGSTOP requested, no reply") + decide(address, now)
+      // The signal may still be carried out, after the list that is requested now. Assume that the process is stopped: it
+      // is continued when it is wanted, and the agent sends the two signals in order. If the list has it as running, it is
+      // continued now, and stopped again.
+      return stopped(address, why: "SIGSTOP requested, no reply") + decide(address, now) + list(for: address)
     }
     return (signal == SIGCONT ? [.pause(address)] : []) + list(for: address)
   }
@@ -397,22 +413,24 @@ extension LaunchStateMachine {
   }
 
   /// The state of the process at one address.
-  package struct Process: Sendable, Equatable {
+  package struct Process: Sendable, Hashable {
     package var state = State.absent
     package var instance: ProcessInstance?
     package var assertions: Set<Assertion> = []
     /// Those of the assertions that end with the instance, because they must not launch the process.
-    var borrowed: Set<Assertion> = []
+    package var borrowed: Set<Assertion> = []
     package var lastEnding: Ending?
     /// The highest generation that has ended. Exits of older generations are ignored.
     package var lastGeneration: UInt32 = 0
+    /// The instance of this generation. Not kept over a host restart.
+    package var lastInstance: ProcessInstance?
     /// An instance that the agent has listed although it is not newer than one that ended. Not kept over a host restart.
-    var listed: ProcessInstance?
+    package var listed: ProcessInstance?
     /// The known instance that the last list of its agent lacks. Not kept over a host restart.
-    var missing: ProcessInstance?
+    package var missing: ProcessInstance?
     /// A list arrived while the instance was being spawned: another agent may have spawned it. Not kept over a host
     /// restart.
-    var isListStale = false
+    package var isListStale = false
     /// The generation that sent `ready`, even when the agent has not reported the instance yet.
     package var readyGeneration: UInt32?
     /// The user force-quit the app. It is not launched until the user opens it, or touches a button, toggle or control
@@ -423,19 +441,19 @@ extension LaunchStateMachine {
     package var failures = 0
     package var why = "never started"
     /// Why the last launch failed, until another one succeeds. Not kept over a host restart.
-    package internal(set) var launchFailure: BusError?
+    package var launchFailure: BusError?
     /// The earliest date of the next launch, resume or stop.
-    package internal(set) var notBefore: Date?
-    var idleSince: Date?
+    package var notBefore: Date?
+    package var idleSince: Date?
     /// Why the instance that is being spawned is ended at once. Not kept over a host restart.
-    var whyToEndAtSpawn: String?
+    package var whyToEndAtSpawn: String?
     /// Since when it has been suspended and not wanted. Not kept over a host restart.
-    var suspendedAt: Date?
+    package var suspendedAt: Date?
     /// A spawn or a signal is in progress.
-    var isAsking = false
+    package var isAsking = false
     /// The agent could not be reached or did not carry out a request. The request is repeated after a pause in machine
     /// time.
-    var isPausing = false
+    package var isPausing = false
     /// Whether a reply or an exit is pending.
     package var isUnderWay: Bool { isAsking || isPausing || state == .launching || state == .dying }
 
@@ -503,20 +521,31 @@ extension LaunchStateMachine {
     guard var process = processes[address] else { return [] }
     let isListStale = process.isListStale
     process.isListStale = false
-    // A reply that arrives after the instance's end: another spawn is in progress. Or the generation was given before, and
-    // the list has the instance.
-    if instance.generation == process.lastGeneration { return process.state == .launching ? list(for: address) : [] }
+    if instance.generation == process.lastGeneration, process.lastInstance.map({ $0 == instance }) ?? true {
+      // A reply that arrives after the instance's end: another spawn may be in progress. Or the generation was given before
+      // the host started, and the list has the instance.
+      if process.lastInstance == nil { processes[address]?.isAsking = false }
+      return list(for: address)
+    }
     process.isAsking = false
     processes[address] = process
+    // With a generation that was given before, its exit may have been taken for that of another instance.
+    let isDoubtful = isListStale || instance.generation <= process.lastGeneration
     believe(instance, at: address)
-    return adopt(address, instance, now) + decide(address, now) + (isListStale ? list(for: address) : [])
+    return adopt(address, instance, now) + decide(address, now) + (isDoubtful ? list(for: address) : [])
   }
 
   mutating func reported(
     _ agent: Address, _ incarnation: UUID, _ children: [ChildProcess], _ now: Date
   ) -> [Action] {
-    // A list that an agent sent before it ended.
-    guard formerIncarnations[agent]?.contains(incarnation) != true else { return [] }
+    // A list that an agent sent before it ended. Or such a list arrived after the first one of its successor: then this one
+    // is of the agent that runs, and so is the list that is requested now.
+    guard formerIncarnations[agent]?.contains(incarnation) != true || doubted[agent] == incarnation else {
+      doubted[agent] = incarnation
+      return [.list(agent: agent)]
+    }
+    doubted[agent] = nil
+    formerIncarnations[agent]?.remove(incarnation)
     let isSame = incarnations[agent] == nil || incarnations[agent] == incarnation
     if !isSame, let former = incarnations[agent] { formerIncarnations[agent, default: []].insert(former) }
     incarnations[agent] = incarnation
@@ -548,7 +577,8 @@ extension LaunchStateMachine {
       return list(for: address)
     }
     believe(instance, at: address)
-    return reportedPresent(address, child, now)
+    // Both may have been sent before the exit of the instance.
+    return reportedPresent(address, child, now) + list(for: address)
   }
 
   /// An instance runs: those that ended before it are not newer, whatever their generations are.
@@ -569,6 +599,7 @@ extension LaunchStateMachine {
       // The exit of the older instance arrives as its own event, but the instance has ended in any case.
       processes[address]?.instance = nil
       processes[address]?.lastGeneration = known.generation
+      processes[address]?.lastInstance = known
       processes[address]?.lastEnding = .lostWithAgent
       let over = ProcessState(
         address: address, generation: known.generation, state: State.absent.rawValue,
@@ -576,7 +607,7 @@ extension LaunchStateMachine {
       actions += [.changed(over), .asks(.ended(address, known, .lostWithAgent))]
     }
     if processes[address]?.instance == nil { processes[address]?.isAsking = false }
-    actions += adopt(address, instance, now)
+    actions += adopt(address, instance, isStopped: child.isStopped, now)
     guard let process = processes[address], process.instance == instance, !process.isAsking else { return actions }
     switch process.state {
     case .running where child.isStopped: return actions + stopped(address)
@@ -594,6 +625,7 @@ extension LaunchStateMachine {
   }
 
   private mutating func reportedAbsent(_ address: Address, _ isSameAgent: Bool, _ now: Date) -> [Action] {
+    processes[address]?.listed = nil
     guard var process = processes[address] else { return [] }
     if let instance = process.instance {
       // A new agent has no record of the children that ended with the old one. The same agent redelivers the exit; an

@@ -8,9 +8,9 @@ package import Messages
 ///
 /// A notification is open until all its results are recorded. Of several pushes to an app's widgets, or to one control,
 /// whose reloads have not begun, only the newest counts.
-package struct NotificationStateMachine: Sendable {
+package struct NotificationStateMachine: Sendable, Hashable {
   /// A notification that is not fully processed.
-  package struct Open: Codable, Sendable, Equatable {
+  package struct Open: Codable, Sendable, Hashable {
     package let notification: PushedNotification
     /// Whether Timelines has reported a reload.
     var hasBegun = false
@@ -319,7 +319,7 @@ struct PushPayload {
 }
 
 /// The ids of the newest notifications that arrived. A notification that arrives again is ignored.
-package struct TakenNotifications: Sendable {
+package struct TakenNotifications: Sendable, Hashable {
   /// How many are remembered: the push server does not redeliver older ones.
   package static let remembered = 20_000
 

@@ -9,8 +9,8 @@ package import Messages
 /// A token for widgets is wanted while a widget with a push handler is placed whose extension has the entitlement; one for
 /// a control while that control is; a token for the app from `registerForRemoteNotifications()` on. A call of the handlers
 /// of widgets or of controls is due while the tokens or the placements differ from those of the last call.
-package struct TokenStateMachine: Sendable {
-  package struct Kept: Codable, Sendable, Equatable {
+package struct TokenStateMachine: Sendable, Hashable {
+  package struct Kept: Codable, Sendable, Hashable {
     package enum Phase: String, Codable, Sendable { case asking, held, releasing }
     package internal(set) var phase: Phase
     /// `nil` while the token is requested.
@@ -25,7 +25,7 @@ package struct TokenStateMachine: Sendable {
   }
 
   /// The persistent state.
-  package struct State: Codable, Sendable, Equatable {
+  package struct State: Codable, Sendable, Hashable {
     package internal(set) var tokens: [TokenKey: Kept] = [:]
     /// The last call that each extension's widget push handlers acknowledged, by its bundle identifier.
     var notified: [String: TellPushHandlers] = [:]
@@ -80,6 +80,8 @@ package struct TokenStateMachine: Sendable {
   package private(set) var state: State
   private var widgets: [String: PushWidgets] = [:]
   private var wanted: Set<Address> = []
+  /// Those of them that are wanted only until their instances end.
+  private var borrowed: Set<Address> = []
   private var asking: [Address: TokenNotice] = [:]
   /// How many process instances ended during a call that was not completed since.
   private var exits: [Address: [TokenNotice: Int]] = [:]
@@ -373,8 +375,18 @@ package struct TokenStateMachine: Sendable {
     return [.asks(.process(.want(address, because: TokenStateMachine.assertion)))]
   }
 
+  /// Keeps a running extension awake during a call. One for whose call it is not launched again is kept awake while its
+  /// instance runs.
+  private mutating func keep(_ address: Address, _ notice: TokenNotice) -> [Action] {
+    guard exits(address, notice) >= TokenStateMachine.exitLimit else { return want(address, notice) }
+    guard wanted.insert(address).inserted else { return [] }
+    borrowed.insert(address)
+    return [.asks(.process(.want(address, because: TokenStateMachine.assertion, mayWake: false)))]
+  }
+
   private mutating func release(_ address: Address) -> [Action] {
     guard asking[address] == nil, wanted.remove(address) != nil else { return [] }
+    borrowed.remove(address)
     return [.asks(.process(.release(address, because: TokenStateMachine.assertion)))]
   }
 
@@ -383,17 +395,18 @@ package struct TokenStateMachine: Sendable {
     guard asking[address] == nil, let product = takers.first(where: { $0.address == address }) else { return [] }
     guard let notice = next(product) else { return release(address) }
     asking[address] = notice
-    return want(address, notice) + [.notify(address, notice)]
+    return keep(address, notice) + [.notify(address, notice)]
   }
 
   /// A process instance ended during the call, or did not complete it in time.
   private mutating func failed(_ address: Address, _ notice: TokenNotice, isFinal: Bool = false) -> [Action] {
     asking[address] = nil
+    if !isFinal, borrowed.remove(address) != nil { wanted.remove(address) }
     exits[address, default: [:]][notice] = isFinal ? TokenStateMachine.exitLimit : exits(address, notice) + 1
     guard let product = product(address), let next = next(product),
       exits(address, next) < TokenStateMachine.exitLimit
     else { return release(address) }
-    return isFinal ? ask(address) : []
+    return isFinal ? ask(address) : want(address, next)
   }
 }
 

@@ -5,7 +5,7 @@ package import Foundation
 package import Messages
 
 /// A pending reload of a placement.
-package struct PendingReload: Codable, Sendable, Equatable {
+package struct PendingReload: Codable, Sendable, Hashable {
   /// Its number in the ledger.
   package let reload: Int
   package let reloadCause: ReloadCause
@@ -33,7 +33,7 @@ package struct PendingReload: Codable, Sendable, Equatable {
 }
 
 /// The metadata of a placement's timeline.
-package struct TimelineFacts: Codable, Sendable, Equatable {
+package struct TimelineFacts: Codable, Sendable, Hashable {
   package let reloadCause: ReloadCause
   package let entries: Int
   package let first: Date
@@ -42,10 +42,24 @@ package struct TimelineFacts: Codable, Sendable, Equatable {
   package let bytes: Int
   package let digest: String
   package let note: String?
+
+  package init(
+    reloadCause: ReloadCause, entries: Int, first: Date, last: Date, policy: ReloadPolicy, bytes: Int, digest: String,
+    note: String?
+  ) {
+    self.reloadCause = reloadCause
+    self.entries = entries
+    self.first = first
+    self.last = last
+    self.policy = policy
+    self.bytes = bytes
+    self.digest = digest
+    self.note = note
+  }
 }
 
 /// An entry that is shown at its date.
-package struct UpcomingEntry: Sendable, Equatable {
+package struct UpcomingEntry: Sendable, Hashable {
   package let date: Date
   package let text: [String]
   package let relevance: ArchivedEntry.Relevance?
@@ -60,7 +74,7 @@ package struct UpcomingEntry: Sendable, Equatable {
 }
 
 /// One placement with its timeline and its budget account.
-package struct PlacementState: Codable, Sendable, Equatable {
+package struct PlacementState: Codable, Sendable, Hashable {
   package var placement: Placement
   package var account: BudgetAccount
   package var pendingReload: PendingReload?
@@ -93,7 +107,7 @@ package struct PlacementState: Codable, Sendable, Equatable {
 ///
 /// Source: `TimelineEntryRelevance`: an entry without one keeps the former; a score of 0 or less ends it; a duration of
 /// 0 holds until the next entry that has one; after the duration, the score counts as 0.
-package struct CurrentRelevance: Codable, Sendable, Equatable {
+package struct CurrentRelevance: Codable, Sendable, Hashable {
   package private(set) var score = 0.0
   package private(set) var until: Date?
 
@@ -125,7 +139,7 @@ extension ReloadPolicy {
 
 /// The state of a widget push at one placement, stored with the placement: a push that was taken once is never taken
 /// again, whichever process exits.
-package struct PushedReload: Codable, Sendable, Equatable {
+package struct PushedReload: Codable, Sendable, Hashable {
   /// `apns-unique-id`.
   package let push: UUID
   /// The number in the ledger of the reload that serves it.

@@ -6,7 +6,7 @@ package import Foundation
 package import Messages
 
 /// Why a provider's reply is rejected, or a reload fails.
-package struct TimelineFault: Error, Codable, Equatable {
+package struct TimelineFault: Error, Codable, Hashable {
   package let failure: ReloadFailed.Failure
   package let reason: String
   package init(_ failure: ReloadFailed.Failure, _ reason: String) {
@@ -165,7 +165,7 @@ package struct StoredTimeline: Sendable {
 ///
 /// Source: *Animating data updates in widgets and Live Activities*: the system animates changes, as the views specify
 /// or by its default; no animation is longer than two seconds, and an Always-On display has none.
-package struct EntryTransition: Codable, Sendable, Equatable {
+package struct EntryTransition: Codable, Sendable, Hashable {
   /// The longest animation, seconds. Source: the same.
   static let limit = 2.0
   /// The default animation. Source: the spring is observed; its duration is that of SwiftUI.
@@ -173,13 +173,13 @@ package struct EntryTransition: Codable, Sendable, Equatable {
   /// The largest number of regions, to bound memory. The content of further ones belongs to their parents.
   private static let regionLimit = 64
 
-  struct Timing: Codable, Sendable, Equatable {
+  struct Timing: Codable, Sendable, Hashable {
     let curve: String
     let seconds: Double
   }
 
   /// The rule that a region's modifier sets.
-  enum Rule: Codable, Sendable, Equatable {
+  enum Rule: Codable, Sendable, Hashable {
     case whole
     /// `nil`: no animation. Without a value it applies to each change, otherwise to changes of the value.
     case animation(Timing?, value: String?)
@@ -188,7 +188,7 @@ package struct EntryTransition: Codable, Sendable, Equatable {
     case transition(String, Timing?)
   }
 
-  struct Region: Codable, Sendable, Equatable {
+  struct Region: Codable, Sendable, Hashable {
     /// The position in the view tree.
     let path: String
     /// The region that contains it.

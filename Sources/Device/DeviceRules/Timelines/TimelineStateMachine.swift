@@ -364,7 +364,7 @@ extension TimelineStateMachine {
   }
 
   /// A reload that was requested before its extension ever reported its kinds.
-  package struct UnresolvedReload: Codable, Sendable, Equatable {
+  package struct UnresolvedReload: Codable, Sendable, Hashable {
     let address: Address
     /// `nil`: all.
     let kind: String?
@@ -440,6 +440,38 @@ extension TimelineStateMachine {
     /// A reload failed.
     case reloadFailed(ReloadFailed, MessageContext)
     case noSnapshot(serial: Int, reason: String)
+  }
+}
+
+extension TimelineStateMachine: Hashable {
+  package static func == (left: Self, right: Self) -> Bool { left.essence == right.essence }
+  package func hash(into hasher: inout Hasher) { hasher.combine(essence) }
+
+  /// What decisions depend on, and can change: not the numbers of lines, and not what is to be written.
+  private struct Essence: Hashable {
+    let placements: [Int: PlacementState]
+    let upcoming: [Int: [UpcomingEntry]]
+    let kinds: [Address: [String: WidgetFamilyName]]
+    let unresolvedReloads: [UnresolvedReload]
+    let lastReload: Int
+    let timeZone: TimeZone
+    let fronts: [Set<Address>]
+    let opened: [Address: Date]
+    let isLuminanceReduced: Bool
+    let atWork: [Address: AppActivity]
+    let inStandBy: Set<Int>
+    let standByAsked: [Int: Date]
+    let withheld: [Address: Withholding]
+    let outstanding: [ProviderRequest]
+    let snapshots: [Address: [ProviderRequest]]
+  }
+
+  private var essence: Essence {
+    Essence(
+      placements: placements.all, upcoming: upcoming, kinds: kinds, unresolvedReloads: unresolvedReloads,
+      lastReload: lastReload, timeZone: policy.timeZone, fronts: [inFront, wanted, stalled], opened: opened,
+      isLuminanceReduced: isLuminanceReduced, atWork: atWork, inStandBy: inStandBy, standByAsked: standByAsked,
+      withheld: withheld, outstanding: outstanding, snapshots: snapshots)
   }
 }
 

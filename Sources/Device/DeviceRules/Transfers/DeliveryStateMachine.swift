@@ -11,9 +11,9 @@ package import Messages
 /// have ended, and its handler is called first. Tasks that end while it handles that are again delivered at once. A
 /// delivery keeps its id until it is acknowledged, over exits of the owner and of the host. A delivery that no running
 /// instance has received also takes the tasks that end later.
-package struct DeliveryStateMachine: Sendable {
+package struct DeliveryStateMachine: Sendable, Hashable {
   /// One delivery attempt to one instance.
-  package struct Attempt: Sendable, Equatable {
+  package struct Attempt: Sendable, Hashable {
     package let generation: UInt32
     /// Whether the owner's handler is called first.
     package let wakesHandler: Bool
@@ -24,7 +24,7 @@ package struct DeliveryStateMachine: Sendable {
     }
   }
 
-  package struct Delivery: Sendable, Equatable {
+  package struct Delivery: Sendable, Hashable {
     /// The envelope's id, the same in every redelivery.
     package let id: UUID
     package let session: SessionKey
@@ -103,7 +103,7 @@ package struct DeliveryStateMachine: Sendable {
     case forget(Delivery)
   }
 
-  enum Want: Equatable {
+  enum Want: Hashable {
     /// The launch service has not answered.
     case asked
     /// The launch service keeps this generation running.
@@ -378,7 +378,10 @@ package struct DeliveryStateMachine: Sendable {
     // not suspend it in between.
     let isLast = next.isEmpty && !deliveries.values.contains { $0.session == key && $0.isUnderWay }
     let waits = isConnected(key) && sessions[key]?.ending.isEmpty == false
-    return [.forget(delivery)] + (isLast && !waits ? [release(key)] : next)
+    guard isLast, !waits else { return [.forget(delivery)] + next }
+    // One that waited until the handler of this one was called goes to the same instance, too, or to the next one.
+    let due = ids { $0.session == key && isDue($0, now) }.flatMap { want($0, now) }
+    return [.forget(delivery)] + (due.isEmpty ? [release(key)] : due)
   }
 }
 
@@ -492,6 +495,7 @@ extension DeliveryStateMachine {
       sessions[key]?.openIn = nil
     }
     var actions: [Action] = []
+    var wanted: [SessionKey] = []
     let all = ids { $0.session.owner == owner }
     for id in all where deliveries[id]?.last?.generation == generation {
       guard var delivery = deliveries[id] else { continue }
@@ -502,12 +506,21 @@ extension DeliveryStateMachine {
       if sessions[delivery.session]?.running.isEmpty ?? true { delivery.wakes = true }
       if wasUnderWay {
         actions.append(.stop(id))
-        actions += backOff(&delivery, now)
+        if backOff(&delivery, now) {
+          if !wanted.contains(delivery.session) { wanted.append(delivery.session) }
+        } else if !delivery.isEvicted {
+          actions.append(release(delivery.session))
+        }
       }
       delivery.isEvicted = false
       deliveries[id] = delivery
     }
     unite(all)
+    for key in wanted {
+      // It may be united with one that waits.
+      let due = ids { $0.session == key && isDue($0, now) }.first.flatMap { deliveries[$0] }
+      actions.append(due.map { wantAction($0) } ?? release(key))
+    }
     return actions
   }
 
@@ -520,18 +533,20 @@ extension DeliveryStateMachine {
   }
 
   /// Delays the next attempt after an instance ended during one.
-  private mutating func backOff(_ delivery: inout Delivery, _ now: Date) -> [Action] {
+  ///
+  /// - Returns: whether the next attempt is due at once.
+  private mutating func backOff(_ delivery: inout Delivery, _ now: Date) -> Bool {
     if delivery.isEvicted {
       delivery.isHeld = delivery.redeliveries >= settings.redeliveries
       let pause = evictionBackoff.pause(after: delivery.redeliveries)
       delivery.notBefore = delivery.isHeld ? nil : now.addingTimeInterval(pause)
-      return []
+      return false
     }
     // The first two exits may have other causes. An owner that exits each time is woken less and less often.
     delivery.exits += 1
     let pause = settings.resumeBackoff.pause(after: delivery.exits - 2)
     delivery.notBefore = pause > 0 ? now.addingTimeInterval(pause) : nil
-    return [pause > 0 ? release(delivery.session) : wantAction(delivery)]
+    return pause <= 0
   }
 
   /// Merges the deliveries of a session that no running instance has received: one handler call, all delegate calls in
@@ -590,7 +605,7 @@ extension DeliveryStateMachine {
 // The sessions of owners, and their tasks until they are acknowledged.
 
 extension DeliveryStateMachine {
-  package struct Session: Sendable, Equatable {
+  package struct Session: Sendable, Hashable {
     package var sendsLaunchEvents: Bool
     /// The generation of the owner that has the session open.
     package var openIn: UInt32?
@@ -691,17 +706,25 @@ package struct TrackedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sen
   }
 }
 
+extension TrackedDictionary: Equatable where Value: Equatable {
+  package static func == (left: Self, right: Self) -> Bool { left.all == right.all }
+}
+
+extension TrackedDictionary: Hashable where Value: Hashable {
+  package func hash(into hasher: inout Hasher) { hasher.combine(all) }
+}
+
 /// New identifiers: the first ten bytes of a base, then a number. A state machine with an equal source makes equal ones.
-package struct IdentifierSource: Sendable {
-  private let base: uuid_t
+package struct IdentifierSource: Sendable, Hashable {
+  private let base: UUID
   private var last: UInt64 = 0
 
   /// - Parameter base: random, so that no other run makes the same identifiers.
-  package init(base: UUID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))) { self.base = base.uuid }
+  package init(base: UUID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))) { self.base = base }
 
   package mutating func next() -> UUID {
     last += 1
-    var bytes = base
+    var bytes = base.uuid
     bytes.10 = UInt8(truncatingIfNeeded: last >> 40)
     bytes.11 = UInt8(truncatingIfNeeded: last >> 32)
     bytes.12 = UInt8(truncatingIfNeeded: last >> 24)

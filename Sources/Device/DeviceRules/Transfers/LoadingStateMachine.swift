@@ -296,6 +296,55 @@ package struct LoadingStateMachine: Sendable {
   }
 }
 
+extension LoadingStateMachine: Hashable {
+  /// A place in a queue that counts.
+  private struct Entry: Hashable {
+    let key: TaskKey
+    let priority: Float
+    let order: Int
+
+    init(_ entry: QueueEntry) {
+      key = entry.key
+      priority = entry.priority
+      order = entry.order
+    }
+  }
+
+  /// What decisions depend on: no entries of queues that are void, and none of the numbers by which they are found.
+  private struct Essence: Hashable {
+    let transfers: [TaskKey: Transfer]
+    let sessions: [SessionKey: SessionConfiguration]
+    let limiters: [String: Limiter]
+    let network: NetworkState
+    let inFront: Set<Address>
+    let taken: [HostQueue.Key: Int]
+    let queued: Set<Entry>
+    let ready: Set<Entry>
+    let alarms: Set<Date>
+    let loading: Int
+    let suspects: Set<TaskKey>
+  }
+
+  private var essence: Essence {
+    func entries(_ queue: Heap<QueueEntry>) -> [Entry] {
+      queue.unordered.filter { transfers[$0.key]?.stamp == $0.stamp }.map { Entry($0) }
+    }
+    let unstamped = transfers.mapValues { transfer in
+      var transfer = transfer
+      transfer.stamp = 0
+      return transfer
+    }
+    return Essence(
+      transfers: unstamped, sessions: sessions, limiters: limiters, network: network, inFront: inFront,
+      taken: hostQueues.mapValues(\.takenSlots), queued: Set(hostQueues.values.map { entries($0.queue) }.joined()),
+      ready: Set(entries(ready)), alarms: Set(alarms.unordered.filter(isDue).map(\.instant)), loading: loading,
+      suspects: suspects)
+  }
+
+  package static func == (left: Self, right: Self) -> Bool { left.essence == right.essence }
+  package func hash(into hasher: inout Hasher) { hasher.combine(essence) }
+}
+
 extension LoadingStateMachine.Event {
   /// The task whose attempt has ended.
   fileprivate var endOfAttempt: TaskKey? {
@@ -411,7 +460,7 @@ extension LoadingStateMachine {
       case ending
     }
 
-    enum Consent: Sendable {
+    enum Consent: Sendable, Hashable {
       case given, needed, asked
     }
 
