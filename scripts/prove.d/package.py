@@ -16,7 +16,7 @@ COPIED = len(sys.argv) > 2
 # Each target, its folder in the repository, and what it imports.
 TARGETS = [
     ("CPlatform", "Sources/Bus/CPlatform", []),
-    ("Archive", "Sources/Bus/Archive", []),
+    ("Archive", "Sources/Bus/Archive", ["CPlatform"]),
     ("Messages", "Sources/Bus/Messages", ["Archive", "CPlatform"]),
     ("DeviceRules", "Sources/Device/DeviceRules", ["Archive", "Messages", "crypto", "heap"]),
     ("PushDelivery", "Sources/APNs/PushDelivery", ["Messages", "heap"]),
