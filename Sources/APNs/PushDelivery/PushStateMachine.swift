@@ -294,9 +294,16 @@ package struct PushStateMachine: Sendable {
     guard let push = takeSent(id, subject) else { return [] }
     let why = "the device refused it: \(why)"
     let retryAt = now.addingTimeInterval(settings.retryAfter)
-    // Also for one that was stored because this one was not acknowledged.
-    devices[subject.device]?.queues[subject]?.retryAt = retryAt
-    note(retryAt, subject)
+    if let queue = devices[subject.device]?.queues[subject] {
+      let isNewest = (queue.held?.number ?? 0) < push.number
+      let willBeHeld = !push.isForOnce && push.end(settings) > now && isNewest
+      // No other reply of the device would send one that was stored because this one was not acknowledged.
+      let isLastReply = queue.held != nil && queue.retryAt == nil && !queue.sentPushes.contains(where: \.isSent)
+      if willBeHeld || isLastReply {
+        devices[subject.device]?.queues[subject]?.retryAt = retryAt
+        note(retryAt, subject)
+      }
+    }
     if push.isForOnce {
       return [.step(push, .notStored, detail: "its expiration is 0: one attempt, and \(why)")] + forget(push)
     }

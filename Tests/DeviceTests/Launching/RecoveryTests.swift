@@ -120,4 +120,16 @@ private let silence = BusError(.deadline, "no reply", isDefinite: false)
     _ = fixture.handle(.exited(widget, second, .exited(code: 1)))
     #expect(fixture.handle(.ready(widget, generation: 1)) == [list])
   }
+
+  @Test func `an instance that is found suspended after a failed launch has no failure and no pause`() {
+    var fixture = LaunchFixture()
+    _ = fixture.handle(.wanted(widget, Assertion("timeline")))
+    _ = fixture.handle(.spawnFailed(widget, BusError(.alreadyRunning, "it is running")))
+    #expect(fixture.process?.launchFailure != nil && fixture.process?.notBefore != nil)
+    _ = fixture.handle(.ready(widget, generation: 1))
+    let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: true)
+    _ = fixture.handle(.agentReported(agent, incarnation: fixture.incarnation, children: [child]))
+    #expect(fixture.process?.instance == first)
+    #expect(fixture.process?.launchFailure == nil && fixture.process?.notBefore == nil)
+  }
 }

@@ -190,6 +190,17 @@ private struct DeliveryFixture {
       fixture.handle(.awake(widget, generation: last + 1, woken: false)) == [want, delivers(last + 1, wakes: false)])
   }
 
+  @Test func `an owner is released although a closed session has a task that may not wake it`() {
+    var fixture = DeliveryFixture()
+    fixture.deliver()
+    _ = fixture.handle(.opened(session, sendsLaunchEvents: false, generation: 2))
+    _ = fixture.handle(.created(two))
+    _ = fixture.handle(.closed(session, generation: 2))
+    _ = fixture.handle(.ended([two]))
+    let first = fixture.stateMachine.deliveries[id]
+    #expect(fixture.handle(.acknowledged(id)) == (first.map { [.forget($0), release] } ?? []))
+  }
+
   @Test(.rule("DELIVERY-20"))
   func `a task that ends while a completion is pending is delivered at once, without the handler`() {
     var fixture = DeliveryFixture()

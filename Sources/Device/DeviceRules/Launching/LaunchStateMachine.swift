@@ -255,6 +255,11 @@ package struct LaunchStateMachine: Sendable, Hashable {
     processes[address] = process
     let actions = [changed(address, process)]
     guard process.readyGeneration == instance.generation else { return actions }
+    if isStopped {
+      // It was ready: the launch has succeeded.
+      processes[address]?.launchFailure = nil
+      processes[address]?.notBefore = nil
+    }
     return actions + (isStopped ? stopped(address, why: "found suspended") : ready(address, instance.generation, now))
   }
 

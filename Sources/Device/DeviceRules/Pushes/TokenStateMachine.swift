@@ -371,7 +371,9 @@ package struct TokenStateMachine: Sendable, Hashable {
   }
 
   private mutating func want(_ address: Address, _ notice: TokenNotice) -> [Action] {
-    guard exits(address, notice) < TokenStateMachine.exitLimit, wanted.insert(address).inserted else { return [] }
+    guard exits(address, notice) < TokenStateMachine.exitLimit,
+      borrowed.remove(address) != nil || wanted.insert(address).inserted
+    else { return [] }
     return [.asks(.process(.want(address, because: TokenStateMachine.assertion)))]
   }
 

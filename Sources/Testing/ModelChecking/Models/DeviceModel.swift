@@ -56,6 +56,12 @@ package struct DeviceModel: Model {
     var now = 0.0
     var left: Left
     var pushed: Int8 = 0
+    /// The number of the reload that was requested last, and of the one that was stored last.
+    var requested = 0
+    var stored = 0
+    /// The last call of the push handlers that returned, and whether one did not.
+    var called: TokenStateMachine.TokenNotice?
+    var hasFailedCall = false
     /// The reloads that were paid, by number.
     var paid: Set<Int> = []
     var objection: String?
@@ -360,7 +366,7 @@ package struct DeviceModel: Model {
     case .opensSession:
       state.author.openIn = generation
       handle(.resumed(Self.address, generation: generation), &state, &log)
-      handle(.loading(.opened(Self.session, SessionConfiguration())), &state, &log)
+      handle(.loading(.opened(Self.session, SessionConfiguration(httpMaximumConnectionsPerHost: 1))), &state, &log)
       handle(
         .delivery(.opened(Self.session, sendsLaunchEvents: true, generation: generation)), &state, &log)
     case .createsTask:
@@ -458,12 +464,14 @@ package struct DeviceModel: Model {
     case .reloads:
       state.left.reloads -= 1
       handle(.timelines(.reload(from: Self.app, kind: Self.kind, isInside: false, .none)), &state, &log)
+      state.requested = state.machine.timelines.placements.values.compactMap { $0.pendingReload?.reload }.max() ?? 0
     case .providerReplies:
       let asked = state.author.requests.removeFirst()
       guard asked.purpose == .timeline else { return handle(.timelines(.answered(asked)), &state, &log) }
       let facts = TimelineFacts(
         reloadCause: asked.reloadCause, entries: 1, first: state.date, last: state.date, policy: .never, bytes: 1,
         digest: "", note: nil)
+      state.stored = max(state.stored, asked.serial)
       handle(.timelines(.gave(asked, facts, [])), &state, &log)
     case .providerOverruns:
       state.left.overruns -= 1
@@ -490,9 +498,13 @@ package struct DeviceModel: Model {
       if let first = state.machine.gallery.state.placements.first {
         handle(.gallery(.remove(first.id, .none)), &state, &log)
       }
-    case .handlerReturns: handle(.tokens(.notified(Self.address, state.author.calls.removeFirst())), &state, &log)
+    case .handlerReturns:
+      let call = state.author.calls.removeFirst()
+      state.called = call
+      handle(.tokens(.notified(Self.address, call)), &state, &log)
     case .handlerFails:
       state.left.failedCalls -= 1
+      state.hasFailedCall = true
       handle(.tokens(.notNotified(Self.address, state.author.calls.removeFirst())), &state, &log)
     case .agent, .opensSession, .createsTask, .suspendsTask, .resumesTask, .taskEnds, .endIsOnDisk, .copiesAreComplete,
       .handles, .completes, .refuses, .replyArrives, .checkEnds, .attemptFails, .attemptStops, .networkGoes,
@@ -558,6 +570,7 @@ package struct DeviceModel: Model {
       if name == .supersededOnDevice { state.met.insert(.superseded) }
       if name == .budget { state.met.insert(.delayed) }
     case .instanceEnded:
+      if !state.author.calls.isEmpty { state.hasFailedCall = true }
       state.author.calls = []
     case .apps, .conditions, .settings, .tokens, .notifications, .gallery, .activities, .ask, .sessionTaken, .endTasks,
       .network:
@@ -682,12 +695,20 @@ extension DeviceModel.State {
 
   /// No reload is pending.
   var areTimelinesStored: Bool {
-    isQuiet && machine.timelines.placements.values.allSatisfy { $0.pendingReload == nil && $0.timeline != nil }
+    isQuiet && stored >= requested
+      && machine.timelines.placements.values.allSatisfy { $0.pendingReload == nil && $0.timeline != nil }
+  }
+
+  /// After a call that did not return, the next one may wait for a launch with another cause.
+  private var haveHandlersTheToken: Bool {
+    guard let placement = machine.gallery.state.placements.first else { return machine.tokens.state.tokens.isEmpty }
+    guard !hasFailedCall, let token = machine.tokens.token(TokenKey("a", .widgets)) else { return hasFailedCall }
+    return called == .widgets(TellPushHandlers(token: token, widgets: [placement]))
   }
 
   /// Every notification has its results, and every handler has the tokens.
   var arePushesHandled: Bool {
     isQuiet && machine.notifications.open.isEmpty
-      && machine.tokens.state.tokens.values.allSatisfy { $0.phase == .held }
+      && machine.tokens.state.tokens.values.allSatisfy { $0.phase == .held } && haveHandlersTheToken
   }
 }

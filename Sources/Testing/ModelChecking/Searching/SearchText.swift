@@ -7,7 +7,8 @@ extension SearchReport {
   /// One line: the result, and the length of the shortest counterexample.
   package var summary: String {
     let shortest = counterexamples.min { $0.steps.count < $1.steps.count }
-    let example = shortest.map { ", \($0.steps.count) steps: \($0.property)" } ?? ""
+    let unmet = properties.first { $0.verdict == .unknown }.map { ", never: \($0.name)" }
+    let example = shortest.map { ", \($0.steps.count) steps: \($0.property)" } ?? unmet ?? ""
     return "\(name): \(verdict)\(example), \(states) states, \(duration.formatted)"
   }
 
