@@ -58,6 +58,18 @@ private let silence = BusError(.deadline, "no reply", isDefinite: false)
     #expect(fixture.handle(report) == [.signal(widget, generation: 1, signal: SIGCONT)])
   }
 
+  @Test func `a running process that a list has as stopped is listed again`() {
+    var fixture = LaunchFixture()
+    fixture.launch()
+    func report(isStopped: Bool) -> LaunchStateMachine.Event {
+      let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: isStopped)
+      return .agentReported(agent, incarnation: fixture.incarnation, children: [child])
+    }
+    _ = fixture.handle(.released(widget, Assertion("timeline")))
+    #expect(fixture.handle(report(isStopped: true)) == [.asks(.suspended(widget, first)), list])
+    #expect(fixture.handle(report(isStopped: false)) == [.signal(widget, generation: 1, signal: SIGCONT)])
+  }
+
   @Test func `an agent whose first list arrived before one of its predecessor is believed when it lists again`() {
     var fixture = LaunchFixture()
     let successor = UUID()

@@ -615,7 +615,8 @@ extension LaunchStateMachine {
     actions += adopt(address, instance, isStopped: child.isStopped, now)
     guard let process = processes[address], process.instance == instance, !process.isAsking else { return actions }
     switch process.state {
-    case .running where child.isStopped: return actions + stopped(address)
+    // The list may be older than a `SIGCONT` whose reply arrived first: another one shows it.
+    case .running where child.isStopped: return actions + stopped(address) + list(for: address)
     // It was wanted while a `SIGSTOP` that failed was in progress.
     case .running where !process.assertions.isEmpty && actions.isEmpty:
       return [.asks(.awake(address, instance, woken: false))]

@@ -53,28 +53,31 @@ package struct LaunchModel: Model {
   private let wishes: Int8
   private let evictions: Int8
   private let listsOnConnection: Bool
+  /// Whether a suspended process without a wish is ended. Apps are not.
+  private let endsIdle: Bool
 
   package init(
     _ name: String = "launching", about: String, wishes: Int8 = 2, evictions: Int8 = 0, listsOnConnection: Bool = true,
-    _ faults: LaunchFaults
+    endsIdle: Bool = true, _ faults: LaunchFaults
   ) {
     self.name = name
     self.about = about
     self.wishes = wishes
     self.evictions = evictions
     self.listsOnConnection = listsOnConnection
+    self.endsIdle = endsIdle
     self.faults = faults
   }
 
-  private static func machine(_ processes: [Address: Machine.Process], _ incarnations: [Address: UUID]) -> Machine {
+  private func machine(_ processes: [Address: Machine.Process], _ incarnations: [Address: UUID]) -> Machine {
     Machine(
-      agents: agents, processes: processes, incarnations: incarnations, suspendAfter: 1, endIdleAfter: 3,
-      backoff: backoff)
+      agents: Self.agents, processes: processes, incarnations: incarnations, suspendAfter: 1,
+      endIdleAfter: endsIdle ? 3 : 0, backoff: Self.backoff)
   }
 
   package var initialStates: [State] {
     var state = State(
-      machine: Self.machine([:], [:]), disk: Machine.Process(),
+      machine: machine([:], [:]), disk: Machine.Process(),
       agent: AgentEnvironment(listsOnConnection: listsOnConnection, faults), wishes: wishes, evictions: evictions)
     _ = state.agent.apply(.hostStarts, Self.address)
     return [state]
@@ -120,7 +123,7 @@ package struct LaunchModel: Model {
       state.isWantedAgain = state.isWanted || state.isWantedAgain
       let process = forgetting ? state.disk : Self.row(state.process)
       let incarnations = forgetting ? state.diskIncarnation : state.machine.incarnations[AgentEnvironment.agent]
-      state.machine = Self.machine(
+      state.machine = machine(
         [Self.address: process], incarnations.map { [AgentEnvironment.agent: $0] } ?? [:])
       state.disk = process
       state.diskIncarnation = incarnations

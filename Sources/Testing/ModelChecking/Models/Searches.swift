@@ -44,6 +44,7 @@ package enum Searches {
     Item(
       LaunchModel(
         "launching.bus", about: "Lost, late and repeated messages, and generations that are given twice.", wishes: 2,
+        endsIdle: false,
         LaunchFaults {
           $0.crashes = 1
           $0.deadlines = 1
