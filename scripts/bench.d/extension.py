@@ -12,7 +12,8 @@ from rules import HANG_GUARD
 SIGKILL = 9
 
 # Symbol names in an executable that belong to server libraries.
-SERVER_STACK = (b"$s7NIOCore", b"$s8NIOPosix", b"$s4GRDB", b"$s15AsyncHTTPClient", b"$s11Hummingbird", b"sqlite3_open")
+# Names that only a linked library brings: CLazy has the names of the functions that it looks up, such as sqlite3_open_v2.
+SERVER_STACK = (b"$s7NIOCore", b"$s8NIOPosix", b"$s4GRDB", b"$s15AsyncHTTPClient", b"$s11Hummingbird", b"sqlite3_initialize")
 
 # The address of the bare executable, which is no product of the cluster.
 BARE = f"{EXTENSION}.Bare"
