@@ -241,7 +241,8 @@ let package = Package(
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
   targets: [
-    // Bus: the transport, all messages, and the values that they contain: those of Archive. It depends on no other layer.
+    // Bus: the transport, all messages, and the values that they contain: those of Archive. It depends on no other
+    // layer.
     .target(name: "CZeroMQ", path: "Sources/Bus/CZeroMQ", linkerSettings: zeroMQ),
     .target(name: "CPlatform", path: "Sources/Bus/CPlatform"),
     module("Archive", in: "Bus", ["CPlatform"]),
@@ -250,8 +251,8 @@ let package = Package(
     module("FaultPoints", in: "Bus", ["CPlatform", "Messages"]),
     module("Journal", in: "Bus", ["Archive", "FaultPoints", "Messages"]),
     module("MessageBus", in: "Bus", ["FaultPoints", "Messages", "ZeroMQ"]),
-    // Model: what several layers share, above the bus. Of the host, the tool and authors' processes (Layout, Pictures,
-    // DefaultsLog), and what only services use (Stores).
+    // Model: what several layers share, above the bus. Authors' processes have Timekeeping, DefaultsLog and CLazy; the
+    // host and the tool have Layout, and the tool Pictures; only services have Stores.
     // Libraries that are loaded at first use. No header of them is needed.
     .target(name: "CLazy", path: "Sources/Model/CLazy"),
     module(
