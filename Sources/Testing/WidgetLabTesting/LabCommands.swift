@@ -86,23 +86,30 @@ extension LabCluster {
 
   /// Fetches a path of the provider server.
   ///
-  /// - Throws: `LabError` for anything but status 200.
+  /// - Throws: `LabError` for anything but status 200, and when there is no provider or no response.
   public func fetch(_ path: String) async throws -> Data {
-    guard let provider = ready.provider else { throw LabError("the configuration of this cluster has no provider") }
-    let answer = try await LocalHTTP.request(provider + path)
+    let answer = try await requestProvider(path)
     guard answer.status == 200 else { throw LabError("\(path): status \(answer.status)") }
     return answer.body
   }
 
   /// Sends JSON to a path of the provider server.
   ///
-  /// - Throws: `LabError` for anything but a status of 200 to 299.
+  /// - Throws: `LabError` for anything but a status of 200 to 299, and when there is no provider or no response.
   @discardableResult
   public func post(_ path: String, json: String) async throws -> Data {
-    guard let provider = ready.provider else { throw LabError("the configuration of this cluster has no provider") }
-    let answer = try await LocalHTTP.request(provider + path, json: Data(json.utf8))
+    let answer = try await requestProvider(path, json: Data(json.utf8))
     guard (200..<300).contains(answer.status) else { throw LabError("\(path): status \(answer.status)") }
     return answer.body
+  }
+
+  private func requestProvider(_ path: String, json: Data? = nil) async throws(LabError) -> LocalHTTP.Answer {
+    guard let provider = ready.provider else { throw LabError("the configuration of this cluster has no provider") }
+    do {
+      return try await LocalHTTP.request(provider + path, json: json)
+    } catch {
+      throw LabError("the provider server did not answer \(path): \(error)")
+    }
   }
 
   /// The SHA-256 of bytes, in hexadecimal, from the machine's `sha256sum`.
