@@ -26,11 +26,14 @@ package enum LocalHTTP {
   ///
   /// - Parameters:
   ///   - json: the body of a POST; `nil` for a GET.
-  ///   - limit: how long it waits for the next bytes of the response; `nil` for no limit.
-  /// - Throws: `Failure` when the server is not reachable, or sends a chunked response.
+  ///   - limit: how long it waits for the connection, and then each time to send or receive the next bytes; `nil` for
+  ///     no limit.
+  /// - Throws: `Failure` when the URL has no host and port, the server is not reachable, or sends a chunked response.
   package static func request(_ url: String, json: Data? = nil, within limit: Duration? = nil) async throws -> Answer {
-    guard let parts = URLComponents(string: url), let host = parts.host, let port = parts.port else {
-      throw Failure(description: "\(url) has no host and port")
+    guard let parts = URLComponents(string: url), let host = parts.host,
+      let port = parts.port.flatMap({ UInt16(exactly: $0) })
+    else {
+      throw Failure(description: "\(url) has no host and port of 0 to 65535")
     }
     let path = parts.percentEncodedPath + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
     let content = json.map { "Content-Type: application/json\r\nContent-Length: \($0.count)\r\n" } ?? ""
@@ -39,7 +42,7 @@ package enum LocalHTTP {
     let request: [UInt8] = Array(head.utf8) + (json ?? Data())
     let bytes: Data = try await withCheckedThrowingContinuation { continuation in
       DispatchQueue.global().async {
-        continuation.resume(with: Result { try exchange(request, host, UInt16(port), within: limit) })
+        continuation.resume(with: Result { try exchange(request, host, port, within: limit) })
       }
     }
     return try answer(bytes, from: url)
@@ -61,13 +64,22 @@ package enum LocalHTTP {
   private static func exchange(_ request: [UInt8], _ host: String, _ port: UInt16, within limit: Duration?)
     throws(Failure) -> Data
   {
-    func failure() -> Failure { Failure(description: "\(host):\(port): \(String(cString: strerror(errno)))") }
+    func failure() -> Failure {
+      let isLate = limit != nil && [EAGAIN, EINPROGRESS].contains(errno)
+      let reason = isLate ? "nothing happened within the time limit" : String(cString: strerror(errno))
+      return Failure(description: "\(host):\(port): \(reason)")
+    }
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw failure() }
     defer { close(descriptor) }
     if let limit {
-      var time = timeval(tv_sec: Int(limit.components.seconds), tv_usec: 0)
-      setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+      // Zero would be no limit. The limit of sending is also that of connecting.
+      let (seconds, fraction) = limit.components
+      var time = timeval(tv_sec: Int(seconds), tv_usec: Int(fraction / 1_000_000_000_000))
+      if limit < .microseconds(1) { time = timeval(tv_sec: 0, tv_usec: 1) }
+      for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+        setsockopt(descriptor, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
+      }
     }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -80,8 +92,13 @@ package enum LocalHTTP {
         connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
-    guard connected == 0, send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
-      throw failure()
+    guard connected == 0 else { throw failure() }
+    var rest = request[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      if count < 0 && errno == EINTR { continue }
+      guard count >= 0 else { throw failure() }
+      rest = rest.dropFirst(count)
     }
     var bytes = Data()
     var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -122,7 +139,11 @@ package final class LocalListener: Sendable {
         return getsockname(descriptor, raw, &size)
       }
     }
-    guard result == 0 else { throw LocalHTTP.Failure(description: String(cString: strerror(errno))) }
+    guard result == 0 else {
+      let failure = LocalHTTP.Failure(description: String(cString: strerror(errno)))
+      if descriptor >= 0 { close(descriptor) }
+      throw failure
+    }
     listener = descriptor
     port = UInt16(bigEndian: address.sin_port)
   }
