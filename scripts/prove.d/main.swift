@@ -8,6 +8,18 @@ import ModelChecking
 /// Prints at once, also into a pipe.
 func show(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
 
+/// Ends with an error about an argument.
+func refuse(_ reason: String) -> Never {
+  FileHandle.standardError.write(Data("error: \(reason)\n".utf8))
+  exit(2)
+}
+
+/// The value of an option that takes a number of at least 1.
+func number(_ argument: String, _ value: String) -> Int {
+  guard let number = Int(value), number > 0 else { refuse("\(argument): a whole number of at least 1 is expected") }
+  return number
+}
+
 var bounds = Bounds()
 var names: [String] = []
 var tests: String?
@@ -19,21 +31,20 @@ for argument in CommandLine.arguments.dropFirst() {
   case "--list":
     for search in Searches.all { show("\(search.name): \(search.about)") }
     exit(0)
-  case _ where argument.hasPrefix("--states="): bounds.states = Int(value) ?? bounds.states
-  case _ where argument.hasPrefix("--depth="): bounds.depth = Int(value) ?? bounds.depth
+  case _ where argument.hasPrefix("--states="): bounds.states = number(argument, value)
+  case _ where argument.hasPrefix("--depth="): bounds.depth = number(argument, value)
   case _ where argument.hasPrefix("--tests="): tests = value
   case _ where argument.hasPrefix("--"):
-    show("error: no option \(argument)")
-    exit(64)
+    refuse("no option is named \(argument); there are --states=N, --depth=N, --tests=FOLDER, --brief and --list")
   default: names.append(argument)
   }
 }
-let searches = Searches.all.filter { search in
-  names.isEmpty || names.contains { search.name == $0 || search.name.hasPrefix($0 + ".") }
+func isSelected(_ search: String, by name: String) -> Bool { search == name || search.hasPrefix(name + ".") }
+for name in names where !Searches.all.contains(where: { isSelected($0.name, by: name) }) {
+  refuse("no search is named \(name); there are \(Searches.all.map(\.name).joined(separator: ", "))")
 }
-if searches.isEmpty {
-  show("error: no search is named \(names.joined(separator: ", ")); --list prints them all")
-  exit(64)
+let searches = Searches.all.filter { search in
+  names.isEmpty || names.contains { isSelected(search.name, by: $0) }
 }
 var states = 0
 var duration = Duration.zero

@@ -43,18 +43,24 @@ def place(name: str, source: str) -> str:
         target = os.path.join("Sources", name)
     path = os.path.join(FOLDER, target)
     if name == "PushDelivery":
-        os.makedirs(path, exist_ok=True)
-        for file in RULES_OF_PUSHES:
-            put(os.path.join(ROOT, source, file), os.path.join(path, file))
+        put_all(os.path.join(ROOT, source), path, RULES_OF_PUSHES)
     elif COPIED and name == "DeviceRules":
-        for folder, _, files in os.walk(os.path.join(ROOT, source)):
-            to = os.path.join(path, os.path.relpath(folder, os.path.join(ROOT, source)))
-            os.makedirs(to, exist_ok=True)
-            for file in files:
-                put(os.path.join(folder, file), os.path.join(to, file))
+        base = os.path.join(ROOT, source)
+        put_all(base, path, [os.path.relpath(os.path.join(f, file), base) for f, _, fs in os.walk(base) for file in fs])
     else:
         put_link(os.path.join(ROOT, source), path)
     return target
+
+
+def put_all(source: str, target: str, files: list[str]) -> None:
+    """Puts the files of a folder into another one, and removes there what is not among them."""
+    for file in files:
+        os.makedirs(os.path.dirname(os.path.join(target, file)), exist_ok=True)
+        put(os.path.join(source, file), os.path.join(target, file))
+    for folder, _, found in os.walk(target):
+        for file in found:
+            if os.path.relpath(os.path.join(folder, file), target) not in files:
+                os.remove(os.path.join(folder, file))
 
 
 def put(source: str, target: str) -> None:
