@@ -68,6 +68,31 @@ import Testing
     }
   }
 
+  /// All ranges but "0 or more", so that a changed table is noticed.
+  @Test func `the ranges of numbers are these`() {
+    let ranges = places(of: ClusterConfiguration.keys).compactMap { place -> String? in
+      guard let range = place.key.range, range.description != "0 or more" else { return nil }
+      return "\(place.path.joined(separator: ".")): \(range)"
+    }
+    #expect(
+      ranges == [
+        "apps.agent: at least 1", "extensions.agent: at least 1", "pushServer.replicas: 1 to 64",
+        "pushServer.developmentPort: 0 to 65535", "pushServer.productionPort: 0 to 65535",
+        "pushServer.logLimit: at least 100", "pushServer.queueLimit: at least 1", "pushServer.inFlight: 1 to 1000",
+        "pushServer.payloadLimit: 1 to 8192 bytes", "pushServer.voipPayloadLimit: 1 to 8192 bytes",
+        "pushServer.idleTimeout: at least 0.001 s", "pushServer.slowedStreams: 1 to 1000",
+        "pushServer.badDeviceTokenWeight: at least 1", "settings.extensionMemoryLimit: 0 to 1048576 MiB",
+        "settings.memoryInterval: at least 0.01 s", "settings.redeliveries: at least 1",
+        "settings.maximumLoads: at least 1", "settings.resumableFrom: 0 to 1048576 KiB",
+        "settings.diskReserve: 0 to 1073741824 MiB", "settings.expansionLimit: 0 to 1048576",
+        "settings.concurrentTimelines: 1 to 100", "settings.oneEntryPause: at least 1 s",
+        "settings.policyFloor: at least 1 s", "settings.archiveLimit: 1 to 65536 KiB",
+        "settings.archiveDepth: 1 to 240", "settings.imageAreaLimit: at least 1 px", "settings.entryLimit: 1 to 10000",
+        "settings.contentMargin: 0 to 100 pt", "settings.activityLimit: 1 to 100",
+        "settings.activityPushBudget: at least 1", "bus.peerLimit: at least 1", "bus.keyGrace: 0 to 86400 s",
+      ])
+  }
+
   // MARK: Files with every key
 
   private func refusal(_ replacement: ([String]) -> String?) -> String {

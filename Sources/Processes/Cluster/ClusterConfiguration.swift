@@ -178,9 +178,24 @@ extension ClusterConfiguration: SettingsPart {
   /// All keys of `widgetlab.yaml`.
   package static var keys: [SettingKey] { table.map(\.key) }
 
+  /// The mappings of the file that have a key with this name, such as `settings` and `apps.entitlements`.
+  static func places(of name: String) -> [String] {
+    func places(_ keys: [SettingKey], _ path: [String]) -> [String] {
+      let own = keys.contains { $0.name == name } ? [path.isEmpty ? "the top level" : path.joined(separator: ".")] : []
+      return own
+        + keys.flatMap { key -> [String] in
+          switch key.values {
+          case .part(let keys), .parts(let keys): places(keys, path + [key.name])
+          default: []
+          }
+        }
+    }
+    return places(keys, [])
+  }
+
   static let table: [Setting<Self>] = [
     .part("device", \.device, isRequired: true, "The device."),
-    .texts("appGroups", \.appGroups, "The identifiers of the app groups.") {
+    .texts("appGroups", \.appGroups, of: .name(), "The identifiers of the app groups.") {
       $0.isName ? nil : "\"\($0)\" is not a group identifier"
     },
     .parts("apps", \.apps, Product.table, "The apps."),
@@ -214,7 +229,8 @@ extension ClusterConfiguration: SettingsPart {
 extension ClusterConfiguration.Device: SettingsPart {
   static let table: [Setting<Self>] = [
     .text(
-      "name", \.name, isRequired: true, "The name on the bus: letters, digits, `-`, `_` and `.`.",
+      "name", \.name, as: .text(.name()), isRequired: true,
+      "The name on the bus: letters, digits, `-`, `_` and `.`.",
       objection: objection(toName:)),
     .dependent(
       "model", .choice(DeviceModel.all.map(\.name)), initial: "iPhone 16",
@@ -223,8 +239,8 @@ extension ClusterConfiguration.Device: SettingsPart {
       "platform", .choice(["iOS", "iPadOS"]), without: "that of the model", "The operating system."),
     .dependent("version", .version, initial: "18.0", "The version of the system, 14 or later."),
     .text(
-      "locale", \.locale, "Language and region. `widgetlab setting locale` changes it.", objection: objection(toLocale:)
-    ),
+      "locale", \.locale, as: .text(.name()), "Language and region. `widgetlab setting locale` changes it.",
+      objection: objection(toLocale:)),
     .optionalText(
       "timeZone", \.timeZone, without: "that of the machine",
       "Such as `Europe/Zurich`. `widgetlab setting time-zone` changes it.", objection: objection(toTimeZone:)),
@@ -251,15 +267,16 @@ extension ClusterConfiguration.Device: SettingsPart {
 extension ClusterConfiguration.Product: SettingsPart {
   static let table: [Setting<Self>] = [
     .text(
-      "bundle", \.bundle, isRequired: true, "The bundle identifier, unique in the file.",
+      "bundle", \.bundle, as: .text(.name(most: 155)), isRequired: true, "The bundle identifier, unique in the file.",
       objection: objection(toBundle:)),
     .text(
-      "executable", \.executable, isRequired: true,
+      "executable", \.executable, as: .text(.notEmpty), isRequired: true,
       "A path, or a name that is [searched for](authors.md#where-executables-are-looked-for).",
       objection: objection(toExecutable:)),
     .count("agent", \.agent, least: 1, "The number of the agent that spawns it."),
     .dictionary(
-      "environment", \.environment, "Environment variables. Values may contain `${…}`.",
+      "environment", \.environment, namesOf: TextForm(pattern: "^[^=]+$"),
+      "Environment variables. Values may contain `${…}`.",
       objection: objection(toVariable:value:)),
     .group(
       "entitlements",
@@ -268,7 +285,7 @@ extension ClusterConfiguration.Product: SettingsPart {
           "aps-environment", \.pushEnvironment, of: PushEnvironment.allCases, without: "no pushes",
           "It receives pushes of this environment. All products of an app have the same."),
         .texts(
-          "keychain-access-groups", \.keychainGroups,
+          "keychain-access-groups", \.keychainGroups, of: .name(most: 200),
           "Access groups of the keychain. The first is the default ([keychain](fidelity/keychain.md)).",
           objection: objection(toAccessGroup:)),
       ], "What it is permitted to do."),
@@ -278,8 +295,8 @@ extension ClusterConfiguration.Product: SettingsPart {
     .paths("resources", \.resources, "Files and folders of its bundle, such as `Assets.xcassets`."),
     .optionalText(
       "displayName", \.description.displayName, without: "the name of the executable", "`CFBundleDisplayName`."),
-    .text("version", \.description.version, as: .version, "`CFBundleShortVersionString`."),
-    .text("build", \.description.build, as: .version, "`CFBundleVersion`."),
+    .text("version", \.description.version, "`CFBundleShortVersionString`."),
+    .text("build", \.description.build, "`CFBundleVersion`."),
     .dictionary(
       "buildSettings", \.description.buildSettings,
       "Values of further build settings that the `Info.plist` refers to as `$(NAME)`."),
@@ -315,7 +332,7 @@ extension ClusterConfiguration.Product: SettingsPart {
 extension ClusterConfiguration.Provider: SettingsPart {
   static let table: [Setting<Self>] = [
     .text(
-      "executable", \.executable, isRequired: true, "As that of an app.",
+      "executable", \.executable, as: .text(.notEmpty), isRequired: true, "As that of an app.",
       objection: ClusterConfiguration.Product.objection(toExecutable:)),
     .texts(
       "arguments", \.arguments, "Its arguments. They may contain `${…}`.", objection: Expansion.objection(to:)),
@@ -409,7 +426,7 @@ extension ClusterConfiguration.PushServer: SettingsPart {
 
   private static let ownTable: [Setting<Self>] = [
     .text(
-      "executable", \.executable, "As that of an app.",
+      "executable", \.executable, as: .text(.notEmpty), "As that of an app.",
       objection: ClusterConfiguration.Product.objection(toExecutable:)),
     .text("listen", \.listen, "The interface that it listens on."),
     .optionalText(
@@ -417,6 +434,7 @@ extension ClusterConfiguration.PushServer: SettingsPart {
       "The host name to announce and to put into the certificate; required with `listen: 0.0.0.0`."),
     .optionalText(
       "database", \.database, without: "a SQLite database",
+      as: .text(TextForm(pattern: #"^(postgres(ql)?://|\$\{env\.)"#)),
       "The URI of a PostgreSQL database that several push servers share.", objection: objection(toDatabase:)),
     .count(
       "replicas", \.replicas, least: 1, most: 64,

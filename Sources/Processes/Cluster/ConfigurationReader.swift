@@ -59,12 +59,20 @@ package struct ConfigurationReader {
     return try text(node, name)
   }
 
-  package mutating func integer(_ name: String) throws(ClusterError) -> Int? {
+  /// A whole number, also as 5.0 or 1e3: a JSON Schema cannot refuse them.
+  ///
+  /// - Parameter range: the permitted numbers, for the error about one that is no `Int`.
+  package mutating func integer(
+    _ name: String, in range: String = "\(Int.min) to \(Int.max)"
+  ) throws(ClusterError) -> Int? {
     guard let node = take(name) else { return nil }
     // Yams reads 1:30 as 90, as YAML 1.1 does, and traps when the result is too large.
-    guard node.scalar?.string.contains(":") == false, let value = node.wholeNumber else {
+    guard node.scalar?.string.contains(":") == false else { throw error(name, "expected a whole number") }
+    if let value = node.wholeNumber { return value }
+    guard let number = node.number, number.isFinite, number == number.rounded() else {
       throw error(name, "expected a whole number")
     }
+    guard let value = Int(exactly: number) else { throw error(name, "must be \(range)") }
     return value
   }
 
@@ -137,9 +145,15 @@ package struct ConfigurationReader {
   package func finish() throws(ClusterError) { try check(known) }
 
   /// Throws an error for the first key that is not one of these, with the most similar one of them.
-  func check(_ known: Set<String>) throws(ClusterError) {
+  ///
+  /// - Parameter places: the other mappings that have a key.
+  func check(_ known: Set<String>, _ places: (String) -> [String] = { _ in [] }) throws(ClusterError) {
     let strangers = values.filter { !known.contains($0.key) }.map { ($0.key, $0.value.key.mark?.line) }
     guard let (name, _) = strangers.min(by: { ($0.1 ?? 0, $0.0) < ($1.1 ?? 0, $1.0) }) else { return }
+    let owners = places(name)
+    guard owners.isEmpty else {
+      throw error(name, "is not a known key here; it belongs to \(owners.joined(separator: " or "))")
+    }
     let advice = name.mostSimilar(of: known).map { "; did you mean \($0)?" } ?? ""
     throw error(name, "is not a known key" + advice)
   }
@@ -236,13 +250,13 @@ extension String {
 /// Yams compares the keys of a mapping. A key that is a list of aliases, of which each is a list of aliases, would have
 /// a size exponential in their number, so that no key may be a list, a mapping or an alias. Aliases as values are
 /// permitted: they share what they name.
-enum BoundedYAML {
+package enum BoundedYAML {
   /// The longest text, in bytes.
-  static let longest = 1 << 18
+  package static let longest = 1 << 18
   /// The most entries of a list or a mapping.
-  static let entries = 1_000
+  package static let entries = 1_000
   /// The most apps or extensions.
-  static let products = 200
+  package static let products = 200
   /// Replaces the mark of an alias, so that the alias is a text. A private character of Unicode, which YAML permits.
   private static let stand = "\u{E000}"
 

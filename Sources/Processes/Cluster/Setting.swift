@@ -42,7 +42,7 @@ struct Setting<Owner: SettingsPart>: Sendable {
   static func readAll(
     _ table: [Setting], _ reader: inout ConfigurationReader, into owner: inout Owner
   ) throws(ClusterError) {
-    try reader.check(Set(table.map(\.key.name)))
+    try reader.check(Set(table.map(\.key.name)), ClusterConfiguration.places(of:))
     for setting in table { try setting.reading(&reader, &owner) }
   }
 }
@@ -111,7 +111,7 @@ extension Setting {
 
   /// - Parameter objection: why a text is refused; `nil` if it is valid.
   static func text(
-    _ name: String, _ path: Path<String>, as values: SettingValues = .text, isRequired: Bool = false,
+    _ name: String, _ path: Path<String>, as values: SettingValues = .text(), isRequired: Bool = false,
     _ sentence: String, objection: @escaping @Sendable (String) -> String? = { _ in nil }
   ) -> Setting {
     Setting(
@@ -130,10 +130,10 @@ extension Setting {
 
   /// A text without a default.
   static func optionalText(
-    _ name: String, _ path: Path<String?>, without: String, _ sentence: String,
+    _ name: String, _ path: Path<String?>, without: String, as values: SettingValues = .text(), _ sentence: String,
     objection: @escaping @Sendable (String) -> String? = { _ in nil }
   ) -> Setting {
-    Setting(SettingKey(name, .text, sentence, without: without)) { reader, owner throws(ClusterError) in
+    Setting(SettingKey(name, values, sentence, without: without)) { reader, owner throws(ClusterError) in
       guard let text = try reader.string(name) else { return }
       if let reason = objection(text) { throw reader.error(name, reason) }
       owner[keyPath: path] = text
@@ -176,10 +176,10 @@ extension Setting {
 
   /// A list of texts.
   static func texts(
-    _ name: String, _ path: Path<[String]>, _ sentence: String,
+    _ name: String, _ path: Path<[String]>, of form: TextForm = TextForm(), _ sentence: String,
     objection: @escaping @Sendable (String) -> String? = { _ in nil }
   ) -> Setting {
-    Setting(SettingKey(name, .texts, sentence)) { reader, owner throws(ClusterError) in
+    Setting(SettingKey(name, .texts(form), sentence)) { reader, owner throws(ClusterError) in
       let texts = try reader.strings(name)
       for text in texts {
         if let reason = objection(text) { throw reader.error(name, reason) }
@@ -197,10 +197,10 @@ extension Setting {
 
   /// Texts by name.
   static func dictionary(
-    _ name: String, _ path: Path<[String: String]>, _ sentence: String,
+    _ name: String, _ path: Path<[String: String]>, namesOf form: TextForm = TextForm(), _ sentence: String,
     objection: @escaping @Sendable (_ name: String, _ value: String) -> String? = { _, _ in nil }
   ) -> Setting {
-    Setting(SettingKey(name, .dictionary, sentence)) { reader, owner throws(ClusterError) in
+    Setting(SettingKey(name, .dictionary(names: form), sentence)) { reader, owner throws(ClusterError) in
       let values = try reader.dictionary(name)
       for (each, value) in values {
         if let reason = objection(each, value) { throw reader.error(name, reason) }
@@ -326,8 +326,8 @@ package enum SettingValues: Sendable {
   case count(SettingRange)
   case number(SettingRange)
   case seconds(SettingRange)
-  case text
-  /// A text such as 18.0, which YAML may read as a number.
+  case text(TextForm = TextForm())
+  /// The version of a system, such as 18.0, which YAML may read as a number.
   case version
   case path
   /// Bytes, such as `64MiB`.
@@ -335,18 +335,32 @@ package enum SettingValues: Sendable {
   /// `HOST:PORT`.
   case endpoint
   case choice([String])
-  case texts
+  case texts(TextForm)
   case paths
   /// Texts by name.
-  case dictionary
+  case dictionary(names: TextForm)
   case part([SettingKey])
   case parts([SettingKey])
+}
+
+/// What the schema requires of a text. The row's `objection` requires at least the same.
+package struct TextForm: Sendable {
+  /// A regular expression of ECMA-262, as JSON Schema has them; `nil` for any text.
+  package var pattern: String?
+  /// The least number of characters.
+  package var least = 0
+  /// The greatest number of characters; `nil` for any.
+  package var most: Int?
+
+  /// One that can be a component of an address and of a path.
+  static func name(most: Int? = nil) -> TextForm { TextForm(pattern: #"^(?!\.{1,2}$)[A-Za-z0-9_.-]+$"#, most: most) }
+  static let notEmpty = TextForm(least: 1)
 }
 
 /// The numbers that a key may have.
 package struct SettingRange: Sendable, Hashable, CustomStringConvertible {
   package let least: Double
-  /// `nil` for no limit, or for `longest`, in seconds.
+  /// `nil` for `longest`, in seconds, and for the greatest `Int`.
   package let most: Double?
   package let unit: String
 
@@ -362,6 +376,11 @@ package struct SettingRange: Sendable, Hashable, CustomStringConvertible {
     return least == 0 ? "0 or more" : "at least \(Self.text(least))\(suffix)"
   }
 
+  /// With the greatest `Int` in place of no limit.
+  var ofWholeNumbers: String {
+    most == nil ? "\(Self.text(least)) to \(Int.max)\(unit.isEmpty ? "" : " \(unit)")" : description
+  }
+
   /// A number without the fraction 0.
   package static func text(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
 }
@@ -372,7 +391,7 @@ extension Duration {
 
 extension ConfigurationReader {
   fileprivate mutating func integer(_ name: String, in range: SettingRange) throws(ClusterError) -> Int? {
-    guard let value = try integer(name) else { return nil }
+    guard let value = try integer(name, in: range.ofWholeNumbers) else { return nil }
     guard range.contains(Double(value)) else { throw error(name, "must be \(range)") }
     return value
   }

@@ -237,7 +237,9 @@ import Testing
     #expect(try ClusterConfiguration(yaml: yaml, file: "f.yaml").settings.suspendAfter == .seconds(seconds))
   }
 
-  @Test(arguments: [("1", 1), ("40", 40), ("010", 8), ("0x10", 16), ("1_000", 1000), ("+5", 5)])
+  @Test(arguments: [
+    ("1", 1), ("40", 40), ("010", 8), ("0x10", 16), ("1_000", 1000), ("+5", 5), ("5.0", 5), ("1e3", 1000),
+  ])
   func `a whole number is read in each spelling of YAML`(spelling: String, number: Int) throws {
     let yaml = "device: {name: a}\nsettings: {maximumLoads: \(spelling)}"
     #expect(try ClusterConfiguration(yaml: yaml, file: "f.yaml").settings.maximumLoads == number)
@@ -271,6 +273,26 @@ import Testing
     ("device: {name: a}\nsettings: {suspendAfter: 2e9}", "settings.suspendAfter: must be less than 1000000000 s"),
     ("device: {name: a}\nsettings: {suspendAfter: -1}", "settings.suspendAfter: must be 0 or more"),
     ("device: {name: a}\nwidgets: []", "f.yaml:2: widgets: is not a known key"),
+    (
+      "device: {name: a}\ndeveloperMode: true",
+      "f.yaml:2: developerMode: is not a known key here; it belongs to settings"
+    ),
+    (
+      "device: {name: a}\napps: [{bundle: b, executable: c, dataProtection: complete}]",
+      "apps[0].dataProtection: is not a known key here; it belongs to extensions"
+    ),
+    (
+      "device: {name: a, aps-environment: production}",
+      "device.aps-environment: is not a known key here; it belongs to apps.entitlements or extensions.entitlements"
+    ),
+    ("device: {name: a}\nsettings: {bus: {}}", "settings.bus: is not a known key here; it belongs to the top level"),
+    (
+      "device: {name: a}\nsettings: {redeliveries: 99999999999999999999}",
+      "settings.redeliveries: must be 1 to 9223372036854775807"
+    ),
+    ("device: {name: a}\nsettings: {entryLimit: 1e30}", "settings.entryLimit: must be 1 to 10000"),
+    ("device: {name: a}\nsettings: {maximumLoads: 1.5}", "settings.maximumLoads: expected a whole number"),
+    ("device: {name: a}\nsettings: {maximumLoads: '5'}", "settings.maximumLoads: expected a whole number"),
     ("apps: []", "f.yaml:1: device: is missing"),
     ("device:\n  name: a/b", "f.yaml:2: device.name: \"a/b\" is not a device name"),
     ("device: {name: a, locale: de/DE}", "f.yaml:1: device.locale: \"de/DE\" is not a locale"),
