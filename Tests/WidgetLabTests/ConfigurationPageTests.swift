@@ -68,6 +68,25 @@ import Testing
     }
   }
 
+  /// The rules of the push server are all on one page, which its own row names.
+  @Test func `a setting names the fidelity pages whose rules name it`() throws {
+    let folder = Repository.root.appending(path: "Documentation/fidelity")
+    var pages: [String: [String]] = [:]
+    for file in try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() where file != "README.md" {
+      let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+      // A field of a rule, whose further lines are indented.
+      for field in text.matches(of: /\n- Setting: ((?:.|\n  )*)/) {
+        for key in Set(field.1.matches(of: /`(\w+)`/).map { String($0.1) }) {
+          let page = String(file.dropLast(".md".count))
+          if pages[key]?.last != page { pages[key, default: []].append(page) }
+        }
+      }
+    }
+    let places = places(of: ClusterConfiguration.keys).filter { $0.path.first == "settings" && $0.path.count == 2 }
+    #expect(places.count > 50)
+    for place in places { #expect(place.key.pages == pages[place.key.name], "\(place.key.name)") }
+  }
+
   /// All ranges but "0 or more", so that a changed table is noticed.
   @Test func `the ranges of numbers are these`() {
     let ranges = places(of: ClusterConfiguration.keys).compactMap { place -> String? in

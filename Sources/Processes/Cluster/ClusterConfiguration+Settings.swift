@@ -95,8 +95,10 @@ extension ClusterConfiguration.Settings: SettingsPart {
       "memoryInterval", \.memoryInterval, least: 0.01, "How often an extension's memory is checked.", on: "processes"),
     .seconds(
       "crashBackoffFirst", \.crashBackoffFirst,
-      "How long a process that exited during its launch is not launched again; doubled each time.", on: "processes"),
-    .seconds("crashBackoffMax", \.crashBackoffMax, "The maximum of `crashBackoffFirst`.", on: "processes"),
+      "How long a process that exited during its launch is not launched again; doubled each time.", on: "activities",
+      "processes"),
+    .seconds(
+      "crashBackoffMax", \.crashBackoffMax, "The maximum of `crashBackoffFirst`.", on: "activities", "processes"),
     .seconds(
       "callDeadline", \.callDeadline,
       "How long a blocking call of the author's code, such as `resume()`, waits for the host.", on: "tasks"),
@@ -198,14 +200,16 @@ extension ClusterConfiguration.Settings: SettingsPart {
 
   private static let timelines: [Setting<Self>] = [
     .flag(
-      "developerMode", \.developerMode, "Disables budget and spacing of reloads, as WidgetKit Developer Mode does.",
-      on: "budgets", "gallery", "pushes"),
+      "developerMode", \.developerMode,
+      "Disables budget and spacing of reloads, as WidgetKit Developer Mode does, but not the spacing of those that a "
+        + "provider requests while it makes a timeline. Also disables `activityPushBudget` and `smartRotatePause`.",
+      on: "activities", "budgets", "controls", "gallery", "pushes"),
     .path(
       "budget", \.budget, without: "built-in", "A file with the budget policy for reloads; see `deploy/budgets`.",
-      on: "budgets", "pushes"),
+      on: "budgets", "controls", "pushes", "settings"),
     .seconds(
       "timelineDeadline", \.timelineDeadline, "Time to provide a timeline. Then the extension is suspended.",
-      on: "timelines", "widgetkit"),
+      on: "controls", "timelines", "widgetkit"),
     .count(
       "concurrentTimelines", \.concurrentTimelines, least: 1, most: 100,
       "How many requests for timelines an extension has at once.", on: "timelines"),
@@ -249,16 +253,18 @@ extension ClusterConfiguration.Settings: SettingsPart {
       "Default content margin of the Home Screen and the Today View.", on: "gallery"),
     .choice(
       "homeScreenRenderingMode", \.gallery.homeScreenRenderingMode, of: [.fullColor, .accented],
-      "`accented` for a tinted Home Screen.", on: "gallery"),
+      "`accented` for a tinted Home Screen.", on: "gallery", "pictures", "views"),
     .choice(
       "standByRenderingMode", \.gallery.standByRenderingMode, of: [.fullColor, .vibrant],
-      "`vibrant` for StandBy in low light.", on: "gallery"),
+      "`vibrant` for StandBy in low light.", on: "gallery", "pictures"),
     .flag(
       "hidesSensitiveContent", \.gallery.hidesSensitiveContent,
-      "Sensitive content is hidden while the device is locked.", on: "gallery"),
+      "Sensitive content is hidden while the device is locked.", on: "gallery", "views"),
     .seconds(
       "smartRotatePause", \.gallery.smartRotatePause,
-      "Smart Rotate does not turn a stack for this long after the user turned it; 0 for no limit.", on: "gallery"),
+      "Smart Rotate does not turn a stack for this long after its last turn, by the user or by Smart Rotate; 0 for no "
+        + "pause.",
+      on: "gallery"),
     .count(
       "activityLimit", \.activityLimit, least: 1, most: 100, "How many Live Activities an app has at a time.",
       on: "activities"),
