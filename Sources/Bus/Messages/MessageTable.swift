@@ -29,7 +29,8 @@ package enum MessageTable {
       RaiseSignal.self, toAll([.messageBus] + standing, from: [.operator]),
       summary: "Asks a standing process to send itself a signal."),
     .notice(
-      Presence.self, toAll(speaking, from: [.messageBus]), summary: "A peer of the receiver connected or disconnected."),
+      Presence.self, toAll(speaking, from: [.messageBus]),
+      summary: "A peer of the receiver connected or disconnected."),
     .notice(
       HelloRequired.self, toAll(speaking, from: [.messageBus]), summary: "The broker asks a connection for a new hello."
     ),
@@ -137,8 +138,8 @@ package enum MessageTable {
     .event(
       SessionEvents.self, toAll(spawned, from: [.host]),
       summary:
-        "The outcomes of a session's tasks, or their numbers and a file; acknowledged after the handler's completion ran."
-    ),
+        "The outcomes of a session's tasks, or their numbers and a file; acknowledged after the handler's completion "
+        + "ran."),
     .event(
       SessionTaken.self, toAll(spawned, from: [.host]),
       summary: "Another process connected to the session while the receiver was suspended."),
@@ -150,8 +151,8 @@ package enum MessageTable {
     .notice(
       DelegateCalled.self, [Route(spawned, to: .journal)],
       summary:
-        "Recorded when a delegate method has returned, with size and SHA-256 of a file as the process got it; the finish is "
-        + "recorded before it is called."),
+        "Recorded when a delegate method has returned, with size and SHA-256 of a file as the process got it; the "
+        + "finish is recorded before it is called."),
     .notice(CompletionCalled.self, [Route(spawned, to: .journal)], summary: "The author called a completion."),
     .notice(
       SessionUnclaimed.self, toAll([.journal], from: [.host]),
@@ -260,8 +261,8 @@ package enum MessageTable {
     .notice(
       FaultNoticed.self, [Route(spawned + [.host], to: .journal)],
       summary:
-        "A fault in the author's code that only the author's process can detect, or stored work that the host sets aside."
-    ),
+        "A fault in the author's code that only the author's process can detect, or stored work that the host sets "
+        + "aside."),
   ]
 
   static let gallery: [MessageEntry] = [

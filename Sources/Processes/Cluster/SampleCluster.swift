@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The configuration of the sample's cluster, for the demo, for campaigns and for tests: its app, its widget extension and
-/// the developer's server.
+/// The configuration of the sample's cluster, for the demo, for campaigns and for tests: its app, its widget extension
+/// and the developer's server.
 package struct SampleCluster {
   /// The URLs of the downloads; empty for none.
   package var (app, widget) = ("", "")

@@ -14,8 +14,8 @@ private let second = ProcessInstance(generation: 2, pid: 102)
 private let list = LaunchStateMachine.Action.list(agent: agent)
 private let silence = BusError(.deadline, "no reply", isDefinite: false)
 
-/// Orders of events that searches found (scripts/prove): an instance runs that the host does not know, or the host waits
-/// for one that does not run. In each, the state machine asks again until it knows.
+/// Orders of events that searches found (scripts/prove): an instance runs that the host does not know, or the host
+/// waits for one that does not run. In each, the state machine asks again until it knows.
 @Suite struct `What recovers after lost and late messages` {
   @Test func `an instance that is ready while a signal to an earlier one is in progress is listed`() {
     var fixture = LaunchFixture()

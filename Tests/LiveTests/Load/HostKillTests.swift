@@ -63,8 +63,8 @@ import WidgetLabTesting
     #expect(fixture.leftFiles() == [])
     let longest = recoveries.max() ?? .zero
     print(
-      "host killed \(Self.kills) times with seed \(seed): \(foundFigures.accepted.count) downloads in \(batches) batches, "
-        + "\(foundFigures.last) envelopes; back after at most \(Int(longest / .milliseconds(1))) ms")
+      "host killed \(Self.kills) times with seed \(seed): \(foundFigures.accepted.count) downloads in \(batches) "
+        + "batches, \(foundFigures.last) envelopes; back after at most \(Int(longest / .milliseconds(1))) ms")
   }
 
   /// Makes the extension start fifty downloads, and compares their files when they are acknowledged.

@@ -90,11 +90,12 @@ import WidgetLabTesting
   @Test(.rule("PUSH-03"))
   func `diagnose reports a push handler without the entitlement, but not one with it`() async throws {
     let products = ["Wrong", "Right"].map { name in
-      """
-        - bundle: com.example.\(name).Widget
-          executable: FixtureWidgets
-          environment: {TRIAL_FIXTURE: pushes, TRIAL_MISTAKE: \(name)}\(name == "Right" ? "\n    entitlements: {aps-environment: development}" : "")
-      """
+      let entitlements = name == "Right" ? "\n    entitlements: {aps-environment: development}" : ""
+      return """
+          - bundle: com.example.\(name).Widget
+            executable: FixtureWidgets
+            environment: {TRIAL_FIXTURE: pushes, TRIAL_MISTAKE: \(name)}\(entitlements)
+        """
     }
     let configuration = """
       device: {name: \(LiveFixture.device), version: "26.0"}

@@ -299,7 +299,7 @@ package struct ScenarioFacts: Sendable {
     }
     guard knownClaim.pid != pid else { return }
     contradictions.append(
-      "contradictory pids of \(instance): \(knownClaim.pid) according to \(knownClaim.source), \(pid) according to \(source)"
-    )
+      "contradictory pids of \(instance): \(knownClaim.pid) according to \(knownClaim.source), "
+        + "\(pid) according to \(source)")
   }
 }

@@ -106,8 +106,8 @@ package struct ReloadHistory: Encodable, Sendable {
         else {
           continue
         }
-        outcome =
-          "a timeline of \(storedTimeline.entries) \(storedTimeline.entries == 1 ? "entry" : "entries"), \(storedTimeline.bytes) bytes"
+        let entries = "\(storedTimeline.entries) \(storedTimeline.entries == 1 ? "entry" : "entries")"
+        outcome = "a timeline of \(entries), \(storedTimeline.bytes) bytes"
       case ReloadFailed.kind where isAsking && outcome == nil:
         guard let failed = envelope.reading(ReloadFailed.self), failed.placement == lines.last?.placement else {
           continue

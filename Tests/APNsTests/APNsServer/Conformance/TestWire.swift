@@ -9,9 +9,9 @@ import NIOHPACK
 
 /// A connection over TLS to its own server, for tests of single frames.
 ///
-/// The path of a request selects its response: `/refused` is 400 with a body of `TestWire.refusal`, `/long` is 500 with a
-/// body of 40,000 bytes, `/held` waits for `release()`, after `/last` the connection
-/// ends with its open streams, `/left` ends it at once; any other is 200.
+/// The path of a request selects its response: `/refused` is 400 with a body of `TestWire.refusal`, `/long` is 500 with
+/// a body of 40,000 bytes, `/held` waits for `release()`, after `/last` the connection ends with its open streams,
+/// `/left` ends it at once; any other is 200.
 final class TestWire {
   static let refusal = #"{"reason":"BadPath"}"#
 

@@ -205,7 +205,8 @@ struct ReloadWithoutChange: DiagnosticRule {
       Sighting(
         owner: owner, subject: record.provider(of: storedTimeline.widgetKind, in: owner),
         what:
-          "\(limit) consecutive timelines that the code requested were the same (placement \(storedTimeline.placement))",
+          "\(limit) consecutive timelines that the code requested were the same "
+          + "(placement \(storedTimeline.placement))",
         evidence: evidence)
     ]
   }
