@@ -21,13 +21,21 @@ private let phoneApp = Address.app("iphone", "com.example.App")
 private let phoneHost = Address.host("iphone")
 
 /// A device on an in-memory bus, with a user.
-private final class DeviceFixture: Sendable {
+final class DeviceFixture: Sendable {
   let bus = InMemoryBus()
+  private let yaml: String
   let folder = FileManager.default.temporaryDirectory.path + "/device-\(UUID().uuidString)"
   let database: DatabasePool
   let person: Connection
 
-  init() async throws {
+  init(
+    _ yaml: String = """
+    device: {name: iphone}
+    apps:
+      - {bundle: com.example.App, executable: app}
+    """
+  ) async throws {
+    self.yaml = yaml
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     database = try DatabasePool(path: folder + "/host.sqlite")
     person = bus.connection(.operator("1"))
@@ -38,15 +46,9 @@ private final class DeviceFixture: Sendable {
 
   /// Starts a host process.
   func host() async throws -> Device {
-    let configuration = try ClusterConfiguration(
-      yaml: """
-        device: {name: iphone}
-        apps:
-          - {bundle: com.example.App, executable: app}
-        """)
     let connection = bus.connection(phoneHost)
     let device = try Device(
-      configuration, instance: InstanceFolder(folder), database: database, bus: connection
+      ClusterConfiguration(yaml: yaml), instance: InstanceFolder(folder), database: database, bus: connection
     ) { Issue.record("the device failed: \($0)") }
     try await device.resume()
     _ = try await connection.start()
