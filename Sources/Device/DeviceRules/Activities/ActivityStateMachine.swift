@@ -10,13 +10,13 @@ package import Messages
 /// views of each version once. What happened is in `moved`, in order.
 package struct ActivityStateMachine: Sendable {
   package struct Kept: Codable, Sendable, Hashable {
-    package internal(set) var record: ActivityRecord
-    package internal(set) var life: ActivityLifetime
-    package internal(set) var version = 1
+    package fileprivate(set) var record: ActivityRecord
+    package fileprivate(set) var life: ActivityLifetime
+    package fileprivate(set) var version = 1
     /// The version that the extension has archived, or could not archive.
-    package internal(set) var archived: Int?
+    package fileprivate(set) var archived: Int?
     /// Why the views are not those of the newest version.
-    package internal(set) var note: String?
+    package fileprivate(set) var note: String?
     /// The notification that changed it last, which can arrive again after a restart of the host.
     var lastPush: UUID?
     package var number: Int { record.number }
@@ -25,11 +25,11 @@ package struct ActivityStateMachine: Sendable {
   /// The persistent state.
   package struct State: Codable, Sendable, Equatable {
     /// In the order of their start.
-    package internal(set) var activities: [Kept] = []
+    package fileprivate(set) var activities: [Kept] = []
     var lastNumber = 0
-    package internal(set) var revision = 0
+    package fileprivate(set) var revision = 0
     /// The types of attributes that each extension shows, by its bundle identifier.
-    package internal(set) var declarations: [String: [ActivityDeclaration]] = [:]
+    package fileprivate(set) var declarations: [String: [ActivityDeclaration]] = [:]
     /// The apps whose activities the user forbids.
     var forbidden: Set<String> = []
     /// The tokens that start activities, by app and by type of attributes.

@@ -17,13 +17,13 @@ package struct LaunchStateMachine: Sendable, Hashable {
   package let endIdleAfter: Double
   package var processes: [Address: Process]
   let agents: [Address: Address]
-  package internal(set) var incarnations: [Address: UUID]
+  package private(set) var incarnations: [Address: UUID]
   /// The incarnations of each agent before the present one. Not kept over a host restart.
   var formerIncarnations: [Address: Set<UUID>] = [:]
   /// A former incarnation of each agent that has reported again. Not kept over a host restart.
   var doubted: [Address: UUID] = [:]
   /// Agents that have reported their children and have not been unreachable since.
-  package internal(set) var reportedAgents: Set<Address> = []
+  package private(set) var reportedAgents: Set<Address> = []
   /// Processes that must not run now, and why.
   private var preventedLaunches: [Address: String] = [:]
   private let backoff: Backoff

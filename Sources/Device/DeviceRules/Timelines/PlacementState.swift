@@ -95,7 +95,7 @@ package struct PlacementState: Codable, Sendable, Hashable {
   var transition: EntryTransition?
   package internal(set) var relevance = CurrentRelevance()
   /// The last widget pushes that requested its reload, the oldest first.
-  package internal(set) var pushes: [PushedReload] = []
+  package private(set) var pushes: [PushedReload] = []
   /// Whether the device moved far while it was out of sight, so that it is reloaded when it is seen.
   var hasMoved = false
 
@@ -143,8 +143,8 @@ package struct PushedReload: Codable, Sendable, Hashable {
   /// `apns-unique-id`.
   package let push: UUID
   /// The number in the ledger of the reload that serves it.
-  package internal(set) var reload: Int
-  package internal(set) var state: ReloadOutcome
+  package fileprivate(set) var reload: Int
+  package fileprivate(set) var state: ReloadOutcome
 
   /// The report that Pushes receives about the push.
   func report(at placement: Int) -> PlacementReloadReport {

@@ -54,10 +54,10 @@ package struct LoadingStateMachine: Sendable {
     case limiter(account: String, Limiter, reason: String)
   }
 
-  package internal(set) var transfers: [TaskKey: Transfer] = [:]
-  package internal(set) var sessions: [SessionKey: SessionConfiguration]
-  package internal(set) var limiters: [String: Limiter]
-  package internal(set) var network: NetworkState
+  package private(set) var transfers: [TaskKey: Transfer] = [:]
+  package private(set) var sessions: [SessionKey: SessionConfiguration]
+  package private(set) var limiters: [String: Limiter]
+  package private(set) var network: NetworkState
   var inFront: Set<Address> = []
   var hostQueues: [HostQueue.Key: HostQueue] = [:]
   /// Queues whose connections or waiting tasks changed in this step.
@@ -466,21 +466,21 @@ extension LoadingStateMachine {
 
     package let key: TaskKey
     /// Where its connections go: scheme, name and port.
-    package internal(set) var host: String
+    package fileprivate(set) var host: String
     package let access: Access
     /// When `resume()` was recorded.
     package let created: Date
     package let isInBackground: Bool
-    package internal(set) var priority: Float
-    package internal(set) var earliestBeginDate: Date?
-    package internal(set) var isSuspended: Bool
+    package fileprivate(set) var priority: Float
+    package fileprivate(set) var earliestBeginDate: Date?
+    package fileprivate(set) var isSuspended: Bool
     /// The number of requests that were sent.
-    package internal(set) var attempts: Int
+    package fileprivate(set) var attempts: Int
     /// Consecutive attempts that failed without receiving a byte.
-    package internal(set) var failures: Int
-    package internal(set) var notBefore: Date?
+    package private(set) var failures: Int
+    package fileprivate(set) var notBefore: Date?
     var consent: Consent
-    package internal(set) var place = Place.waiting(.nothing)
+    package fileprivate(set) var place = Place.waiting(.nothing)
     var hasConnection = false
     var isUnderWay = false
     var order = 0
