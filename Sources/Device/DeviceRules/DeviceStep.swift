@@ -188,7 +188,7 @@ package enum ProcessAction: Sendable, Hashable {
   case evict(Address, generation: UInt32? = nil, why: String)
 
   /// The same action for a device that launches no process for it.
-  package var withoutWake: ProcessAction {
+  var withoutWake: ProcessAction {
     guard case .want(let address, let assertion, _) = self else { return self }
     return .want(address, because: assertion, mayWake: false)
   }
@@ -217,7 +217,7 @@ package struct Assertion: Hashable, Sendable, Comparable, CustomStringConvertibl
   package static func events(of session: String) -> Assertion { Assertion(eventsPrefix + session) }
 
   /// Whether this is `events(of:)` of any session.
-  package var isForEvents: Bool { description.hasPrefix(Assertion.eventsPrefix) }
+  var isForEvents: Bool { description.hasPrefix(Assertion.eventsPrefix) }
 
   package static func < (left: Assertion, right: Assertion) -> Bool { left.description < right.description }
 }

@@ -51,7 +51,7 @@ package struct ActivityLifetime: Sendable, Hashable, Codable {
   package var dismissAt: Date?
   /// Updates of priority 10 that it may still show, as of `budgetAt`.
   package var budget: Double
-  package var budgetAt: Date
+  var budgetAt: Date
 
   package init(startedAt now: Date, timestamp: Double = 0, staleAt: Date? = nil, _ limits: ActivityLimits) {
     startedAt = now

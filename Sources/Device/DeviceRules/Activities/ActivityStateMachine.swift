@@ -11,7 +11,7 @@ package import Messages
 package struct ActivityStateMachine: Sendable {
   package struct Kept: Codable, Sendable, Hashable {
     package fileprivate(set) var record: ActivityRecord
-    package fileprivate(set) var life: ActivityLifetime
+    fileprivate(set) var life: ActivityLifetime
     package fileprivate(set) var version = 1
     /// The version that the extension has archived, or could not archive.
     package fileprivate(set) var archived: Int?
@@ -95,7 +95,7 @@ package struct ActivityStateMachine: Sendable {
   }
 
   /// The types of attributes whose activities a backend may start, by app.
-  package var startable: [String: [String]] {
+  var startable: [String: [String]] {
     guard hasStartTokens else { return [:] }
     return apps.reduce(into: [:]) { found, app in
       guard refusal(app.bundle) == nil else { return }
@@ -210,7 +210,7 @@ package struct ActivityStateMachine: Sendable {
   // MARK: The extension
 
   /// The types of attributes that an extension shows.
-  package mutating func declare(_ widgetExtension: String, _ declarations: [ActivityDeclaration]) {
+  mutating func declare(_ widgetExtension: String, _ declarations: [ActivityDeclaration]) {
     guard state.declarations[widgetExtension] ?? [] != declarations else { return }
     state.declarations[widgetExtension] = declarations.isEmpty ? nil : declarations
     // Activities that no extension could show are archived now.
@@ -231,7 +231,7 @@ package struct ActivityStateMachine: Sendable {
   }
 
   /// The views depend on settings that changed.
-  package mutating func archiveAgain() {
+  mutating func archiveAgain() {
     for index in state.activities.indices { state.activities[index].version += 1 }
   }
 
@@ -302,7 +302,7 @@ package struct ActivityStateMachine: Sendable {
 
 extension ActivityStateMachine {
   /// What became of a notification.
-  package struct PushResult: Sendable, Hashable {
+  struct PushResult: Sendable, Hashable {
     package let step: PushStep.Name
     package let detail: String
     /// The app whose activity was started, which is launched to receive its token.
@@ -310,7 +310,7 @@ extension ActivityStateMachine {
   }
 
   /// A notification for an activity, or one that starts one. The same notification again changes nothing.
-  package mutating func receive(_ push: PushedNotification, now: Date) -> PushResult {
+  mutating func receive(_ push: PushedNotification, now: Date) -> PushResult {
     guard let payload = LiveActivityPayload(push.payload) else {
       return PushResult(step: .discarded, detail: "its payload is not JSON with aps")
     }

@@ -337,8 +337,8 @@ extension GalleryStateMachine {
   /// Widgets of one family at one location, of which one is visible.
   package struct Stack: Codable, Sendable, Hashable {
     /// At least two, in the order in which the user turns them.
-    package fileprivate(set) var members: [Int]
-    package fileprivate(set) var top: Int
+    fileprivate(set) var members: [Int]
+    fileprivate(set) var top: Int
     /// When another widget last came to the top.
     package fileprivate(set) var turned: Date
 
@@ -452,7 +452,7 @@ extension GalleryStateMachine {
   ///   - relevance: by number; a widget that is missing is not relevant.
   ///   - mayTurn: `false` right after the user turned a stack, which is not undone before something else happens.
   /// - Returns: what turned, and when to check again.
-  package mutating func smartRotate(
+  mutating func smartRotate(
     _ relevance: [Int: CurrentRelevance], mayTurn: Bool = true, now: Date
   ) -> (turned: [StackTurned], next: Date?) {
     var turned: [StackTurned] = []

@@ -138,7 +138,7 @@ package struct TokenStateMachine: Sendable, Hashable {
   }
 
   /// The placements that a push to widgets or to a control reloads, by the key of its token.
-  package var reloadedPlacements: [TokenKey: [Placement]] {
+  var reloadedPlacements: [TokenKey: [Placement]] {
     apps.reduce(into: [:]) { reloaded, app in
       reloaded[TokenKey(app, .widgets)] = reloadedWidgets(ofApp: app)
       for control in controls(ofApp: app) { reloaded[TokenKey(app, .control(control.id))] = [control] }
@@ -432,13 +432,13 @@ package struct PushProduct: Sendable, Hashable {
 /// The widgets and controls of one extension that concern pushes.
 package struct PushWidgets: Sendable, Hashable {
   /// The widgets' types of `pushHandler(_:)`, without duplicates.
-  package private(set) var handlers: [String] = []
+  private(set) var handlers: [String] = []
   /// Its placed widgets that have a push handler.
   package private(set) var placements: [Placement] = []
   /// Its placed widgets without a push handler that a push reloads nevertheless.
   package private(set) var others: [Placement] = []
   /// The controls' types of `pushHandler(_:)`, without duplicates.
-  package private(set) var controlHandlers: [String] = []
+  private(set) var controlHandlers: [String] = []
   /// Its placed controls that have a push handler.
   package private(set) var controls: [Placement] = []
 }

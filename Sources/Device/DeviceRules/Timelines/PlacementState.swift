@@ -108,7 +108,7 @@ package struct PlacementState: Codable, Sendable, Hashable {
 /// Source: `TimelineEntryRelevance`: an entry without one keeps the former; a score of 0 or less ends it; a duration of
 /// 0 holds until the next entry that has one; after the duration, the score counts as 0.
 package struct CurrentRelevance: Codable, Sendable, Hashable {
-  package private(set) var score = 0.0
+  private(set) var score = 0.0
   package private(set) var until: Date?
 
   mutating func show(_ relevance: ArchivedEntry.Relevance?, of date: Date) {

@@ -376,7 +376,7 @@ extension LoadingStateMachine {
     }
 
     /// `NSURLErrorNetworkUnavailableReasonKey`; `nil` when the network may be used or there is no network.
-    package func unavailableReason(on network: NetworkState) -> Int? {
+    func unavailableReason(on network: NetworkState) -> Int? {
       if network.path == .cellular {
         if !cellular { return 0 }
         if !expensive { return 1 }
