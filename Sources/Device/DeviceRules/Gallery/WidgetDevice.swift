@@ -162,7 +162,8 @@ package struct WidgetDevice: Sendable, Hashable {
     case .homeScreen, .todayView: WidgetEnvironment.Insets(options.contentMargin)
     case .lockScreen where family.isAccessory: WidgetEnvironment.Insets(0)
     case .controlCenter: WidgetEnvironment.Insets(0)
-    default: WidgetEnvironment.Insets(min(11, options.contentMargin))
+    case .lockScreen, .standBy, .carPlay, .iPhoneWidgetsOnMac, .watchFace, .smartStack:
+      WidgetEnvironment.Insets(min(11, options.contentMargin))
     }
   }
 

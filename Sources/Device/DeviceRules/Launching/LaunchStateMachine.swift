@@ -170,7 +170,7 @@ package struct LaunchStateMachine: Sendable, Hashable {
       guard let instance = process.instance, since.addingTimeInterval(suspendAfter) <= now else { return [] }
       process.isAsking = true
       return [.signal(address, generation: instance.generation, signal: SIGSTOP)]
-    default: return []
+    case .absent, .launching, .running, .suspended, .dying: return []
     }
   }
 
@@ -626,7 +626,7 @@ extension LaunchStateMachine {
       processes[address]?.isAsking = true
       return actions + [.signal(address, generation: instance.generation, signal: SIGCONT)]
     case .dying: return actions + [.signal(address, generation: instance.generation, signal: SIGKILL)]
-    default: return actions
+    case .absent, .launching, .running, .suspended: return actions
     }
   }
 

@@ -428,7 +428,7 @@ extension LoadingStateMachine {
     package var instant: Date? {
       switch self {
       case .date(let date), .retry(let date): date
-      default: nil
+      case .suspended, .ownerReply, .limiter, .connectivity, .permittedNetwork, .wifi, .connection, .turn, .nothing: nil
       }
     }
 
@@ -436,7 +436,7 @@ extension LoadingStateMachine {
     var isQueue: Bool {
       switch self {
       case .connection, .turn: true
-      default: false
+      case .suspended, .date, .ownerReply, .retry, .limiter, .connectivity, .permittedNetwork, .wifi, .nothing: false
       }
     }
 
@@ -444,7 +444,7 @@ extension LoadingStateMachine {
     var isSent: Bool {
       switch self {
       case .retry, .nothing: false
-      default: true
+      case .suspended, .date, .ownerReply, .limiter, .connectivity, .permittedNetwork, .wifi, .connection, .turn: true
       }
     }
   }
@@ -677,7 +677,7 @@ extension LoadingStateMachine {
       move(key, to: .stopping)
       return [.stop(key)]
     case .waiting(let wait) where wait.isQueue && isReordered && !transfer.isSuspended: queue(key)
-    default: break
+    case .waiting, .loading, .stopping, .ending: break
     }
     return requeue(key, now)
   }
