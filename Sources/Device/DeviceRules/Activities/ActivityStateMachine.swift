@@ -378,8 +378,8 @@ extension ActivityStateMachine {
     }
     keptActivity.lastPush = push.uniqueID
     do throws(ActivityLifetime.Refusal) {
-      try keptActivity.life.take(timestamp: payload.timestamp)
-      if event == .update, push.priority == 10 { try keptActivity.life.pay(now: now, limits) }
+      let isPaid = event == .update && push.priority == 10
+      try keptActivity.life.take(timestamp: payload.timestamp, paying: isPaid ? (now, limits) : nil)
     } catch {
       guard error == .throttled else { return PushResult(step: .discarded, detail: "a newer content is shown") }
       state.activities[index].life = keptActivity.life
