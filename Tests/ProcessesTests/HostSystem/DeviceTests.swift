@@ -256,6 +256,45 @@ final class DeviceFixture: Sendable {
   }
 }
 
+@Suite(.timeLimit(.minutes(1))) struct `An update of an app` {
+  private let widget = Address.widgetExtension("iphone", "com.example.App.Widget")
+
+  private func learned(_ kind: String) -> DeviceEvent {
+    .gallery(.learned(widget, [WidgetDeclaration(kind: kind)], .none))
+  }
+
+  @Test func `the widgets of an instance that is ready as soon as it may be launched are known after the update`()
+    async throws
+  {
+    let fixture = try await DeviceFixture(
+      """
+      device: {name: iphone}
+      apps:
+        - {bundle: com.example.App, executable: app}
+      extensions:
+        - {bundle: com.example.App.Widget, executable: widget}
+      settings: {placesEachKind: false}
+      """)
+    let device = try await fixture.host()
+    let agent = fixture.bus.connection(try #require(await device.launcher.silentAgents.first))
+    let incarnation = UUID()
+    agent.onRequest(ListProcesses.self) { _, _ in ListProcesses.Reply(incarnation: incarnation, children: []) }
+    _ = try await agent.start()
+    while await !device.launcher.silentAgents.isEmpty {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    let next = learned("Next")
+    await device.core.handle(learned("Former"))
+    await device.core.observe { [core = device.core] step in
+      for case .allowLaunches in step.requests { core.handle(next) }
+    }
+    try await fixture.ask(UpdateApp(bundle: "com.example.App"))
+    #expect(await device.core.state.timelines.kinds[widget]?.keys.sorted() == ["Next"])
+    await fixture.end(device)
+  }
+}
+
 extension Device {
   /// Returns whether the device runs on the thread of the loop.
   fileprivate func works(on loop: Loop) -> Bool { loop.isCurrent }
