@@ -129,7 +129,7 @@ package actor PushDeliveryService {
   }
 
   /// Returns when all earlier requests are on disk.
-  package nonisolated func caughtUp() async {
+  nonisolated func caughtUp() async {
     await withCheckedContinuation { continuation in put(.barrier { continuation.resume() }) }
   }
 

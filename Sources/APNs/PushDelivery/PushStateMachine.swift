@@ -47,9 +47,9 @@ package struct PushStateMachine: Sendable {
   /// The notifications of one subject.
   package struct SubjectQueue: Sendable {
     /// Sent, possibly by an earlier process instance; ordered by number.
-    package var sentPushes: [StoredPush] = []
+    package fileprivate(set) var sentPushes: [StoredPush] = []
     /// The stored notification.
-    package var held: StoredPush?
+    package fileprivate(set) var held: StoredPush?
     /// The earliest date of the next attempt.
     var retryAt: Date?
     /// The device's next opportunity for the stored notification.
@@ -65,7 +65,7 @@ package struct PushStateMachine: Sendable {
 
   /// The notifications of one device.
   package struct Device: Sendable {
-    package var queues: [PushSubject: SubjectQueue] = [:]
+    package fileprivate(set) var queues: [PushSubject: SubjectQueue] = [:]
     /// The round in which it was used last.
     var round = 0
   }
@@ -82,7 +82,7 @@ package struct PushStateMachine: Sendable {
 
   let settings: PushSettings
   var reaches = DeviceReaches()
-  package var devices: [String: Device] = [:]
+  package fileprivate(set) var devices: [String: Device] = [:]
   /// Increases when idle devices are removed from memory.
   var round = 0
   /// The number of devices at which idle ones are removed.
@@ -375,7 +375,7 @@ extension PushStateMachine {
   }
 
   /// Whether a device is connected and has a network.
-  package func canReach(_ device: String) -> Bool { reaches[device].map { $0.isPresent && $0.isOnline } ?? false }
+  func canReach(_ device: String) -> Bool { reaches[device].map { $0.isPresent && $0.isOnline } ?? false }
 
   /// Adds what is kept for a device, in the order of the numbers. The previous process instance may have sent all but the
   /// last of those of a subject that were stored, and those that were not.
@@ -479,9 +479,9 @@ package struct PushSettings: Sendable, Hashable {
   /// Seconds after its end that a device token is forgotten.
   package var endedTokenAge: Double = 30 * 86_400
   /// Maximum number of device tokens in memory.
-  package var cachedTokens = 16_384
+  var cachedTokens = 16_384
   /// Number of devices without unacknowledged notifications whose stored ones are in memory; at most twice as many.
-  package var idleDevices = 4_096
+  var idleDevices = 4_096
   /// Unacknowledged notifications per subject; one more is stored.
   package var inFlight = 32
   /// Seconds until a refused notification is sent again, when the device may not report that the obstacle is gone.
@@ -490,7 +490,7 @@ package struct PushSettings: Sendable, Hashable {
   /// Single requests are written at once.
   package var gathering: Double = 0.003
   /// Requests in a transaction from which the server counts as busy.
-  package var busy = 8
+  var busy = 8
   /// When a device that can be reached accepts notifications of low priority.
   package var opportunities = OpportunityPolicy()
   /// Delivery-log lines per second that are also recorded in the journal.

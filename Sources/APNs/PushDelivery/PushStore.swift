@@ -151,7 +151,7 @@ package struct PushesLeft: Sendable {
   /// The device tokens that must be sent to their devices.
   package var due: [(subject: PushSubject, token: String?)] = []
   /// The number of the last request in the log.
-  package var lastNumber: Int64 = 0
+  var lastNumber: Int64 = 0
 
   package init() {}
 }

@@ -199,7 +199,9 @@ package struct SettingRefusal: Error, Hashable, CustomStringConvertible {
       case .locale: "use a language and a region, such as de_DE or ar"
       case .timeZone: "use a name such as Europe/Zurich"
       case .location: "use a latitude and a longitude, such as 47.3769,8.5417, or unknown"
-      default: "use one of: " + (name.values ?? []).joined(separator: ", ")
+      case .textSize, .boldText, .contrast, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver,
+        .locationAccess:
+        "use one of: " + (name.values ?? []).joined(separator: ", ")
       }
     return "\"\(value)\" is not a value of \(name.rawValue); \(advice)"
   }

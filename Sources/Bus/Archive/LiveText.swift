@@ -35,7 +35,7 @@ package enum LiveText: Hashable, Sendable {
   package var isTimer: Bool {
     switch self {
     case .timer, .date(_, "timer"): true
-    default: false
+    case .date, .interval: false
     }
   }
 

@@ -316,7 +316,7 @@ extension ArchivedValue {
         return parts[.problem]?.string.map { ["the colour \"\(name)\": \($0)"] } ?? []
       }
       return parts.sorted.flatMap(\.value.colorProblems)
-    default: return []
+    case .bool, .number, .string, .date: return []
     }
   }
 }

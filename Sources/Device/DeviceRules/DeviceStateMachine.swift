@@ -290,6 +290,17 @@ package struct DeviceStateMachine: Sendable {
   }
 }
 
+/// What one event changed, and what follows.
+package struct DeviceStep: Sendable {
+  /// The state machines that handled an event, and whose changes must be written.
+  package fileprivate(set) var changed: Set<DeviceConcern> = []
+  package fileprivate(set) var actions: [DeviceAction] = []
+  /// What one concern asked of another, in order. All of it is resolved.
+  package fileprivate(set) var requests: [DeviceRequest] = []
+  /// The reply to the event, for one that has a reply: the value that its request is answered with, or `Done`.
+  package fileprivate(set) var reply: Result<any Sendable, BusError>?
+}
+
 extension DeviceStateMachine: Hashable {
   package static func == (left: Self, right: Self) -> Bool { left.essence == right.essence }
   package func hash(into hasher: inout Hasher) { hasher.combine(essence) }

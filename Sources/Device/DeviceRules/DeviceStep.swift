@@ -61,17 +61,6 @@ package enum DeviceAction: Sendable {
   case network(NetworkState)
 }
 
-/// What one event changed, and what follows.
-package struct DeviceStep: Sendable {
-  /// The state machines that handled an event, and whose changes must be written.
-  package internal(set) var changed: Set<DeviceConcern> = []
-  package internal(set) var actions: [DeviceAction] = []
-  /// What one concern asked of another, in order. All of it is resolved.
-  package internal(set) var requests: [DeviceRequest] = []
-  /// The reply to the event, for one that has a reply: the value that its request is answered with, or `Done`.
-  package internal(set) var reply: Result<any Sendable, BusError>?
-}
-
 /// What happens in the gallery and on the screen.
 package enum GalleryEvent: Sendable {
   /// The device has these extensions and apps, and no others: what belongs to another one is removed, as by an update of
@@ -199,7 +188,7 @@ package enum ProcessAction: Sendable, Hashable {
   case evict(Address, generation: UInt32? = nil, why: String)
 
   /// The same action for a device that launches no process for it.
-  package var withoutWake: ProcessAction {
+  var withoutWake: ProcessAction {
     guard case .want(let address, let assertion, _) = self else { return self }
     return .want(address, because: assertion, mayWake: false)
   }
@@ -228,7 +217,7 @@ package struct Assertion: Hashable, Sendable, Comparable, CustomStringConvertibl
   package static func events(of session: String) -> Assertion { Assertion(eventsPrefix + session) }
 
   /// Whether this is `events(of:)` of any session.
-  package var isForEvents: Bool { description.hasPrefix(Assertion.eventsPrefix) }
+  var isForEvents: Bool { description.hasPrefix(Assertion.eventsPrefix) }
 
   package static func < (left: Assertion, right: Assertion) -> Bool { left.description < right.description }
 }

@@ -514,7 +514,8 @@ extension LayoutBuilder {
       switch context.family {
       case .accessoryCircular, .accessoryCorner: name = "accessoryCircular"
       case .accessoryRectangular, .accessoryInline: name = "accessoryLinear"
-      default: name = "linearCapacity"
+      case .systemSmall, .systemMedium, .systemLarge, .systemExtraLarge, .systemExtraLargePortrait, .control, .none:
+        name = "linearCapacity"
       }
     }
     let node: LayoutNode

@@ -706,7 +706,9 @@ extension PictureBuilder {
       switch canvas.family {
       case .accessoryCircular, .accessoryCorner: true
       case .accessoryRectangular: false
-      default: frame.size.width < frame.size.height * 1.2 && frame.size.height < frame.size.width * 1.2
+      case .systemSmall, .systemMedium, .systemLarge, .systemExtraLarge, .systemExtraLargePortrait, .accessoryInline,
+        .control, .none:
+        frame.size.width < frame.size.height * 1.2 && frame.size.height < frame.size.width * 1.2
       }
     let path =
       isRound

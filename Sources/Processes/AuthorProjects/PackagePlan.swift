@@ -62,22 +62,22 @@ package struct PackagePlan: Sendable, Hashable {
   }
 
   /// By path in the package.
-  package internal(set) var items: [String: Item] = [:]
+  package private(set) var items: [String: Item] = [:]
   package private(set) var products: [Product] = []
-  package internal(set) var notes: [ProjectNote] = []
+  package private(set) var notes: [ProjectNote] = []
   /// The imports of modules that do not exist here, by the name of the project's target.
-  package internal(set) var missing: [String: [MissingModule]] = [:]
+  package private(set) var missing: [String: [MissingModule]] = [:]
   /// Why missing modules are missing, as far as it is known: mostly packages that cannot be had.
   package var reasonsForMissing: [ProjectNote] {
     let modules = Set(missing.values.joined().map(\.module))
     return notes.filter { modules.contains($0.subject) }
   }
   /// The products of packages that may have a module that is missing.
-  package internal(set) var wanted: Set<PackageProduct> = []
+  package private(set) var wanted: Set<PackageProduct> = []
   /// The targets of the project that are not in the package, with the reason.
   package private(set) var omitted: [ProjectNote] = []
   /// The author's file of each Swift file of the package, by its path in the package.
-  package internal(set) var origins: [String: String] = [:]
+  package private(set) var origins: [String: String] = [:]
 
   let project: AuthorProject
   package let surroundings: Surroundings

@@ -10,19 +10,19 @@ package import PrometheusMetrics
 package struct ClusterConfiguration: Sendable, Hashable {
   package struct Device: Sendable, Hashable {
     /// The device's name on the bus: letters, digits, `-`, `_`, `.`.
-    package internal(set) var name = ""
+    package private(set) var name = ""
     /// The device model. It determines whether the device is a phone or a tablet.
-    package internal(set) var screen = DeviceModel.all[0]
+    package private(set) var screen = DeviceModel.all[0]
     /// `iOS` or `iPadOS`.
-    package internal(set) var platform = "iOS"
-    package internal(set) var version = "18.0"
+    package private(set) var platform = "iOS"
+    package private(set) var version = "18.0"
     /// Determines the availability of a widget's modifiers, families and locations.
-    package internal(set) var majorVersion = 18
+    package private(set) var majorVersion = 18
     package var model: String { screen.name }
     /// Language and region, such as `de_DE`.
-    package internal(set) var locale = "en_US"
+    package private(set) var locale = "en_US"
     /// A name such as `Europe/Zurich`; `nil` for the machine's time zone.
-    package internal(set) var timeZone: String?
+    package private(set) var timeZone: String?
 
     /// Environment variables of the device's processes.
     package var environment: [String: String] {
@@ -53,14 +53,14 @@ package struct ClusterConfiguration: Sendable, Hashable {
 
   /// An app or an extension of the device.
   package struct Product: Sendable, Hashable {
-    package internal(set) var bundle = ""
+    package private(set) var bundle = ""
     /// A name in the folder of the agent's executables, or an absolute path.
-    package internal(set) var executable = ""
+    package private(set) var executable = ""
     /// The number of the agent that spawns it.
-    package internal(set) var agent = 1
+    package private(set) var agent = 1
     /// Unexpanded; `ClusterConfiguration.environment(of:in:)` expands it.
-    package internal(set) var environment: [String: String] = [:]
-    package internal(set) var isExtension = false
+    package private(set) var environment: [String: String] = [:]
+    package fileprivate(set) var isExtension = false
     /// The extension's entitlement `com.apple.developer.default-data-protection`.
     package var dataProtection = DataProtection.completeUntilFirstUserAuthentication
     /// The value of the entitlement `aps-environment`; `nil` without it: then it receives no pushes.
@@ -87,22 +87,22 @@ package struct ClusterConfiguration: Sendable, Hashable {
 
   /// The developer's own backend.
   package struct Provider: Sendable, Hashable {
-    package internal(set) var executable = ""
+    package private(set) var executable = ""
     /// Unexpanded; `ClusterConfiguration.arguments(of:in:)` expands them.
-    package internal(set) var arguments: [String] = []
+    package private(set) var arguments: [String] = []
   }
 
-  package internal(set) var device = Device()
-  package internal(set) var appGroups: [String] = []
-  package internal(set) var apps: [Product] = []
-  package internal(set) var extensions: [Product] = []
+  package private(set) var device = Device()
+  package private(set) var appGroups: [String] = []
+  package private(set) var apps: [Product] = []
+  package private(set) var extensions: [Product] = []
   /// `nil` when the backend runs elsewhere.
-  package internal(set) var provider: Provider?
+  package private(set) var provider: Provider?
   /// `nil` when no pushes are used.
-  package internal(set) var pushServer: PushServer?
-  package internal(set) var settings = Settings()
+  package private(set) var pushServer: PushServer?
+  package private(set) var settings = Settings()
   /// The limits of the broker.
-  package internal(set) var bus = BusLimits()
+  package private(set) var bus = BusLimits()
 
   init() {}
 
@@ -261,6 +261,29 @@ extension ClusterConfiguration.Device: SettingsPart {
   mutating func complete(_ reader: inout ConfigurationReader) throws(ClusterError) {
     locale = locale.replacing("-", with: "_")
     try completeSystem(&reader)
+  }
+
+  /// Reads the model, the platform and the version.
+  ///
+  /// - Throws: `configuration`, with the valid values.
+  private mutating func completeSystem(_ reader: inout ConfigurationReader) throws(ClusterError) {
+    let given = try reader.string("platform")
+    let model = try reader.string("model") ?? (given == "iPadOS" ? "iPad" : "iPhone 16")
+    guard let screen = DeviceModel.named(model) else {
+      let known = DeviceModel.all.map(\.name).joined(separator: ", ")
+      throw reader.error("model", "\"\(model)\" is not a known model; use one of: \(known)")
+    }
+    self.screen = screen
+    // Apple uses "iOS" for both systems where versions are concerned.
+    platform = screen.isPad ? "iPadOS" : "iOS"
+    guard [platform, "iOS"].contains(given ?? platform) else {
+      throw reader.error("platform", "\"\(given ?? "")\" does not run on \(model); use \(platform)")
+    }
+    version = try reader.string("version") ?? version
+    guard let major = version.split(separator: ".").first.flatMap({ Int($0) }), (14...99).contains(major) else {
+      throw reader.error("version", "\"\(version)\" is not an \(platform) version with widgets, such as \"18.0\"")
+    }
+    majorVersion = major
   }
 }
 

@@ -65,27 +65,4 @@ package struct DeviceModel: Sendable, Hashable {
 extension ClusterConfiguration.Device {
   /// Whether the device is a tablet, according to its model.
   package var isPad: Bool { screen.isPad }
-
-  /// Reads the model, the platform and the version.
-  ///
-  /// - Throws: `configuration`, with the valid values.
-  mutating func completeSystem(_ reader: inout ConfigurationReader) throws(ClusterError) {
-    let given = try reader.string("platform")
-    let model = try reader.string("model") ?? (given == "iPadOS" ? "iPad" : "iPhone 16")
-    guard let screen = DeviceModel.named(model) else {
-      let known = DeviceModel.all.map(\.name).joined(separator: ", ")
-      throw reader.error("model", "\"\(model)\" is not a known model; use one of: \(known)")
-    }
-    self.screen = screen
-    // Apple uses "iOS" for both systems where versions are concerned.
-    platform = screen.isPad ? "iPadOS" : "iOS"
-    guard [platform, "iOS"].contains(given ?? platform) else {
-      throw reader.error("platform", "\"\(given ?? "")\" does not run on \(model); use \(platform)")
-    }
-    version = try reader.string("version") ?? version
-    guard let major = version.split(separator: ".").first.flatMap({ Int($0) }), (14...99).contains(major) else {
-      throw reader.error("version", "\"\(version)\" is not an \(platform) version with widgets, such as \"18.0\"")
-    }
-    majorVersion = major
-  }
 }

@@ -111,14 +111,14 @@ struct LiveActivityStateMachine: Sendable {
       return (.ignored, [])
     }
     do throws(ActivityLifetime.Refusal) {
-      try activity.take(timestamp: payload.timestamp)
+      let isPaid = payload.event == .update && priority == 10
+      try activity.take(timestamp: payload.timestamp, paying: isPaid ? (now, limits) : nil)
       if payload.event == .end {
         activity.end(now, dismissAt: payload.dismissalDate, limits)
         activities[key] = activity
         note(key, activity)
         return (.ended, [.ended(key)])
       }
-      if priority == 10 { try activity.pay(now: now, limits) }
     } catch {
       if error == .throttled { activities[key] = activity }
       return (error == .throttled ? .throttled : .outOfOrder, [])

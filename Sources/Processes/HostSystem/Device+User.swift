@@ -23,13 +23,12 @@ extension Device {
     return app
   }
 
-  /// Replaces an app and its extensions, which may have other widgets afterwards.
-  func update(_ bundle: String) async throws {
-    try await apps.update(bundle)
-    let extensions = configuration.extensions(ofApp: bundle).map { $0.address(on: configuration.device.name) }
+  /// An update replaces these products, of which none runs. The next instances of the extensions may have other widgets:
+  /// the next reload of all widgets launches them.
+  func replaced(_ products: [Address]) {
+    let extensions = products.filter { $0.role == .widgetExtension }
     gallery.outdate(extensions)
-    // The next reload of all widgets launches them.
-    try core.record(.timelines(.kindsForgotten(extensions)))
+    core.handle(.timelines(.kindsForgotten(extensions)))
   }
 
   /// Terminates the app and cancels its transfers; only the user can relaunch it. Its extensions continue (ours).

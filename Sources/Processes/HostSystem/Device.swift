@@ -152,6 +152,7 @@ package import Timekeeping
   /// What takes the device several steps.
   package func perform(_ action: DeviceAction) {
     if case .instanceEnded(let address, _) = action { intents.ended(address) }
+    if case .apps(.move(_, let products)) = action { replaced(products) }
     guard case .activities(.started(let app)) = action else { return }
     // Not awaited: the author's code may take its time.
     tasks.start { [self] in await launchForToken(.app(configuration.device.name, app), app) }
@@ -239,7 +240,7 @@ package import Timekeeping
     }
     onOrder(OpenApp.self) { device, request, from in try device.open(request.bundle, from.context) }
     onOrder(ForceQuitApp.self) { device, request, _ in try await device.forceQuit(request) }
-    onOrder(UpdateApp.self) { device, request, _ in try await device.update(request.bundle) }
+    onOrder(UpdateApp.self) { device, request, _ in try await device.apps.update(request.bundle) }
     onRequest(SetClock.self) { device, request, _ in
       try await device.conditions.change(request.change)
       return device.conditions.clockState

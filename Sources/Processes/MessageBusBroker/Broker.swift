@@ -602,7 +602,7 @@ extension Broker {
       switch action {
       case .record(let frame): frame.withUnsafeBytes { body($0) }
       case .pass(let index, _): if let batch { body(UnsafeRawBufferPointer(batch.bytes(index))) }
-      default: break
+      case .forward, .cutOff, .raise, .supersede, .cutOffViewers, .watchReplicas: break
       }
     }
   }

@@ -159,7 +159,7 @@ struct Routing<Line: Hashable & Sendable> {
     case .unknown where !isHello:
       peers[line]?.state = .asked
       return send(HelloRequired(), to: header.source, on: line, cause: header.id)
-    default: break
+    case .unknown, .asked, .current, .ended: break
     }
     if let reason = MessageTable.refusal(of: header) {
       return refuse(reason, header, owner: peer.owner.text, on: line, known: header.source)

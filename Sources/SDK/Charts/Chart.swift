@@ -144,7 +144,7 @@ extension AxisMarkValues {
       case .automatic(let given):
         let dates = DateTicks(in: range, desired: given ?? desired)
         return (dates.dates(in: range, calendar).map { .date($0) }, dates.unit)
-      default: return ([], nil)
+      case .step, .dates, .given: return ([], nil)
       }
     }
   }

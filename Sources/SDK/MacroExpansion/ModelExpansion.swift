@@ -63,7 +63,7 @@ package enum ModelExpansion {
         marks.append(text)
       case .macro("Unique", let arguments):
         constraints.append("constraints += [\(arguments)] as [[Swift.PartialKeyPath<\(type.name)>]]")
-      default: break
+      case .property, .macro, .other: break
       }
     }
     let unique =

@@ -64,7 +64,8 @@ extension ContainerBackgroundPlacement {
   package func archive(in context: ArchivingContext) -> ViewArchive {
     switch context.environment.widgetFamily {
     case .accessoryCircular, .accessoryCorner, .accessoryRectangular: ViewArchive(.fill(.accessoryWidgetBackground))
-    default: .empty
+    case .systemSmall, .systemMedium, .systemLarge, .systemExtraLarge, .systemExtraLargePortrait, .accessoryInline:
+      .empty
     }
   }
 }

@@ -198,6 +198,44 @@ extension [PushStateMachine.Action] {
     #expect(fixture.handle(.refused(first.id, of: widgets, why: "no network")).steps == ["superseded 1"])
   }
 
+  @Test func `what is stored is sent after the delay when the refusal was the last reply that could send it`() {
+    var fixture = PushStateMachineFixture(inFlight: 1)
+    fixture.reach()
+    let once = push(1, expiration: Date(timeIntervalSince1970: 0))
+    _ = fixture.handle(.accepted(once))
+    #expect(fixture.handle(.accepted(push(2))).steps == ["storedOffline 2"])
+    #expect(fixture.handle(.refused(once.id, of: widgets, why: "a full disk")).steps == ["notStored 1"])
+    #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(30))
+    fixture.now += 30
+    #expect(fixture.handle(.timerFired).steps == ["sent 2"])
+  }
+
+  @Test func `a refusal does not delay what is stored while another reply of the device can send it`() {
+    var fixture = PushStateMachineFixture(inFlight: 2)
+    fixture.reach()
+    let (once, second) = (push(1, expiration: Date(timeIntervalSince1970: 0)), push(2))
+    for push in [once, second] { _ = fixture.handle(.accepted(push)) }
+    #expect(fixture.handle(.accepted(push(3))).steps == ["storedOffline 3"])
+    #expect(fixture.handle(.refused(once.id, of: widgets, why: "a full disk")).steps == ["notStored 1"])
+    #expect(fixture.stateMachine.nextInstant == nil)
+    #expect(fixture.handle(.acknowledged(second.id, of: widgets)).steps == ["delivered 2", "sent 3"])
+  }
+
+  @Test(arguments: [true, false])
+  func `the delay after a refusal is not prolonged by the refusal of another one`(isForOnce: Bool) {
+    var fixture = PushStateMachineFixture()
+    fixture.reach()
+    // The other one is attempted once, or is older than the stored one.
+    let other = push(isForOnce ? 3 : 1, expiration: isForOnce ? Date(timeIntervalSince1970: 0) : nil)
+    let stored = push(2)
+    for push in [stored, other].sorted(by: { $0.number < $1.number }) { _ = fixture.handle(.accepted(push)) }
+    #expect(fixture.handle(.refused(stored.id, of: widgets, why: "a full disk")).steps == ["storedOffline 2"])
+    fixture.now += 10
+    let steps = fixture.handle(.refused(other.id, of: widgets, why: "a full disk")).steps
+    #expect(steps == [isForOnce ? "notStored 3" : "superseded 1"])
+    #expect(fixture.stateMachine.nextInstant == origin.addingTimeInterval(30))
+  }
+
   @Test func `a stored notification expires on time even when a retry was scheduled before`() {
     var fixture = PushStateMachineFixture()
     fixture.reach()

@@ -130,6 +130,19 @@ import Testing
     #expect(machine.state.activities.count == 2)
   }
 
+  @Test(.rule("ACTIVITY-14"))
+  func `a notification is shown if it is newer than the content, and older than one that is not shown`() throws {
+    var machine = Self.machine(ActivityLimits(priority10PerHour: 1))
+    try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start)
+    func step(_ timestamp: Int, priority: Int) -> PushStep.Name {
+      machine.receive(Self.push("update", timestamp: timestamp, priority: priority), now: Self.start).step
+    }
+    #expect(step(10, priority: 10) == .handled)
+    #expect(step(30, priority: 10) == .budget)
+    #expect(step(20, priority: 5) == .handled)
+    #expect(step(19, priority: 5) == .discarded)
+  }
+
   @Test func `a start that is repeated after it was forgotten changes no other activity`() throws {
     var machine = Self.machine()
     let content = #""attributes-type":"Ride","attributes":{},"content-state":{}"#

@@ -183,6 +183,23 @@ private struct TokenFixture {
     #expect(fixture.handle(.awake(widget)) == ["want \(widget.short)", "tell \(widget.short) aa [1]"])
   }
 
+  /// The former call does not launch it: the wish that keeps it running ends with its instance.
+  @Test func `a call that is due during one after two exits launches the extension`() {
+    var fixture = TokenFixture()
+    fixture.handle(.widgets(widgets([1])))
+    fixture.handle(.issued(widgetsKey, "aa"))
+    for _ in 1...2 {
+      fixture.handle(.awake(widget))
+      fixture.handle(.instanceEnded(widget))
+    }
+    func want(mayWake: Bool) -> TokenStateMachine.Action {
+      .asks(.process(.want(widget, because: TokenStateMachine.assertion, mayWake: mayWake)))
+    }
+    #expect(fixture.stateMachine.handle(.awake(widget)).first == want(mayWake: false))
+    #expect(fixture.stateMachine.handle(.widgets(widgets([1, 2]))) == [want(mayWake: true)])
+    #expect(fixture.stateMachine.handle(.widgets(widgets([1, 2]))) == [], "it is wanted already")
+  }
+
   @Test func `a change during a handler call causes another call with the new widgets`() {
     var fixture = TokenFixture()
     fixture.handle(.widgets(widgets([1])))

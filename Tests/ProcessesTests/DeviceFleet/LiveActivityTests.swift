@@ -64,6 +64,17 @@ import Testing
     #expect(update(10, Self.after(0.5)) == .updated)
   }
 
+  @Test func `an update that is throttled makes no other one out of order`() {
+    var machine = Self.begun { $0.priority10PerHour = 1 }
+    func update(_ priority: Int, timestamp: Int) -> LiveActivityStateMachine.Outcome {
+      machine.receive(Self.update(timestamp: timestamp), priority: priority, Self.key, now: Self.start).0
+    }
+    #expect(update(10, timestamp: 10) == .updated)
+    #expect(update(10, timestamp: 30) == .throttled)
+    #expect(update(5, timestamp: 20) == .updated)
+    #expect(update(5, timestamp: 19) == .outOfOrder)
+  }
+
   @Test func `the stale date passes once, and an update sets another`() {
     var machine = Self.begun()
     let stale = #","stale-date":\#(Int(Self.after(1).timeIntervalSince1970))"#

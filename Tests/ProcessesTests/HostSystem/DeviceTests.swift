@@ -21,13 +21,21 @@ private let phoneApp = Address.app("iphone", "com.example.App")
 private let phoneHost = Address.host("iphone")
 
 /// A device on an in-memory bus, with a user.
-private final class DeviceFixture: Sendable {
+final class DeviceFixture: Sendable {
   let bus = InMemoryBus()
+  private let yaml: String
   let folder = FileManager.default.temporaryDirectory.path + "/device-\(UUID().uuidString)"
   let database: DatabasePool
   let person: Connection
 
-  init() async throws {
+  init(
+    _ yaml: String = """
+    device: {name: iphone}
+    apps:
+      - {bundle: com.example.App, executable: app}
+    """
+  ) async throws {
+    self.yaml = yaml
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     database = try DatabasePool(path: folder + "/host.sqlite")
     person = bus.connection(.operator("1"))
@@ -38,15 +46,9 @@ private final class DeviceFixture: Sendable {
 
   /// Starts a host process.
   func host() async throws -> Device {
-    let configuration = try ClusterConfiguration(
-      yaml: """
-        device: {name: iphone}
-        apps:
-          - {bundle: com.example.App, executable: app}
-        """)
     let connection = bus.connection(phoneHost)
     let device = try Device(
-      configuration, instance: InstanceFolder(folder), database: database, bus: connection
+      ClusterConfiguration(yaml: yaml), instance: InstanceFolder(folder), database: database, bus: connection
     ) { Issue.record("the device failed: \($0)") }
     try await device.resume()
     _ = try await connection.start()
@@ -250,6 +252,45 @@ private final class DeviceFixture: Sendable {
     let shown = try #require(reply.activities?.first)
     #expect(shown.place == .lockScreen && (shown.views == nil) == (size == 300_000))
     #expect(shown.note == (size == 300_000 ? "its views are too large to show here" : nil))
+    await fixture.end(device)
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `An update of an app` {
+  private let widget = Address.widgetExtension("iphone", "com.example.App.Widget")
+
+  private func learned(_ kind: String) -> DeviceEvent {
+    .gallery(.learned(widget, [WidgetDeclaration(kind: kind)], .none))
+  }
+
+  @Test func `the widgets of an instance that is ready as soon as it may be launched are known after the update`()
+    async throws
+  {
+    let fixture = try await DeviceFixture(
+      """
+      device: {name: iphone}
+      apps:
+        - {bundle: com.example.App, executable: app}
+      extensions:
+        - {bundle: com.example.App.Widget, executable: widget}
+      settings: {placesEachKind: false}
+      """)
+    let device = try await fixture.host()
+    let agent = fixture.bus.connection(try #require(await device.launcher.silentAgents.first))
+    let incarnation = UUID()
+    agent.onRequest(ListProcesses.self) { _, _ in ListProcesses.Reply(incarnation: incarnation, children: []) }
+    _ = try await agent.start()
+    while await !device.launcher.silentAgents.isEmpty {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    let next = learned("Next")
+    await device.core.handle(learned("Former"))
+    await device.core.observe { [core = device.core] step in
+      for case .allowLaunches in step.requests { core.handle(next) }
+    }
+    try await fixture.ask(UpdateApp(bundle: "com.example.App"))
+    #expect(await device.core.state.timelines.kinds[widget]?.keys.sorted() == ["Next"])
     await fixture.end(device)
   }
 }

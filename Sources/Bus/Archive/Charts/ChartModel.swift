@@ -273,7 +273,7 @@ package enum ChartValue: Hashable, Sendable {
     case .number(let number): self = .number(number)
     case .date(let date): self = .date(date.timeIntervalSince1970)
     case .string(let name): self = .category(name)
-    default: return nil
+    case .bool, .list, .record, .none: return nil
     }
   }
 }

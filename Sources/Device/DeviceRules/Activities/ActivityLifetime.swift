@@ -51,7 +51,7 @@ package struct ActivityLifetime: Sendable, Hashable, Codable {
   package var dismissAt: Date?
   /// Updates of priority 10 that it may still show, as of `budgetAt`.
   package var budget: Double
-  package var budgetAt: Date
+  var budgetAt: Date
 
   package init(startedAt now: Date, timestamp: Double = 0, staleAt: Date? = nil, _ limits: ActivityLimits) {
     startedAt = now
@@ -81,19 +81,23 @@ package struct ActivityLifetime: Sendable, Hashable, Codable {
     return .stale
   }
 
-  /// Takes the timestamp of a change.
+  /// Takes the timestamp of a change. That of one that is throttled is not taken: its content is not shown.
   ///
-  /// - Throws: `outOfOrder`.
-  package mutating func take(timestamp: Double?) throws(Refusal) {
-    guard let timestamp else { return }
+  /// - Parameter payment: for an update of priority 10.
+  /// - Throws: `outOfOrder`, `throttled`.
+  package mutating func take(
+    timestamp: Double?, paying payment: (now: Date, limits: ActivityLimits)? = nil
+  ) throws(Refusal) {
+    let timestamp = timestamp ?? self.timestamp
     guard timestamp >= self.timestamp else { throw .outOfOrder }
+    if let payment { try pay(now: payment.now, payment.limits) }
     self.timestamp = timestamp
   }
 
   /// Pays for an update of priority 10. The budget is renewed evenly in the course of an hour.
   ///
   /// - Throws: `throttled`.
-  package mutating func pay(now: Date, _ limits: ActivityLimits) throws(Refusal) {
+  private mutating func pay(now: Date, _ limits: ActivityLimits) throws(Refusal) {
     let earned = max(0, now.timeIntervalSince(budgetAt)) / 3_600 * limits.priority10PerHour
     budget = min(limits.priority10PerHour, budget + earned)
     budgetAt = now

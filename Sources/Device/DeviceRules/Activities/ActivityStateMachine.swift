@@ -10,13 +10,13 @@ package import Messages
 /// views of each version once. What happened is in `moved`, in order.
 package struct ActivityStateMachine: Sendable {
   package struct Kept: Codable, Sendable, Hashable {
-    package internal(set) var record: ActivityRecord
-    package internal(set) var life: ActivityLifetime
-    package internal(set) var version = 1
+    package fileprivate(set) var record: ActivityRecord
+    fileprivate(set) var life: ActivityLifetime
+    package fileprivate(set) var version = 1
     /// The version that the extension has archived, or could not archive.
-    package internal(set) var archived: Int?
+    package fileprivate(set) var archived: Int?
     /// Why the views are not those of the newest version.
-    package internal(set) var note: String?
+    package fileprivate(set) var note: String?
     /// The notification that changed it last, which can arrive again after a restart of the host.
     var lastPush: UUID?
     package var number: Int { record.number }
@@ -25,11 +25,11 @@ package struct ActivityStateMachine: Sendable {
   /// The persistent state.
   package struct State: Codable, Sendable, Equatable {
     /// In the order of their start.
-    package internal(set) var activities: [Kept] = []
+    package fileprivate(set) var activities: [Kept] = []
     var lastNumber = 0
-    package internal(set) var revision = 0
+    package fileprivate(set) var revision = 0
     /// The types of attributes that each extension shows, by its bundle identifier.
-    package internal(set) var declarations: [String: [ActivityDeclaration]] = [:]
+    package fileprivate(set) var declarations: [String: [ActivityDeclaration]] = [:]
     /// The apps whose activities the user forbids.
     var forbidden: Set<String> = []
     /// The tokens that start activities, by app and by type of attributes.
@@ -95,7 +95,7 @@ package struct ActivityStateMachine: Sendable {
   }
 
   /// The types of attributes whose activities a backend may start, by app.
-  package var startable: [String: [String]] {
+  var startable: [String: [String]] {
     guard hasStartTokens else { return [:] }
     return apps.reduce(into: [:]) { found, app in
       guard refusal(app.bundle) == nil else { return }
@@ -210,7 +210,7 @@ package struct ActivityStateMachine: Sendable {
   // MARK: The extension
 
   /// The types of attributes that an extension shows.
-  package mutating func declare(_ widgetExtension: String, _ declarations: [ActivityDeclaration]) {
+  mutating func declare(_ widgetExtension: String, _ declarations: [ActivityDeclaration]) {
     guard state.declarations[widgetExtension] ?? [] != declarations else { return }
     state.declarations[widgetExtension] = declarations.isEmpty ? nil : declarations
     // Activities that no extension could show are archived now.
@@ -231,7 +231,7 @@ package struct ActivityStateMachine: Sendable {
   }
 
   /// The views depend on settings that changed.
-  package mutating func archiveAgain() {
+  mutating func archiveAgain() {
     for index in state.activities.indices { state.activities[index].version += 1 }
   }
 
@@ -302,7 +302,7 @@ package struct ActivityStateMachine: Sendable {
 
 extension ActivityStateMachine {
   /// What became of a notification.
-  package struct PushResult: Sendable, Hashable {
+  struct PushResult: Sendable, Hashable {
     package let step: PushStep.Name
     package let detail: String
     /// The app whose activity was started, which is launched to receive its token.
@@ -310,7 +310,7 @@ extension ActivityStateMachine {
   }
 
   /// A notification for an activity, or one that starts one. The same notification again changes nothing.
-  package mutating func receive(_ push: PushedNotification, now: Date) -> PushResult {
+  mutating func receive(_ push: PushedNotification, now: Date) -> PushResult {
     guard let payload = LiveActivityPayload(push.payload) else {
       return PushResult(step: .discarded, detail: "its payload is not JSON with aps")
     }
@@ -378,8 +378,8 @@ extension ActivityStateMachine {
     }
     keptActivity.lastPush = push.uniqueID
     do throws(ActivityLifetime.Refusal) {
-      try keptActivity.life.take(timestamp: payload.timestamp)
-      if event == .update, push.priority == 10 { try keptActivity.life.pay(now: now, limits) }
+      let isPaid = event == .update && push.priority == 10
+      try keptActivity.life.take(timestamp: payload.timestamp, paying: isPaid ? (now, limits) : nil)
     } catch {
       guard error == .throttled else { return PushResult(step: .discarded, detail: "a newer content is shown") }
       state.activities[index].life = keptActivity.life

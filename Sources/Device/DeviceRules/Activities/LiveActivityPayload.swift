@@ -45,7 +45,7 @@ package struct LiveActivityPayload: Sendable, Hashable {
 }
 
 /// The fields of a payload that a device with the author's code shows. Source: *Generating a remote notification*.
-package struct LiveActivityContent: Sendable, Hashable {
+struct LiveActivityContent: Sendable, Hashable {
   /// JSON, with sorted keys; `nil` when it is missing or not an object.
   package let state: String?
   package let attributesType: String?
@@ -53,9 +53,9 @@ package struct LiveActivityContent: Sendable, Hashable {
   package let attributes: String?
   package let relevanceScore: Double?
   /// The title of the alert, or its text.
-  package let alert: String?
+  let alert: String?
   /// `"input-push-token": 1`: the app gets a token for updates.
-  package let wantsToken: Bool
+  let wantsToken: Bool
 
   package init(_ text: String) {
     let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]

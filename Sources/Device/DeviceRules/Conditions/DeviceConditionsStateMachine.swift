@@ -154,7 +154,7 @@ package struct DeviceSettingsStateMachine: Sendable, Hashable {
 
   private let configured: DeviceSettings
   private let overrides: [Address: Override]
-  package private(set) var storedSettings: Stored
+  private(set) var storedSettings: Stored
   private var instances = InstanceTable<DeviceSettings>()
 
   /// - Parameters:

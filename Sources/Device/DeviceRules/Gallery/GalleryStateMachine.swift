@@ -36,7 +36,7 @@ package struct GalleryStateMachine: Sendable {
   /// Bundle identifiers of the device's apps.
   private let apps: [String]
   private let placesEachKind: Bool
-  package internal(set) var state: State
+  package private(set) var state: State
 
   package init(device: WidgetDevice, apps: [String] = [], placesEachKind: Bool = true, state: State = State()) {
     self.device = device
@@ -337,10 +337,10 @@ extension GalleryStateMachine {
   /// Widgets of one family at one location, of which one is visible.
   package struct Stack: Codable, Sendable, Hashable {
     /// At least two, in the order in which the user turns them.
-    package internal(set) var members: [Int]
-    package internal(set) var top: Int
+    fileprivate(set) var members: [Int]
+    fileprivate(set) var top: Int
     /// When another widget last came to the top.
-    package internal(set) var turned: Date
+    package fileprivate(set) var turned: Date
 
     /// The hidden widgets, in the order in which they come to the top when the stack is turned.
     package var covered: [Int] {
@@ -452,7 +452,7 @@ extension GalleryStateMachine {
   ///   - relevance: by number; a widget that is missing is not relevant.
   ///   - mayTurn: `false` right after the user turned a stack, which is not undone before something else happens.
   /// - Returns: what turned, and when to check again.
-  package mutating func smartRotate(
+  mutating func smartRotate(
     _ relevance: [Int: CurrentRelevance], mayTurn: Bool = true, now: Date
   ) -> (turned: [StackTurned], next: Date?) {
     var turned: [StackTurned] = []

@@ -13,7 +13,7 @@ package struct ScreenStateMachine: Sendable {
     case restarted
   }
 
-  package internal(set) var state: DeviceScreen
+  package private(set) var state: DeviceScreen
   let device: WidgetDevice
 
   package init(device: WidgetDevice, state: DeviceScreen = DeviceScreen()) {

@@ -127,7 +127,7 @@ extension DeviceScreen {
   /// Why an extension's files can be neither read nor written; `nil` if they can.
   ///
   /// - Parameter isProtected: whether their protection class denies access on a locked device.
-  package func withholding(isProtected: Bool) -> Withholding? {
+  func withholding(isProtected: Bool) -> Withholding? {
     if !wasUnlocked { return .notUnlockedYet }
     return isLocked && isProtected ? .locked : nil
   }
@@ -154,7 +154,7 @@ package enum Touch: Sendable, Equatable {
 
 extension BusError.Code {
   /// The widget has no such control or link. Definite.
-  package static let noSuchTarget = BusError.Code("no-such-target")
+  static let noSuchTarget = BusError.Code("no-such-target")
 }
 
 extension GalleryStateMachine {

@@ -76,7 +76,7 @@ package struct WidgetDevice: Sendable, Hashable {
   }
 
   /// The locations for widgets on this device.
-  package var locations: [WidgetLocationName] { WidgetLocationName.allCases.filter { refusal(of: $0) == nil } }
+  var locations: [WidgetLocationName] { WidgetLocationName.allCases.filter { refusal(of: $0) == nil } }
 
   /// Why this device does not have a location; `nil` if it does.
   package func refusal(of location: WidgetLocationName) -> String? {
@@ -138,7 +138,7 @@ package struct WidgetDevice: Sendable, Hashable {
 
   /// Whether a location shows widgets without their background. Source: "Displaying the right widget background".
   /// Before iOS 17 every background is shown.
-  package func removesBackground(at location: WidgetLocationName) -> Bool {
+  func removesBackground(at location: WidgetLocationName) -> Bool {
     guard version >= 17 else { return false }
     return switch location {
     case .homeScreen, .todayView: renderingMode(at: location) == .accented
@@ -150,7 +150,7 @@ package struct WidgetDevice: Sendable, Hashable {
   /// Whether a widget with a non-removable background cannot be placed there. Source:
   /// `containerBackgroundRemovable(_:)`, "Displaying the right widget background": the Lock Screen of an iPad, and
   /// StandBy.
-  package func requiresRemoval(at location: WidgetLocationName, _ family: WidgetFamilyName) -> Bool {
+  func requiresRemoval(at location: WidgetLocationName, _ family: WidgetFamilyName) -> Bool {
     version >= 17 && !family.isAccessory && (location == .standBy || location == .lockScreen && isPad)
   }
 
@@ -162,7 +162,8 @@ package struct WidgetDevice: Sendable, Hashable {
     case .homeScreen, .todayView: WidgetEnvironment.Insets(options.contentMargin)
     case .lockScreen where family.isAccessory: WidgetEnvironment.Insets(0)
     case .controlCenter: WidgetEnvironment.Insets(0)
-    default: WidgetEnvironment.Insets(min(11, options.contentMargin))
+    case .lockScreen, .standBy, .carPlay, .iPhoneWidgetsOnMac, .watchFace, .smartStack:
+      WidgetEnvironment.Insets(min(11, options.contentMargin))
     }
   }
 

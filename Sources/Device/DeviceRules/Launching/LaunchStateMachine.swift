@@ -12,18 +12,18 @@ package import Messages
 /// `ready` counts only for an instance that the agent has reported.
 package struct LaunchStateMachine: Sendable, Hashable {
   /// How long a process without an assertion keeps running, in seconds.
-  package let suspendAfter: Double
+  let suspendAfter: Double
   /// How long a suspended extension without an assertion exists, in seconds; 0 for no limit.
-  package let endIdleAfter: Double
+  let endIdleAfter: Double
   package var processes: [Address: Process]
   let agents: [Address: Address]
-  package internal(set) var incarnations: [Address: UUID]
+  package private(set) var incarnations: [Address: UUID]
   /// The incarnations of each agent before the present one. Not kept over a host restart.
   var formerIncarnations: [Address: Set<UUID>] = [:]
   /// A former incarnation of each agent that has reported again. Not kept over a host restart.
   var doubted: [Address: UUID] = [:]
   /// Agents that have reported their children and have not been unreachable since.
-  package internal(set) var reportedAgents: Set<Address> = []
+  package private(set) var reportedAgents: Set<Address> = []
   /// Processes that must not run now, and why.
   private var preventedLaunches: [Address: String] = [:]
   private let backoff: Backoff
@@ -170,7 +170,7 @@ package struct LaunchStateMachine: Sendable, Hashable {
       guard let instance = process.instance, since.addingTimeInterval(suspendAfter) <= now else { return [] }
       process.isAsking = true
       return [.signal(address, generation: instance.generation, signal: SIGSTOP)]
-    default: return []
+    case .absent, .launching, .running, .suspended, .dying: return []
     }
   }
 
@@ -423,19 +423,19 @@ extension LaunchStateMachine {
     package var instance: ProcessInstance?
     package var assertions: Set<Assertion> = []
     /// Those of the assertions that end with the instance, because they must not launch the process.
-    package var borrowed: Set<Assertion> = []
+    var borrowed: Set<Assertion> = []
     package var lastEnding: Ending?
     /// The highest generation that has ended. Exits of older generations are ignored.
     package var lastGeneration: UInt32 = 0
     /// The instance of this generation. Not kept over a host restart.
-    package var lastInstance: ProcessInstance?
+    var lastInstance: ProcessInstance?
     /// An instance that the agent has listed although it is not newer than one that ended. Not kept over a host restart.
-    package var listed: ProcessInstance?
+    var listed: ProcessInstance?
     /// The known instance that the last list of its agent lacks. Not kept over a host restart.
-    package var missing: ProcessInstance?
+    var missing: ProcessInstance?
     /// A list arrived while the instance was being spawned: another agent may have spawned it. Not kept over a host
     /// restart.
-    package var isListStale = false
+    var isListStale = false
     /// The generation that sent `ready`, even when the agent has not reported the instance yet.
     package var readyGeneration: UInt32?
     /// The user force-quit the app. It is not launched until the user opens it, or touches a button, toggle or control
@@ -451,14 +451,14 @@ extension LaunchStateMachine {
     package var notBefore: Date?
     package var idleSince: Date?
     /// Why the instance that is being spawned is ended at once. Not kept over a host restart.
-    package var whyToEndAtSpawn: String?
+    var whyToEndAtSpawn: String?
     /// Since when it has been suspended and not wanted. Not kept over a host restart.
     package var suspendedAt: Date?
     /// A spawn or a signal is in progress.
-    package var isAsking = false
+    package fileprivate(set) var isAsking = false
     /// The agent could not be reached or did not carry out a request. The request is repeated after a pause in machine
     /// time.
-    package var isPausing = false
+    package fileprivate(set) var isPausing = false
     /// Whether a reply or an exit is pending.
     package var isUnderWay: Bool { isAsking || isPausing || state == .launching || state == .dying }
 
@@ -626,7 +626,7 @@ extension LaunchStateMachine {
       processes[address]?.isAsking = true
       return actions + [.signal(address, generation: instance.generation, signal: SIGCONT)]
     case .dying: return actions + [.signal(address, generation: instance.generation, signal: SIGKILL)]
-    default: return actions
+    case .absent, .launching, .running, .suspended: return actions
     }
   }
 

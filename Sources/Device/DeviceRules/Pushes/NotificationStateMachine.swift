@@ -165,7 +165,7 @@ package struct NotificationStateMachine: Sendable, Hashable {
   }
 
   /// The placements at which the reload for a push is not finished.
-  package func outstanding(_ id: UUID) -> [Int] { notification(id)?.outstanding.sorted() ?? [] }
+  func outstanding(_ id: UUID) -> [Int] { notification(id)?.outstanding.sorted() ?? [] }
 
   private mutating func reported(_ report: PlacementReloadReport) -> [Action] {
     guard let index = open.firstIndex(where: { $0.id == report.push }),

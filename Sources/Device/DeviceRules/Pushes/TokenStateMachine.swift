@@ -12,9 +12,9 @@ package import Messages
 package struct TokenStateMachine: Sendable, Hashable {
   package struct Kept: Codable, Sendable, Hashable {
     package enum Phase: String, Codable, Sendable { case asking, held, releasing }
-    package internal(set) var phase: Phase
+    package fileprivate(set) var phase: Phase
     /// `nil` while the token is requested.
-    package internal(set) var token: String?
+    package fileprivate(set) var token: String?
     package let environment: PushEnvironment
   }
 
@@ -26,7 +26,7 @@ package struct TokenStateMachine: Sendable, Hashable {
 
   /// The persistent state.
   package struct State: Codable, Sendable, Hashable {
-    package internal(set) var tokens: [TokenKey: Kept] = [:]
+    package fileprivate(set) var tokens: [TokenKey: Kept] = [:]
     /// The last call that each extension's widget push handlers acknowledged, by its bundle identifier.
     var notified: [String: TellPushHandlers] = [:]
     /// The same of its control push handlers.
@@ -138,7 +138,7 @@ package struct TokenStateMachine: Sendable, Hashable {
   }
 
   /// The placements that a push to widgets or to a control reloads, by the key of its token.
-  package var reloadedPlacements: [TokenKey: [Placement]] {
+  var reloadedPlacements: [TokenKey: [Placement]] {
     apps.reduce(into: [:]) { reloaded, app in
       reloaded[TokenKey(app, .widgets)] = reloadedWidgets(ofApp: app)
       for control in controls(ofApp: app) { reloaded[TokenKey(app, .control(control.id))] = [control] }
@@ -432,15 +432,15 @@ package struct PushProduct: Sendable, Hashable {
 /// The widgets and controls of one extension that concern pushes.
 package struct PushWidgets: Sendable, Hashable {
   /// The widgets' types of `pushHandler(_:)`, without duplicates.
-  package internal(set) var handlers: [String] = []
+  private(set) var handlers: [String] = []
   /// Its placed widgets that have a push handler.
-  package internal(set) var placements: [Placement] = []
+  package private(set) var placements: [Placement] = []
   /// Its placed widgets without a push handler that a push reloads nevertheless.
-  package internal(set) var others: [Placement] = []
+  package private(set) var others: [Placement] = []
   /// The controls' types of `pushHandler(_:)`, without duplicates.
-  package internal(set) var controlHandlers: [String] = []
+  private(set) var controlHandlers: [String] = []
   /// Its placed controls that have a push handler.
-  package internal(set) var controls: [Placement] = []
+  package private(set) var controls: [Placement] = []
 }
 
 /// The key of a device token on this device.

@@ -95,7 +95,7 @@ package struct PlacementState: Codable, Sendable, Hashable {
   var transition: EntryTransition?
   package internal(set) var relevance = CurrentRelevance()
   /// The last widget pushes that requested its reload, the oldest first.
-  package internal(set) var pushes: [PushedReload] = []
+  package private(set) var pushes: [PushedReload] = []
   /// Whether the device moved far while it was out of sight, so that it is reloaded when it is seen.
   var hasMoved = false
 
@@ -108,7 +108,7 @@ package struct PlacementState: Codable, Sendable, Hashable {
 /// Source: `TimelineEntryRelevance`: an entry without one keeps the former; a score of 0 or less ends it; a duration of
 /// 0 holds until the next entry that has one; after the duration, the score counts as 0.
 package struct CurrentRelevance: Codable, Sendable, Hashable {
-  package private(set) var score = 0.0
+  private(set) var score = 0.0
   package private(set) var until: Date?
 
   mutating func show(_ relevance: ArchivedEntry.Relevance?, of date: Date) {
@@ -143,8 +143,8 @@ package struct PushedReload: Codable, Sendable, Hashable {
   /// `apns-unique-id`.
   package let push: UUID
   /// The number in the ledger of the reload that serves it.
-  package internal(set) var reload: Int
-  package internal(set) var state: ReloadOutcome
+  package fileprivate(set) var reload: Int
+  package fileprivate(set) var state: ReloadOutcome
 
   /// The report that Pushes receives about the push.
   func report(at placement: Int) -> PlacementReloadReport {

@@ -26,7 +26,7 @@ package struct StoredTimeline: Sendable {
     package let privateForm: Data?
     package let invalidatedForm: Data?
     /// The SHA-256 of the images of all its forms, without those whose bytes the extension did not send.
-    package internal(set) var images: [String] = []
+    package private(set) var images: [String] = []
   }
 
   package let entries: [Entry]

@@ -17,7 +17,7 @@ package struct TimelineStateMachine: Sendable {
   private let addresses: [String: Address]
   let apps: [Address]
   let settings: TimelineSettings
-  package internal(set) var policy: BudgetPolicy
+  package private(set) var policy: BudgetPolicy
   package internal(set) var placements = PlacementTable()
   /// Entries to show, by placement; the visible entry is the first.
   package internal(set) var upcoming: [Int: [UpcomingEntry]] = [:]
@@ -26,7 +26,7 @@ package struct TimelineStateMachine: Sendable {
   /// What events changed of the persistent state since the last `takeChanges`.
   private var changes = Changes()
   /// The kinds that each extension reported, with their first families.
-  package internal(set) var kinds: [Address: [String: WidgetFamilyName]] = [:]
+  package private(set) var kinds: [Address: [String: WidgetFamilyName]] = [:]
   package internal(set) var unresolvedReloads: [UnresolvedReload] = []
   var lastReload = 0
   var lastLine = 0
@@ -380,10 +380,10 @@ extension TimelineStateMachine {
   /// What events changed of the persistent state.
   package struct Changes: Sendable {
     /// The numbers of placements that were added, changed or removed.
-    package internal(set) var placements: Set<Int> = []
+    package fileprivate(set) var placements: Set<Int> = []
     /// The extensions whose kinds have changed.
-    package internal(set) var kinds: Set<Address> = []
-    package internal(set) var areUnresolvedReloads = false
+    package fileprivate(set) var kinds: Set<Address> = []
+    package fileprivate(set) var areUnresolvedReloads = false
   }
 
   package enum Event: Sendable {

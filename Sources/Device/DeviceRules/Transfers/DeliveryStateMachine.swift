@@ -30,7 +30,7 @@ package struct DeliveryStateMachine: Sendable, Hashable {
     package let session: SessionKey
     package internal(set) var tasks: [Int]
     /// All tasks of the session have ended: the owner is woken for it.
-    package internal(set) var wakes = false
+    package fileprivate(set) var wakes = false
     /// Attempts that were not acknowledged in time.
     package var redeliveries = 0
     /// Consecutive instances that ended during an attempt.
@@ -42,7 +42,7 @@ package struct DeliveryStateMachine: Sendable, Hashable {
     package var last: Attempt?
     /// The deadline of the attempt that is in progress in this run of the host.
     var deadline: Date?
-    package internal(set) var isUnderWay = false
+    package fileprivate(set) var isUnderWay = false
     /// The owner was notified that its time is running out.
     var isExpired = false
     /// A check whether the owner may still acknowledge is in progress.
@@ -110,7 +110,7 @@ package struct DeliveryStateMachine: Sendable, Hashable {
     case running(UInt32)
   }
 
-  package internal(set) var sessions: TrackedDictionary<SessionKey, Session>
+  package private(set) var sessions: TrackedDictionary<SessionKey, Session>
   package internal(set) var deliveries: TrackedDictionary<UUID, Delivery>
   /// The generations that run and are not suspended.
   var awakeInstances: [Address: UInt32] = [:]
@@ -616,7 +616,7 @@ extension DeliveryStateMachine {
     package var isQuit = false
     package var running: Set<Int> = []
     /// Tasks of `running` that have ended, which is not in the database yet.
-    package internal(set) var ending: Set<Int> = []
+    package fileprivate(set) var ending: Set<Int> = []
     /// Tasks that have ended and are in no delivery yet, in the order in which they ended.
     package var ended: [Int] = []
     /// All tasks that are not acknowledged, each with the generation of the owner that created it; 0 when an earlier

@@ -54,10 +54,10 @@ package struct LoadingStateMachine: Sendable {
     case limiter(account: String, Limiter, reason: String)
   }
 
-  package internal(set) var transfers: [TaskKey: Transfer] = [:]
-  package internal(set) var sessions: [SessionKey: SessionConfiguration]
-  package internal(set) var limiters: [String: Limiter]
-  package internal(set) var network: NetworkState
+  package private(set) var transfers: [TaskKey: Transfer] = [:]
+  package private(set) var sessions: [SessionKey: SessionConfiguration]
+  package private(set) var limiters: [String: Limiter]
+  package private(set) var network: NetworkState
   var inFront: Set<Address> = []
   var hostQueues: [HostQueue.Key: HostQueue] = [:]
   /// Queues whose connections or waiting tasks changed in this step.
@@ -376,7 +376,7 @@ extension LoadingStateMachine {
     }
 
     /// `NSURLErrorNetworkUnavailableReasonKey`; `nil` when the network may be used or there is no network.
-    package func unavailableReason(on network: NetworkState) -> Int? {
+    func unavailableReason(on network: NetworkState) -> Int? {
       if network.path == .cellular {
         if !cellular { return 0 }
         if !expensive { return 1 }
@@ -428,7 +428,7 @@ extension LoadingStateMachine {
     package var instant: Date? {
       switch self {
       case .date(let date), .retry(let date): date
-      default: nil
+      case .suspended, .ownerReply, .limiter, .connectivity, .permittedNetwork, .wifi, .connection, .turn, .nothing: nil
       }
     }
 
@@ -436,7 +436,7 @@ extension LoadingStateMachine {
     var isQueue: Bool {
       switch self {
       case .connection, .turn: true
-      default: false
+      case .suspended, .date, .ownerReply, .retry, .limiter, .connectivity, .permittedNetwork, .wifi, .nothing: false
       }
     }
 
@@ -444,7 +444,7 @@ extension LoadingStateMachine {
     var isSent: Bool {
       switch self {
       case .retry, .nothing: false
-      default: true
+      case .suspended, .date, .ownerReply, .limiter, .connectivity, .permittedNetwork, .wifi, .connection, .turn: true
       }
     }
   }
@@ -466,21 +466,21 @@ extension LoadingStateMachine {
 
     package let key: TaskKey
     /// Where its connections go: scheme, name and port.
-    package internal(set) var host: String
+    package fileprivate(set) var host: String
     package let access: Access
     /// When `resume()` was recorded.
     package let created: Date
     package let isInBackground: Bool
-    package internal(set) var priority: Float
-    package internal(set) var earliestBeginDate: Date?
-    package internal(set) var isSuspended: Bool
+    package fileprivate(set) var priority: Float
+    package fileprivate(set) var earliestBeginDate: Date?
+    package fileprivate(set) var isSuspended: Bool
     /// The number of requests that were sent.
-    package internal(set) var attempts: Int
+    package fileprivate(set) var attempts: Int
     /// Consecutive attempts that failed without receiving a byte.
-    package internal(set) var failures: Int
-    package internal(set) var notBefore: Date?
+    package private(set) var failures: Int
+    package fileprivate(set) var notBefore: Date?
     var consent: Consent
-    package internal(set) var place = Place.waiting(.nothing)
+    package fileprivate(set) var place = Place.waiting(.nothing)
     var hasConnection = false
     var isUnderWay = false
     var order = 0
@@ -677,7 +677,7 @@ extension LoadingStateMachine {
       move(key, to: .stopping)
       return [.stop(key)]
     case .waiting(let wait) where wait.isQueue && isReordered && !transfer.isSuspended: queue(key)
-    default: break
+    case .waiting, .loading, .stopping, .ending: break
     }
     return requeue(key, now)
   }

@@ -249,7 +249,7 @@ extension Drawing {
     switch self {
     case .fill(let path, let paint, let isEvenOdd): .fill(path, paint.faded(opacity), isEvenOdd: isEvenOdd)
     case .stroke(let path, let paint, let stroke): .stroke(path, paint.faded(opacity), stroke)
-    default: self
+    case .text, .image, .group: self
     }
   }
 }

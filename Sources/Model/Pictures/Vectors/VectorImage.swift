@@ -132,7 +132,7 @@ extension Drawing {
     switch self {
     case .fill(let path, _, _): path.extent
     case .stroke(let path, _, let stroke): path.extent?.inset(Insets(-stroke.width / 2))
-    default: nil
+    case .text, .image, .group: nil
     }
   }
 

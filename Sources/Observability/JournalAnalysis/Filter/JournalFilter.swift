@@ -37,12 +37,12 @@ package struct JournalFilter: Sendable {
     switch since {
     case .sequence(let first) where header.sequence < first: return .before
     case .time(let first) where header.sentAt < first: return .before
-    default: break
+    case .sequence, .time, .ago, .timeOfDay, .none: break
     }
     switch until {
     case .sequence(let last) where header.sequence > last: return .after
     case .time(let last) where header.sentAt > last: return .after
-    default: return .inside
+    case .sequence, .time, .ago, .timeOfDay, .none: return .inside
     }
   }
 

@@ -156,7 +156,7 @@ struct PushSendCommand: AsyncParsableCommand {
           at: session.cluster.configurationPath, advice: "choose one with --activity, or a type with --starts")
       }
       return numbers[0]
-    default: return .app
+    case .alert, .background, .complication, .fileprovider, .location, .mdm, .pushtotalk, .voip: return .app
     }
   }
 

@@ -132,7 +132,7 @@ extension Image {
       switch (lhs, rhs) {
       case (.asset(let left), .asset(let right)): left == right
       case (.file(let left), .file(let right)): left === right || left.data == right.data
-      default: false
+      case (.asset, _), (.file, _): false
       }
     }
 

@@ -113,27 +113,3 @@ package struct Counterexample: Sendable, Equatable {
   package let property: String
   package let steps: [Step]
 }
-
-/// The result of a search.
-package struct SearchReport: Sendable {
-  package let name: String
-  package let about: String
-  package internal(set) var states = 0
-  package internal(set) var transitions = 0
-  package internal(set) var depth = 0
-  /// Whether every state of the model was visited.
-  package internal(set) var isComplete = false
-  package internal(set) var duration: Duration = .zero
-  package internal(set) var properties: [(kind: String, name: String, verdict: Verdict)] = []
-
-  package var counterexamples: [Counterexample] {
-    properties.compactMap { if case .violated(let example) = $0.verdict { example } else { nil } }
-  }
-
-  /// `violated` before `unknown` before `bounded` before `complete`.
-  package var verdict: String {
-    if !counterexamples.isEmpty { return "violated" }
-    if properties.contains(where: { $0.verdict == .unknown }) { return "unknown" }
-    return isComplete ? "complete" : "bounded"
-  }
-}

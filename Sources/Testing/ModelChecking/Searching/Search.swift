@@ -275,3 +275,27 @@ package struct Search<M: Model>: Sendable {
     return Counterexample(property: "\(property.kind.rawValue) \(property.name)", steps: steps)
   }
 }
+
+/// The result of a search.
+package struct SearchReport: Sendable {
+  package let name: String
+  package let about: String
+  package fileprivate(set) var states = 0
+  package fileprivate(set) var transitions = 0
+  package fileprivate(set) var depth = 0
+  /// Whether every state of the model was visited.
+  package fileprivate(set) var isComplete = false
+  package fileprivate(set) var duration: Duration = .zero
+  package fileprivate(set) var properties: [(kind: String, name: String, verdict: Verdict)] = []
+
+  package var counterexamples: [Counterexample] {
+    properties.compactMap { if case .violated(let example) = $0.verdict { example } else { nil } }
+  }
+
+  /// `violated` before `unknown` before `bounded` before `complete`.
+  package var verdict: String {
+    if !counterexamples.isEmpty { return "violated" }
+    if properties.contains(where: { $0.verdict == .unknown }) { return "unknown" }
+    return isComplete ? "complete" : "bounded"
+  }
+}

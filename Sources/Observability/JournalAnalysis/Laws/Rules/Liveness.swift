@@ -268,7 +268,7 @@ struct Liveness: Law {
         switch work {
         case .delivery: wait(work, item: item, now: record.now)
         case .reply where record.isAway(item.destination) && !isGone(item): wait(work, item: item, now: record.now)
-        default: break
+        case .reply, .acknowledgement, .deletion, .push, .transfer: break
         }
         continue
       }
