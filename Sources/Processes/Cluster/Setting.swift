@@ -211,7 +211,7 @@ extension Setting {
     }
   }
 
-  /// A list of paths, relative to the folder of the file. Those of the property are absolute.
+  /// A list of paths, relative to the folder of the file. The property has absolute ones.
   static func paths(_ name: String, _ path: Path<[String]>, _ sentence: String) -> Setting {
     Setting(SettingKey(name, .paths, sentence)) { reader, owner throws(ClusterError) in
       owner[keyPath: path] = try reader.strings(name).map(reader.beside)
