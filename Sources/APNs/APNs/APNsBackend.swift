@@ -132,7 +132,7 @@ package struct APNsVerdict: Hashable, Sendable {
     }
   }
 
-  /// The response. That of an accepted push is sent after the push is on disk.
+  /// The response. An accepted push is answered after it is on disk.
   package var answer: APNsAnswer {
     let refusal: APNsRefusal? = if case .refused(let refusal) = outcome { refusal } else { nil }
     return APNsAnswer(

@@ -159,7 +159,7 @@ final class Listener: ChannelInboundHandler {
 
 /// The descriptors of this process.
 enum Descriptors {
-  /// Those that connections leave for files and for the bus.
+  /// The descriptors that connections leave for files and for the bus.
   static func reserve(of limit: Int) -> Int { min(32, limit / 8) }
 
   /// Why no more connection is accepted; `nil` while there are descriptors beyond the reserve.

@@ -3,7 +3,7 @@
 import Foundation
 package import Messages
 
-/// Which devices can be reached. Those of a fleet are bits, so that a million need a quarter of a MiB.
+/// Which devices can be reached. The devices of a fleet are bits, so that a million need a quarter of a MiB.
 struct DeviceReaches: Sendable, Hashable {
   struct Reach: Sendable, Hashable {
     var isPresent: Bool

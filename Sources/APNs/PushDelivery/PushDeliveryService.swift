@@ -20,7 +20,7 @@ package actor PushDeliveryService {
     var isFull = false
     var notices: [PushLogged] = []
     var sends: [PushedNotification] = []
-    /// The notifications that are on the disk of a fleet. Those of `sends` are not sent.
+    /// The notifications that are on the disk of a fleet. They are left out of `sends`.
     var acknowledged: Set<UUID> = []
     var due: [(subject: PushSubject, token: String?)] = []
     var thens: [@Sendable (_ isBroken: Bool) -> Void] = []

@@ -35,7 +35,7 @@ package struct ArchivedArguments: Hashable, Sendable {
     return rest
   }
 
-  /// Those with these labels.
+  /// The arguments with these labels.
   package func only(_ labels: ArgumentLabel...) -> ArchivedArguments {
     var some = ArchivedArguments()
     for label in labels { some[label] = self[label] }

@@ -106,7 +106,7 @@ package enum LayoutModifier: String, CaseIterable, Hashable, Sendable {
   case padding, safeAreaPadding, contentMargins, frame, fixedSize, aspectRatio, scaledToFit, scaledToFill
   case layoutPriority, zIndex, offset, position, alignmentGuide
   case gridCellColumns, gridCellAnchor, gridCellUnsizedAxes, gridColumnAlignment
-  /// That of the whole widget has the size of the widget.
+  /// The background of the whole widget has the size of the widget.
   case containerBackground
 }
 

@@ -14,7 +14,7 @@ package struct ScreenAppearance: Hashable, Sendable {
   package var hidesPrivate: Bool
   /// Whether the location shows the widget's container background.
   package var showsBackground: Bool
-  /// Whether the location replaces the author's colours by those of the accent group and of the default group.
+  /// Whether the location replaces the author's colours by the colours of the accent group and of the default group.
   package var isAccented: Bool
 
   package init(

@@ -95,7 +95,7 @@ package struct ArchiveLimits: Codable, Hashable, Sendable {
 }
 
 /// The families of WidgetKit, as both sides of the bus encode them. Source: `WidgetFamily` of the iOS 18 SDK, and of
-/// the macOS 27 SDK for the last. `control` is that of a control, which has no family in Apple's SDK.
+/// the macOS 27 SDK for the last. `control` is for controls, which have no family in Apple's SDK.
 package enum WidgetFamilyName: String, Codable, Hashable, Sendable, CaseIterable {
   case systemSmall, systemMedium, systemLarge, systemExtraLarge
   case accessoryCorner, accessoryCircular, accessoryRectangular, accessoryInline

@@ -24,8 +24,8 @@ extension StringProtocol {
 
   /// The text with control characters as `\u{1b}`.
   ///
-  /// - Parameter keptLength: the number of scalars that are left unchanged from the start of a text that begins with a
-  ///   control character.
+  /// - Parameter keptLength: gets the rest of the text from a control character on, and returns how many of its first
+  ///   scalars stay as they are.
   package func escapingControls(except keptLength: (Substring.UnicodeScalarView) -> Int) -> String {
     guard ControlCharacters.mayBe(in: self) else { return String(self) }
     var shown = String.UnicodeScalarView()

@@ -247,7 +247,7 @@ package struct FleetState: Codable, Hashable, Sendable {
     package var ending = 0
     package init() {}
 
-    /// Those that exist or are requested.
+    /// The tokens that exist or are requested.
     package var all: Int { wanted + issued + registered }
   }
 

@@ -59,10 +59,11 @@ extension LaunchContext {
     var fields = [
       ("address", address.text), ("generation", "\(generation)"), ("host", host.text), ("endpoint", endpoint),
       ("serverKey", serverKey), ("publicKey", publicKey), ("secretKey", secretKey), ("container", container),
-      ("callDeadline", "\(rules.callDeadline)"), ("inlineRedirectLimit", "\(rules.inlineRedirectLimit)"),
-      ("firstCompletionCounts", "\(rules.firstCompletionCounts)"),
-      ("callsProvidersConcurrently", "\(rules.callsProvidersConcurrently)"), ("agentPid", "\(agentPid)"),
+      ("agentPid", "\(agentPid)"),
     ]
+    var (rules, ruleFields) = (self.rules, RuleFields(line: nil))
+    rules.pass(to: &ruleFields)
+    fields += ruleFields.written
     if let faultPoints { fields.append(("faultPoints", faultPoints)) }
     for (identifier, folder) in groups { fields.append((Self.groupPrefix + identifier, folder)) }
     var line: [UInt8] = []
@@ -98,17 +99,11 @@ extension LaunchContext {
     guard let address = Address(value("address") ?? ""), let generation = UInt32(value("generation") ?? ""),
       let host = Address(value("host") ?? ""), let endpoint = value("endpoint"), let serverKey = value("serverKey"),
       let publicKey = value("publicKey"), let secretKey = value("secretKey"), let container = value("container"),
-      let callDeadline = Double(value("callDeadline") ?? ""),
-      let inlineRedirectLimit = Int(value("inlineRedirectLimit") ?? ""),
-      let firstCompletionCounts = Bool(value("firstCompletionCounts") ?? ""),
-      let callsProvidersConcurrently = Bool(value("callsProvidersConcurrently") ?? ""),
       let agentPid = Int32(value("agentPid") ?? "")
     else { return nil }
-    var rules = ProcessRules()
-    rules.callDeadline = callDeadline
-    rules.inlineRedirectLimit = inlineRedirectLimit
-    rules.firstCompletionCounts = firstCompletionCounts
-    rules.callsProvidersConcurrently = callsProvidersConcurrently
+    var (rules, ruleFields) = (ProcessRules(), RuleFields(line: fields))
+    rules.pass(to: &ruleFields)
+    guard ruleFields.isComplete else { return nil }
     self.init(
       address: address, generation: generation, host: host, endpoint: endpoint, serverKey: serverKey,
       publicKey: publicKey, secretKey: secretKey, container: container, groups: groups, rules: rules,
@@ -171,6 +166,35 @@ package struct ProcessRules: Codable, Hashable, Sendable {
   package var callsProvidersConcurrently = false
 
   package init() {}
+
+  /// The only place that names the rules for the line, which is written and read here.
+  fileprivate mutating func pass(to fields: inout RuleFields) {
+    fields.pass("callDeadline", &callDeadline)
+    fields.pass("inlineRedirectLimit", &inlineRedirectLimit)
+    fields.pass("firstCompletionCounts", &firstCompletionCounts)
+    fields.pass("callsProvidersConcurrently", &callsProvidersConcurrently)
+  }
+}
+
+/// The fields of the rules in a line.
+private struct RuleFields {
+  /// The fields of the line that is read; `nil` to write one.
+  let line: [(name: String, value: String)]?
+  private(set) var written: [(String, String)] = []
+  /// Whether the line has each field, with a valid value.
+  private(set) var isComplete = true
+
+  init(line: [(name: String, value: String)]?) { self.line = line }
+
+  /// Writes the value, or reads it.
+  mutating func pass<Value: LosslessStringConvertible>(_ name: String, _ value: inout Value) {
+    guard let line else { return written.append((name, value.description)) }
+    if let field = line.first(where: { $0.name == name }), let new = Value(field.value) {
+      value = new
+    } else {
+      isComplete = false
+    }
+  }
 }
 
 /// The environment variables by which the host gives a process its access to the device's keychain.

@@ -12,12 +12,12 @@ package enum PushTokenUse: RawRepresentable, Codable, Hashable, Sendable {
   case app
   /// The app's widgets', from `WidgetPushHandler`: its topic is the app's bundle identifier with `.push-type.widgets`.
   case widgets
-  /// That of the control with this placement number, from `ControlPushHandler`: its topic is the app's bundle identifier
-  /// with `.push-type.controls`.
+  /// The token of the control with this placement number, from `ControlPushHandler`: its topic is the app's bundle
+  /// identifier with `.push-type.controls`.
   case control(Int)
-  /// That of the app's Live Activity with this number, from `pushTokenUpdates`.
+  /// The token of the app's Live Activity with this number, from `pushTokenUpdates`.
   case liveActivity(Int)
-  /// That by which a backend starts an app's Live Activities of one type of attributes, from `pushToStartTokenUpdates`.
+  /// A backend starts an app's Live Activities of one type of attributes with it, from `pushToStartTokenUpdates`.
   case liveActivityStarts(String)
   /// One that only a device of a fleet has.
   case fleet(FleetTokenUse)
@@ -66,9 +66,9 @@ package enum FleetTokenUse: String, Codable, Hashable, Sendable, CaseIterable {
   case complication
   /// A file provider's, from PushKit.
   case fileprovider
-  /// That by which a backend starts a Live Activity, from `pushToStartTokenUpdates`.
+  /// A backend starts a Live Activity with it, from `pushToStartTokenUpdates`.
   case liveActivityStart = "liveactivity-start"
-  /// That of a location push service extension.
+  /// The token of a location push service extension.
   case location
   /// A managed device's. Its topic is the UID of its certificate, `com.apple.mgmt.…`, which replaces the bundle identifier.
   case mdm

@@ -22,7 +22,7 @@ extension LayoutNode {
     return view
   }
 
-  /// The tint of a meter: that of the author, or that of the system, which is the colour of texts in an accessory
+  /// The tint of a meter: the author's, or the system's, which is the colour of texts in an accessory
   /// family.
   fileprivate final var meterTint: ArchivedValue {
     style.tint ?? (context.family?.isAccessory == true ? "primary" : "tint")

@@ -142,8 +142,8 @@ enum AlignmentGuide: Hashable {
   var name: String { if case .custom(let name) = self { name } else { "\(self)" } }
   var isCustom: Bool { if case .custom = self { true } else { false } }
 
-  /// The place of the guide in a view that sets none, in points from its leading or top edge. That of a guide of the
-  /// author is not known here: it is the centre.
+  /// The place of the guide in a view that sets none, in points from its leading or top edge. For a guide of the
+  /// author, which is not known here, it is the centre.
   func standard(in length: Double) -> Double {
     switch self {
     case .leading, .top: 0

@@ -213,8 +213,8 @@ package struct SymbolVariant: Hashable, Sendable {
   /// In points: as wide as the template says, and as high as a symbol of the system.
   package let size: Size
 
-  /// The variant with the scale and the nearest weight, of two the one that is nearer to regular. A scale that the symbol does not have is that of another one,
-  /// made larger or smaller.
+  /// The variant with the scale and the nearest weight, of two the one that is nearer to regular. If the symbol
+  /// does not have the scale, another one is made larger or smaller.
   ///
   /// - Parameter symbol: the widths of the variants in heights of the capital letters, by their ids; `nil`, or without a
   ///   variant that can be drawn: the result is `nil`.

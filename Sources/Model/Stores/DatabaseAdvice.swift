@@ -45,7 +45,8 @@ package struct DatabaseAdvice: Sendable {
       + "the \(process) resumes where it was"
   }
 
-  /// That the database has nothing, although something exists that is made with it; `nil` for a new instance.
+  /// A sentence if the database has nothing, although something exists that is made with it; `nil` otherwise, and for a
+  /// new instance.
   ///
   /// - Parameter trace: the path of what exists since the first start of the process.
   package func loss(since trace: String) -> String? {

@@ -51,7 +51,7 @@ package struct CampaignObserver: Sendable {
   /// When another host began, or the network changed: a download may be repeated then.
   package private(set) var interruptions: [Timestamp] = []
   private var created: [TaskKey: Timestamp] = [:]
-  /// Whether the times of messages are those of another clock. How downloads end is not judged then.
+  /// Whether messages have the times of another clock. How downloads end is not judged then.
   private var isTimeAway = false
   private var hostGeneration: UInt32 = 0
 

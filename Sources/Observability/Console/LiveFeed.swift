@@ -26,7 +26,7 @@ final class LiveFeed: Sendable {
     var changes: [ConsoleTopic: UInt64] = [:]
     var version: UInt64 = 0
     var waitingContinuations: [UInt64: AsyncStream<Void>.Continuation] = [:]
-    /// Those in `waitingContinuations` that belong to a browser.
+    /// The keys of `waitingContinuations` that belong to a browser.
     var clients: Set<UInt64> = []
     /// Counts the heartbeats.
     var beat: UInt64 = 0

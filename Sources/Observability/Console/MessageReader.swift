@@ -90,7 +90,7 @@ struct MessageReader: Sendable {
         let used = foundEnvelopes.suffix(missing)
         rows = used.map(MessageRow.init) + rows
         missing -= used.count
-        // Those that were not used are found again from the first row on.
+        // Envelopes that were not used are found again from the first row on.
         scan((foundEnvelopes.count > used.count ? used.first?.header.sequence ?? low : low)...high)
         if low == bounds.lowerBound || filter == nil { return }
         guard missing == 0 || ContinuousClock.now < deadline else {
@@ -171,15 +171,15 @@ struct TraceReader {
       mermaid: trace.mermaid)
   }
 
-  /// A step, whose names are those of the lanes.
+  /// The line of a step. Its addresses have the names of the lanes.
   private static func line(_ step: Trace.Step) -> Trace.Line {
     var line = Trace.Line(step, name: \.tailName)
     if step.note.mark != .none { line.subject = step.note.subject?.tailName }
     return line
   }
 
-  /// Those with the correlation id, what follows from them, what they follow from, and the messages about processes in
-  /// the same time.
+  /// The envelopes with the correlation id, what follows from them, what they follow from, and the messages about
+  /// processes in the same time.
   private func envelopes(_ entry: TraceList.Entry) throws -> [Envelope] {
     guard let bounds = try pages.bounds(), entry.last >= bounds.lowerBound else { return [] }
     let first = max(bounds.lowerBound, entry.first > Self.lead ? entry.first - Self.lead : 1)

@@ -21,8 +21,7 @@ struct XcodeProjectReader {
       products.contains { $0.text("package") == nil } ? PackageSearch(project, files: files) : PackageSearch()
   }
 
-  /// The widget extensions, in the order of the project. Those of the Apple Watch, the Mac and the Vision Pro are among
-  /// them.
+  /// The widget extensions, in the order of the project, also for the Apple Watch, the Mac and the Vision Pro.
   func widgets() -> [WidgetTarget] {
     targets.compactMap { target in
       guard target.text("productType") == "com.apple.product-type.app-extension" else { return nil }

@@ -162,7 +162,7 @@ struct XcodeSettingReader {
   func file(_ path: String, _ files: any ProjectFiles, depth: Int = 0) -> [String: String]? {
     guard depth < 16, let text = files.text(path) else { return nil }
     var result: [String: String] = [:]
-    /// Those with a condition that applies. They replace others.
+    /// Settings with a condition that applies. They replace others.
     var conditional: [String: String] = [:]
     for line in text.split(whereSeparator: \.isNewline) {
       let code = line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line

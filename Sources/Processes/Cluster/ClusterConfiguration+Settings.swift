@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Archive
+package import Messages
 
 extension ClusterConfiguration {
   /// Rules that Apple does not document, see Documentation/fidelity. `table` describes them.
@@ -31,14 +32,11 @@ extension ClusterConfiguration {
     package var countsPerSecond: Int = 4
     package var keepsResumeData: Duration = .seconds(604_800)
     package var redirectLimit = 16
-    package var inlineRedirectLimit = 20
     package var expansionLimit = 200
     /// MiB; `nil` for the default of the disk.
     package var diskReserve: Int?
     package var resumableFrom = 64
     package var challengeDeadline: Duration = .zero
-    package var callDeadline: Duration = .seconds(5)
-    package var firstCompletionCounts = false
     package var listsEndedTasks = true
     package var advancePatience: Duration = .seconds(30)
     package var forceQuitCancelsExtensions: Bool = false
@@ -46,6 +44,8 @@ extension ClusterConfiguration {
     package var activityLimit = 5
     package var activityPushBudget = 20
     package var gallery = GallerySettings()
+    /// What an author's process gets.
+    package var process = ProcessRules()
     package var extensionMemoryLimit = 30
     package var memoryInterval: Duration = .milliseconds(250)
     package var developerMode = false
@@ -100,7 +100,7 @@ extension ClusterConfiguration.Settings: SettingsPart {
     .seconds(
       "crashBackoffMax", \.crashBackoffMax, "The maximum of `crashBackoffFirst`.", on: "activities", "processes"),
     .seconds(
-      "callDeadline", \.callDeadline,
+      "callDeadline", \.process.callDeadline,
       "How long a blocking call of the author's code, such as `resume()`, waits for the host.", on: "tasks"),
     .flag(
       "forceQuitCancelsExtensions", \.forceQuitCancelsExtensions,
@@ -129,7 +129,7 @@ extension ClusterConfiguration.Settings: SettingsPart {
         + "as observed by developers; `false`: as Apple documents.",
       on: "delivery"),
     .flag(
-      "firstCompletionCounts", \.firstCompletionCounts,
+      "firstCompletionCounts", \.process.firstCompletionCounts,
       "When several handlers match, the first completion acknowledges a session's events instead of the last.",
       on: "delivery"),
     .seconds(
@@ -178,7 +178,7 @@ extension ClusterConfiguration.Settings: SettingsPart {
       "redirectLimit", \.redirectLimit,
       "Maximum number of redirections of a background session task. One more ends it with -1007.", on: "transfers"),
     .count(
-      "inlineRedirectLimit", \.inlineRedirectLimit,
+      "inlineRedirectLimit", \.process.inlineRedirectLimit,
       "Maximum number of redirections of a request that a process performs itself. One more ends it with -1007.",
       on: "inline-requests"),
     .count(

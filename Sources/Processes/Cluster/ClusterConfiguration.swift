@@ -201,7 +201,7 @@ extension ClusterConfiguration: SettingsPart {
     .parts("apps", \.apps, Product.table, "The apps."),
     .parts(
       "extensions", \.extensions, Product.extensionTable,
-      "The widget extensions. The bundle identifier of one begins with that of its app."),
+      "The widget extensions. An extension's bundle identifier begins with its app's."),
     .optionalPart(
       "provider", \.provider, without: "none",
       "Your backend, which `widgetlab up` starts; omit it if it runs elsewhere. From its second start on it gets "
@@ -236,13 +236,13 @@ extension ClusterConfiguration.Device: SettingsPart {
       "model", .choice(DeviceModel.all.map(\.name)), initial: "iPhone 16",
       "An iPhone or iPad by Apple's name. The default of the platform `iPadOS` is `iPad`."),
     .dependent(
-      "platform", .choice(["iOS", "iPadOS"]), without: "that of the model", "The operating system."),
+      "platform", .choice(["iOS", "iPadOS"]), without: "depends on the device model", "The operating system."),
     .dependent("version", .version, initial: "18.0", "The version of the system, 14 or later."),
     .text(
       "locale", \.locale, as: .text(.name()), "Language and region. `widgetlab setting locale` changes it.",
       objection: objection(toLocale:)),
     .optionalText(
-      "timeZone", \.timeZone, without: "that of the machine",
+      "timeZone", \.timeZone, without: "the machine's time zone",
       "Such as `Europe/Zurich`. `widgetlab setting time-zone` changes it.", objection: objection(toTimeZone:)),
   ]
 

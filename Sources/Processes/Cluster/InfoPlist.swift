@@ -233,7 +233,7 @@ struct BuildSettings {
   private mutating func insert(into text: String) throws(Fault) -> String {
     var result = ""
     var rest = text[...]
-    /// Those that do not occur in the rest, so that it is searched once.
+    /// Characters that do not occur in the rest, so that it is searched once for each.
     var absent: Set<Character> = []
     while let dollar = rest.firstIndex(of: "$") {
       result += rest[..<dollar]

@@ -62,13 +62,36 @@ extension Setting {
     _ name: String, _ path: Path<Duration>, least: Double = 0, most: Double? = nil, _ sentence: String,
     on pages: String...
   ) -> Setting {
+    seconds(name, least: least, most: most, sentence, pages) {
+      $0[keyPath: path].inSeconds
+    } write: {
+      $0[keyPath: path] = .seconds($1)
+    }
+  }
+
+  /// A number of seconds of a type that has no `Duration`.
+  static func seconds(
+    _ name: String, _ path: Path<Double>, least: Double = 0, most: Double? = nil, _ sentence: String,
+    on pages: String...
+  ) -> Setting {
+    seconds(name, least: least, most: most, sentence, pages) {
+      $0[keyPath: path]
+    } write: {
+      $0[keyPath: path] = $1
+    }
+  }
+
+  private static func seconds(
+    _ name: String, least: Double, most: Double?, _ sentence: String, _ pages: [String],
+    read: @escaping @Sendable (Owner) -> Double, write: @escaping @Sendable (inout Owner, Double) -> Void
+  ) -> Setting {
     let range = SettingRange(least: least, most: most, unit: "s")
-    return Setting(SettingKey(name, .seconds(range), sentence, pages) { .number(Owner()[keyPath: path].inSeconds) }) {
+    return Setting(SettingKey(name, .seconds(range), sentence, pages) { .number(read(Owner())) }) {
       reader, owner throws(ClusterError) in
       guard let value = try reader.number(name) else { return }
       guard range.contains(value) else { throw reader.error(name, "must be \(range)") }
       guard value < SettingRange.longest else { throw reader.error(name, "must be less than 1000000000 s") }
-      owner[keyPath: path] = .seconds(value)
+      write(&owner, value)
     }
   }
 
@@ -188,7 +211,7 @@ extension Setting {
     }
   }
 
-  /// A list of paths, relative to the folder of the file. Those of the property are absolute.
+  /// A list of paths, relative to the folder of the file. The property has absolute ones.
   static func paths(_ name: String, _ path: Path<[String]>, _ sentence: String) -> Setting {
     Setting(SettingKey(name, .paths, sentence)) { reader, owner throws(ClusterError) in
       owner[keyPath: path] = try reader.strings(name).map(reader.beside)

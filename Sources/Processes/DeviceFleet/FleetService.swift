@@ -276,7 +276,7 @@ actor FleetService {
     guard !isBroken else { return false }
     let changes = machine.takeChanges()
     for token in changes.tokens { unsettled.append(token) }
-    // Those that the report under way has not reached yet are in it.
+    // The report under way will have the devices that it has not reached yet.
     for device in changes.reached where device < reportFrom ?? .max { unreported.insert(device) }
     activities.formUnion(changes.activities)
     var writes = FleetDatabase.Changes()

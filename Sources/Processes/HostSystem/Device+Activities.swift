@@ -127,7 +127,7 @@ extension ActivityLimits {
 }
 
 extension WidgetEnvironment {
-  /// That of the Lock Screen presentation of a Live Activity.
+  /// The environment of the Lock Screen presentation of a Live Activity.
   init(ofActivityOn device: ClusterConfiguration.Device) {
     self.init(
       family: .systemMedium, width: device.screen.activityWidth, height: DeviceModel.activityHeight,

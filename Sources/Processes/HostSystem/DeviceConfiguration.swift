@@ -83,12 +83,9 @@ extension ClusterConfiguration.Settings {
     #endif
   }
 
-  /// The rules of `widgetlab.yaml` for the device's processes.
+  /// The rules of `widgetlab.yaml` for the device's processes, with what follows from other settings.
   var processRules: ProcessRules {
-    var rules = ProcessRules()
-    rules.callDeadline = callDeadline.seconds
-    rules.inlineRedirectLimit = inlineRedirectLimit
-    rules.firstCompletionCounts = firstCompletionCounts
+    var rules = process
     rules.callsProvidersConcurrently = concurrentTimelines > 1 || requestsTimelinesTwice
     return rules
   }

@@ -346,7 +346,7 @@ struct OpenConnections {
 
   /// The descriptors of all connections, from `accept` to the end, including those still in the handshake.
   var descriptors: Set<Int32> = []
-  /// Those that connected to the tap.
+  /// The descriptors of connections to the tap.
   var viewers: Set<Int32> = []
   private let fixedLimit: Int?
   /// The number of the process's descriptors that are not connections.

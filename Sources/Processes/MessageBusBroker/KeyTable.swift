@@ -47,7 +47,7 @@ struct KeyTable {
 
   /// The accepted standing keys.
   private var standing: [String: StandingKeyFacts] = [:]
-  /// Those that were registered over the bus.
+  /// The standing keys that were registered over the bus.
   private var registered: Set<String> = []
   /// Per pattern, the creation time of the key that superseded all earlier ones.
   private var floors: [AddressPattern: Timestamp] = [:]

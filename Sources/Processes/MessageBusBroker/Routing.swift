@@ -847,7 +847,7 @@ extension Routing {
   /// Announces to the senders of a replica that another one is responsible for them.
   private mutating func moveSenders(of replica: Address) {
     let formerGeneration = registrations[replica]?.generation ?? 0
-    // Those that have acknowledged something to it are its devices, even if an earlier broker had another table.
+    // Senders that have acknowledged something to it are its devices, even if an earlier broker had another table.
     for sender in Set(replicas.senders(of: replica) + interest.listeners(of: replica)).sorted(by: { $0.text < $1.text })
     {
       if replicas[sender] == replica { replicas[sender] = nil }

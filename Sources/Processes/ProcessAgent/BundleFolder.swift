@@ -25,8 +25,8 @@ package struct BundleFolder: Sendable {
     self.device = device
   }
 
-  /// Makes the bundle of a product, or brings it up to date. That of an extension is in its app's. Does nothing while
-  /// no file that it depends on has changed, because a launch waits for it.
+  /// Makes the bundle of a product, or brings it up to date. An extension's is in the bundle of its app. Does nothing
+  /// while no file that it depends on has changed, because a launch waits for it.
   ///
   /// - Parameter executable: the path of the product's executable.
   /// - Returns: the path of the executable in the bundle; `nil` for a product that the configuration does not have.

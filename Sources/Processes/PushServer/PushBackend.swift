@@ -19,7 +19,7 @@ struct PushBackend: APNsBackend {
   /// The response overrides of the operator, for both environments.
   final class Overrides: Sendable {
     private let overrides = Mutex(ResponseOverrides())
-    /// Those that are not used up.
+    /// The overrides that are not used up.
     var all: [OverrideResponses] { overrides.withLock { $0.overrides } }
     func handle(_ replacement: OverrideResponses) { overrides.withLock { $0.handle(replacement) } }
     func next(for token: String) -> OverrideResponses? { overrides.withLock { $0.next(for: token) } }
@@ -121,10 +121,10 @@ extension PushArrival {
 
 /// Responses that the operator has set for requests, oldest first, each for a number of times. They are not persisted.
 struct ResponseOverrides: Sendable {
-  /// Those that are not used up.
+  /// The overrides that are not used up.
   private(set) var overrides: [OverrideResponses] = []
 
-  /// Adds an override; one for 0 times removes those for the same token.
+  /// Adds an override; one for 0 times removes the overrides for the same token.
   mutating func handle(_ replacement: OverrideResponses) {
     if replacement.times == 0 {
       overrides.removeAll { replacement.token == nil || $0.token == replacement.token }

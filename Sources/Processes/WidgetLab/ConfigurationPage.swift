@@ -59,7 +59,7 @@ enum ConfigurationPage {
       let own: [SettingKey]
       switch key.values {
       case .part(let keys): own = keys
-      // Those of an extension are the same and more.
+      // The keys of an extension are the same and more.
       case .parts(let keys) where key.name != "apps": own = keys
       default: return []
       }

@@ -291,7 +291,7 @@ extension ModelContext {
 }
 
 extension ModelContext {
-  /// Stores all changes. Those of one store are one transaction. A process that is killed afterwards has lost nothing.
+  /// Stores all changes, those in one store in one transaction. A process that is killed afterwards has lost nothing.
   ///
   /// A new model whose unique values another model has becomes that model, with the new values.
   public func save() throws {

@@ -129,7 +129,7 @@ final class DownloadedFile: Sendable {
   func remove() { try? FileManager.default.removeItem(at: url) }
 }
 
-/// The SHA-256 of a downloaded file, for the journal: the law `files-intact` compares it with that of the host.
+/// The SHA-256 of a downloaded file, for the journal: the law `files-intact` compares it with the host's.
 enum FileDigest {
   /// Longer files are not read, since an extension has little time. In bytes.
   static let limit: Int64 = 32 << 20

@@ -105,7 +105,8 @@ struct FormSizes {
     }
   }
 
-  /// Where a form has no own size for a closure, it has that of the usual form, so that equal views stay equal.
+  /// The sizes of closures in a form. A closure without one has its size in the usual form, so that equal views stay
+  /// equal.
   subscript(name: ArchivedEntry.FormName, scheme: ColorSchemeName) -> [String: CGSize] {
     [(ArchivedEntry.FormName.shown, ColorSchemeName.light), (name, .light), (name, scheme)].reduce(into: [:]) {
       $0.merge(sizes[Form(name: $1.0, scheme: $1.1)] ?? [:]) { $1 }

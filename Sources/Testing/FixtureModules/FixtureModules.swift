@@ -139,7 +139,7 @@ struct ModuleWidget: Widget {
   }
 }
 
-/// Five widgets that use WidgetKit and SwiftUI alone, as those of `FixtureTimelines`: `scripts/bench --only spawn` compares
+/// Five widgets that use WidgetKit and SwiftUI alone, as in `FixtureTimelines`: `scripts/bench --only spawn` compares
 /// the start of the two, so that the modules are the only difference.
 struct PlainWidgets: WidgetBundle {
   var body: some Widget {

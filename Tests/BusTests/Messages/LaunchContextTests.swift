@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Messages
 import Testing
 
 @Suite struct `The line of a launch context` {
-  private static func context(container: String, groups: [String: String], faultPoints: String?) -> LaunchContext {
-    var rules = ProcessRules()
-    rules.callDeadline = 0.25
-    rules.inlineRedirectLimit = 3
-    rules.firstCompletionCounts = true
-    rules.callsProvidersConcurrently = true
-    return LaunchContext(
+  private static func context(
+    container: String, groups: [String: String], faultPoints: String?, rules: ProcessRules = ProcessRules()
+  ) -> LaunchContext {
+    LaunchContext(
       address: .widgetExtension("iphone", "com.example.A.Widget"), generation: 7, host: .host("iphone"),
       endpoint: "tcp://127.0.0.1:7701", serverKey: "a%=&<z85>", publicKey: "p=", secretKey: "s%41",
-      container: container,
-      groups: groups, rules: rules, agentPid: 4_711, faultPoints: faultPoints)
+      container: container, groups: groups, rules: rules, agentPid: 4_711, faultPoints: faultPoints)
   }
 
   @Test(arguments: ["/tmp/a", "/tmp/a b=c%41\td\ne", "/tmp/ä/日本"])
@@ -29,6 +26,46 @@ import Testing
     }
   }
 
+  /// The value of a rule in JSON.
+  private enum RuleValue: Codable {
+    case flag(Bool)
+    case number(Double)
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      self = try (try? container.decode(Bool.self)).map(Self.flag) ?? .number(container.decode(Double.self))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      switch self {
+      case .flag(let flag): try container.encode(flag)
+      case .number(let number): try container.encode(number)
+      }
+    }
+
+    var changed: RuleValue {
+      switch self {
+      case .flag(let flag): .flag(!flag)
+      case .number(let number): .number(number + 1)
+      }
+    }
+  }
+
+  /// The rules are changed by their JSON, which has each property: a new one needs no line here.
+  @Test func `each rule arrives with its value`() throws {
+    let usual = try JSONDecoder().decode([String: RuleValue].self, from: try JSONEncoder().encode(ProcessRules()))
+    #expect(Set(usual.keys) == Set(Mirror(reflecting: ProcessRules()).children.compactMap(\.label)))
+    for (name, value) in usual {
+      var values = usual
+      values[name] = value.changed
+      let rules = try JSONDecoder().decode(ProcessRules.self, from: try JSONEncoder().encode(values))
+      #expect(rules != ProcessRules(), "\(name)")
+      let context = Self.context(container: "/c", groups: [:], faultPoints: nil, rules: rules)
+      #expect(LaunchContext(line: context.line) == context, "\(name)")
+    }
+  }
+
   @Test func `a line without a field, with a wrong number or with a bad escape is rejected`() throws {
     let line = String(decoding: Self.context(container: "/c", groups: [:], faultPoints: nil).line, as: UTF8.self)
     let fields = line.dropLast().split(separator: "\t")
@@ -38,8 +75,8 @@ import Testing
     }
     for (field, wrong) in [
       ("generation=7", "generation=-1"), ("agentPid=4711", "agentPid=x"), ("container=/c", "container=%4"),
-      ("container=/c", "container=%zz"), ("callDeadline=0.25", "callDeadline="), ("container=/c", "container"),
-      ("firstCompletionCounts=true", "firstCompletionCounts=1"),
+      ("container=/c", "container=%zz"), ("callDeadline=5.0", "callDeadline="), ("container=/c", "container"),
+      ("firstCompletionCounts=false", "firstCompletionCounts=1"),
     ] {
       let changed = fields.map { $0 == field ? Substring(wrong) : $0 }
       #expect(changed != fields, "\(field) is in the line")

@@ -46,14 +46,15 @@ import Testing
       settings.suspendAfter, settings.completionDeadline, settings.completionGrace, settings.timelineDeadline,
       settings.crashBackoffFirst, settings.crashBackoffMax, settings.redeliverAfter, settings.resumeAfter,
       settings.resumeAfterMax, settings.limiterFirst, settings.limiterMax, settings.keepsResumeData,
-      settings.challengeDeadline, settings.callDeadline, settings.memoryInterval, settings.endIdleAfter,
+      settings.challengeDeadline, .seconds(settings.process.callDeadline), settings.memoryInterval,
+      settings.endIdleAfter,
       settings.intentDeadline,
     ]
     let seconds: [Double] = [1, 30, 5, 30, 1, 60, 60, 1, 60, 60, 86_400, 604_800, 0, 5, 0.25, 600, 30]
     #expect(times == seconds.map { .seconds($0) })
     let figures: [Int] = [
       settings.redeliveries, settings.maximumLoads, settings.countsPerSecond, settings.redirectLimit,
-      settings.inlineRedirectLimit, settings.resumableFrom, settings.extensionMemoryLimit,
+      settings.process.inlineRedirectLimit, settings.resumableFrom, settings.extensionMemoryLimit,
     ]
     #expect(figures == [5, 64, 4, 16, 20, 64, 30] as [Int])
     let yes: [Bool] = [
@@ -63,7 +64,7 @@ import Testing
     #expect(yes.allSatisfy { $0 })
     let no: [Bool] = [
       settings.observedEventOrder, settings.widgetTransfersAreDiscretionary, settings.limiterIsSharedWithApp,
-      settings.firstCompletionCounts, settings.forceQuitCancelsExtensions, settings.requestsTimelinesTwice,
+      settings.process.firstCompletionCounts, settings.forceQuitCancelsExtensions, settings.requestsTimelinesTwice,
       settings.pushReloadsAllWidgets,
     ]
     #expect(no.allSatisfy { !$0 })
@@ -210,9 +211,9 @@ import Testing
         settings: {callDeadline: 2, inlineRedirectLimit: 3, firstCompletionCounts: true}
         """
     ).settings
-    #expect(settings.callDeadline == .seconds(2))
-    #expect(settings.inlineRedirectLimit == 3)
-    #expect(settings.firstCompletionCounts)
+    #expect(settings.process.callDeadline == 2)
+    #expect(settings.process.inlineRedirectLimit == 3)
+    #expect(settings.process.firstCompletionCounts)
   }
 
   @Test func `the times and the order of event delivery are read from the configuration`() throws {

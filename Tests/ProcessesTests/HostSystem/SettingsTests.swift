@@ -1,47 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Cluster
 import Device
 import DeviceRules
 import FidelityRules
 import Messages
 import Testing
 
+@testable import Cluster
 @testable import HostSystem
 
 /// The settings of `widgetlab.yaml` reach the modules and the processes.
 @Suite struct `Settings of rules that Apple does not document` {
   private typealias Settings = ClusterConfiguration.Settings
 
+  /// What the settings are copied to.
+  private struct Copies: Equatable {
+    let transfers: TransferSettings
+    let timelines: TimelineSettings
+    let processes: ProcessRules
+    let gallery: WidgetDevice.Options
+    let activities: ActivityLimits
+    let space: TransferSpace
+
+    init(_ configuration: ClusterConfiguration, _ disk: DiskSpace) {
+      let settings = configuration.settings
+      transfers = TransferSettings(settings)
+      timelines = TimelineSettings(settings)
+      processes = settings.processRules
+      gallery = WidgetDevice(configuration).options
+      activities = ActivityLimits(settings)
+      space = TransferSpace(disk, settings)
+    }
+  }
+
+  /// Settings that are an argument of a service, or read where they are used. A test of each has its effect.
+  private static let arguments: Set<String> = [
+    "advancePatience", "budget", "crashBackoffFirst", "crashBackoffMax", "endIdleAfter", "extensionMemoryLimit",
+    "intentDeadline", "memoryInterval", "placesEachKind", "pushReloadsAllWidgets", "suspendAfter",
+  ]
+
   @Test func `settings that the file omits have the defaults of the modules`() throws {
     #expect(TransferSettings(Settings()) == TransferSettings())
     #expect(Settings().processRules == ProcessRules())
     #expect(TimelineSettings(Settings()) == TimelineSettings())
-    #expect(try device("").options == WidgetDevice.Options())
+    #expect(ActivityLimits(Settings()) == ActivityLimits())
+    #expect(WidgetDevice(try configuration("")).options == WidgetDevice.Options())
   }
 
-  @Test(arguments: [
-    "defaultFamiliesIncludeAccessory: false", "contentMargin: 11", "homeScreenRenderingMode: accented",
-    "standByRenderingMode: vibrant", "hidesSensitiveContent: false", "smartRotatePause: 1799", "developerMode: true",
-  ])
-  func `each gallery setting reaches the options of the device`(line: String) throws {
-    #expect(try device(line).options != WidgetDevice.Options())
-  }
-
-  private func device(_ line: String) throws -> WidgetDevice {
-    WidgetDevice(try ClusterConfiguration(yaml: "device: {name: iphone}\nsettings: {\(line)}"))
-  }
-
-  @Test(arguments: [
-    "completionDeadline: 29", "completionGrace: 4", "observedEventOrder: true", "redeliverAfter: 59", "redeliveries: 4",
-    "resumeAfter: 2", "resumeAfterMax: 59", "maximumLoads: 63", "discretionaryNeedsWiFi: false",
-    "widgetTransfersAreDiscretionary: true", "limiterFirst: 59", "limiterMax: 86399", "limiterAppliesToWidgets: false",
-    "limiterIsSharedWithApp: true", "delayedRequestLaunches: false", "countsPerSecond: 3", "keepsResumeData: 604799",
-    "forceQuitCancelsExtensions: true", "redirectLimit: 15", "resumableFrom: 63", "challengeDeadline: 1",
-    "listsEndedTasks: false", "expansionLimit: 199",
-  ])
-  func `each transfer setting reaches the transfer service`(line: String) throws {
-    #expect(TransferSettings(try settings(line)) != TransferSettings())
+  @Test(arguments: Settings.table.map(\.key.name))
+  func `each setting reaches a module or the rules of the processes, or is an argument of a service`(
+    name: String
+  ) throws {
+    let key = try #require(Settings.table.first { $0.key.name == name }?.key)
+    let disk = try #require(DiskSpace(at: "/dev/shm"))
+    let usual = Copies(try configuration(""), disk)
+    let changed = Copies(try configuration("\(name): \(Self.otherValue(of: key))"), disk)
+    #expect((changed != usual) != Self.arguments.contains(name))
   }
 
   @Test(.rule("TRANSFER-62")) func `the reserve of the disk is that of the configuration, or of the disk`() throws {
@@ -51,24 +65,35 @@ import Testing
     #expect(TransferSpace(disk, try settings("")).free == disk.free)
   }
 
-  @Test(arguments: [
-    "callDeadline: 4", "inlineRedirectLimit: 19", "firstCompletionCounts: true", "concurrentTimelines: 2",
-    "requestsTimelinesTwice: true",
-  ])
-  func `each process setting reaches the process rules`(line: String) throws {
-    #expect(try settings(line).processRules != ProcessRules())
-  }
-
-  @Test(arguments: [
-    "developerMode: true", "timelineDeadline: 29", "timelineBackoffFirst: 59", "timelineBackoffMax: 3599",
-    "retriesAfterExit: 0", "oneEntryPause: 899", "policyFloor: 59", "archiveLimit: 4095", "archiveDepth: 239",
-    "imageAreaLimit: 2000000", "entryLimit: 399", "concurrentTimelines: 2", "requestsTimelinesTwice: true",
-  ])
-  func `each timeline setting reaches the timeline service`(line: String) throws {
+  @Test func `a setting of two modules reaches both`() throws {
+    for line in ["concurrentTimelines: 2", "requestsTimelinesTwice: true"] {
+      #expect(try settings(line).processRules != ProcessRules())
+      #expect(TimelineSettings(try settings(line)) != TimelineSettings())
+    }
+    let line = "developerMode: true"
     #expect(TimelineSettings(try settings(line)) != TimelineSettings())
+    #expect(ActivityLimits(try settings(line)) != ActivityLimits())
+    #expect(WidgetDevice(try configuration(line)).options != WidgetDevice.Options())
   }
 
-  private func settings(_ line: String) throws -> Settings {
-    try ClusterConfiguration(yaml: "device: {name: iphone}\nsettings: {\(line)}").settings
+  /// A value that the key may have, and that is not its default: a lower number, if there is one.
+  private static func otherValue(of key: SettingKey) throws -> String {
+    switch (key.values, key.initial) {
+    case (.flag, .flag(let flag)): return "\(!flag)"
+    case (.count(let range), let initial), (.number(let range), let initial), (.seconds(let range), let initial):
+      guard case .number(let number) = initial else { return SettingRange.text(range.least) }
+      return SettingRange.text(range.contains(number - 1) ? number - 1 : number + 1)
+    case (.choice(let names), let initial): return try #require(names.first { .text($0) != initial })
+    case (.path, _): return "file"
+    default:
+      Issue.record("\(key.name): add another value for its kind")
+      return ""
+    }
   }
+
+  private func configuration(_ line: String) throws -> ClusterConfiguration {
+    try ClusterConfiguration(yaml: "device: {name: iphone}\nsettings: {\(line)}")
+  }
+
+  private func settings(_ line: String) throws -> Settings { try configuration(line).settings }
 }

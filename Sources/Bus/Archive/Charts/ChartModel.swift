@@ -8,14 +8,14 @@ package struct ChartModel: Hashable, Sendable {
   package enum Dimension: String, Hashable, Sendable, CaseIterable {
     case x, y
 
-    /// That of the scale in the arguments of a chart.
+    /// The label of the scale in the arguments of a chart.
     package var scaleLabel: ArgumentLabel { self == .x ? .xScale : .yScale }
-    /// That of the axis in the arguments of a chart.
+    /// The label of the axis in the arguments of a chart.
     package var axisLabel: ArgumentLabel { self == .x ? .xAxis : .yAxis }
   }
 
   package private(set) var marks: [ChartMark]
-  /// The start and the end of the stacked marks by their index in `marks`. Those of sectors are parts of the whole.
+  /// The start and the end of the stacked marks by their index in `marks`. For sectors they are parts of the whole.
   package private(set) var extents: [Int: ClosedExtent] = [:]
   package private(set) var scales: [Dimension: ChartScale] = [:]
   /// The least distance between two bars of an axis without bands, as a part of its length; `nil` for fewer than two.

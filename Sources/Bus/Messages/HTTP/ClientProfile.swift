@@ -73,7 +73,7 @@ struct SystemVersion: Hashable {
     minor = numbers.dropFirst().first ?? 0
   }
 
-  /// Darwin's major version is that of iOS plus 6 up to iOS 25, and that of iOS minus 1 from iOS 26 on (observed); the
+  /// Darwin's major version is iOS's plus 6 up to iOS 25, and iOS's minus 1 from iOS 26 on (observed); the
   /// minor versions are the same.
   var darwin: String { "\(major >= 26 ? major - 1 : major + 6).\(minor).0" }
 

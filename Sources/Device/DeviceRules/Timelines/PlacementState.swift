@@ -273,10 +273,10 @@ package struct PlacementTable: Sendable {
 
   func ids(of bundle: String) -> [Int] { extensions[bundle]?.all.elements ?? [] }
 
-  /// Those that the extension is to be asked for at once.
+  /// The placements that the extension is to be asked for at once.
   func due(of bundle: String) -> [Int] { extensions[bundle]?.due.elements ?? [] }
 
-  /// Those with a pending reload whose kind is not one of these.
+  /// The placements with a pending reload whose kind is not one of these.
   func pending<Value>(of bundle: String, notOf kinds: [String: Value]) -> [Int] {
     (extensions[bundle]?.pending ?? [:]).filter { kinds[$0.key] == nil }.flatMap(\.value).sorted()
   }

@@ -18,7 +18,7 @@ package struct LoadingStateMachine: Sendable {
     case created(Transfer)
     /// The owner suspended or resumed the task, or changed its priority or date. `nil` leaves a value unchanged.
     case changed(TaskKey, isSuspended: Bool?, priority: Float?, earliestBeginDate: Date?)
-    /// The owner replied or cannot be asked: the task may load. `host` is that of a new request.
+    /// The owner replied or cannot be asked: the task may load. `host` is the host of a new request.
     case answered(TaskKey, host: String?)
     /// The attempt failed for a temporary reason. `progressed`: it received bytes.
     case failed(TaskKey, progressed: Bool)

@@ -21,11 +21,11 @@ package struct FontFailure: Error, Hashable, CustomStringConvertible {
 }
 
 /// The font Inter with the tracking and the lines of Apple's system font, which may not be distributed. HarfBuzz shapes its
-/// texts. For one thread at a time. Characters that Inter does not have are those of the fonts in a folder of the user, if
-/// one is given.
+/// texts. For one thread at a time. Characters that Inter does not have are taken from the fonts in a folder of the
+/// user, if one is given.
 ///
 /// Inter has the tracking of the Human Interface Guidelines up to 17 points, Inter Display none from 28 points on. Between
-/// them the widths are blended, as those of Apple's two faces are.
+/// them the widths are blended, as Apple blends its two faces.
 package final class InterFont: GlyphSource {
   private enum Face: String, CaseIterable {
     case text = "Inter-roman.var.ttf"

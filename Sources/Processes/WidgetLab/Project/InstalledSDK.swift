@@ -26,7 +26,7 @@ struct InstalledSDK {
   let folder: String
   let facts: Facts
 
-  /// Those beside the tool, or in the archive that `WIDGETLAB_HOME` names. An archive has one.
+  /// The SDKs beside the tool, or in the archive that `WIDGETLAB_HOME` names. An archive has one.
   static func find(
     ownPath: String = ExecutableSearch.ownPath, environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> [InstalledSDK] {

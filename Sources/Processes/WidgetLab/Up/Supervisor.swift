@@ -42,7 +42,7 @@ actor Supervisor {
   private var paused: [CheckedContinuation<Void, Never>] = []
   /// Processes that are being started.
   private var starting = 0
-  /// Those that ended by a trap.
+  /// The traps that ended processes.
   private(set) var traps: [ProcessTrap] = []
   /// Set when a process repeatedly exits during the start.
   private(set) var startFailure: CommandError?

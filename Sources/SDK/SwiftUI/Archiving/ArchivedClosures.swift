@@ -34,7 +34,7 @@ import Synchronization
     return (identifier, sizes[identifier])
   }
 
-  /// Those within a closure.
+  /// The closures within a closure.
   func within(_ identifier: String) -> ArchivedClosures { ArchivedClosures(self, within: identifier) }
 }
 

@@ -11,7 +11,7 @@ public struct GraphicsContext {
     var views: [any View] = []
   }
 
-  /// Source: `SwiftUI.GraphicsContext.Shading`. Points are those of the canvas.
+  /// Source: `SwiftUI.GraphicsContext.Shading`. Points are in the coordinates of the canvas.
   public struct Shading: Sendable {
     /// Makes the style for a canvas of this size.
     let style: @Sendable (CGSize) -> AnyShapeStyle
