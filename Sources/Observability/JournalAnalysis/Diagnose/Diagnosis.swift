@@ -2,8 +2,8 @@
 
 package import Messages
 
-/// The description of a kind of mistake.
-package struct DiagnosisDescription: Sendable, Equatable {
+/// The description of a kind of mistake, which `diagnose --list --json` prints.
+package struct DiagnosisDescription: Sendable, Equatable, Encodable {
   /// How severe a mistake is.
   package enum Severity: String, Sendable, CaseIterable, Comparable, Codable {
     /// For information.
@@ -118,26 +118,6 @@ package struct DiagnosisReport: Encodable {
     source = description.source
     advice = description.advice
     times = diagnosis.times
-  }
-}
-
-/// The description of a diagnosis, as `diagnose --list --json` prints it.
-package struct DescriptionReport: Encodable {
-  let code: String
-  let severity: DiagnosisDescription.Severity
-  let title: String
-  let rule: String
-  let source: String
-  let advice: String
-
-  /// Creates the report of a description.
-  package init(_ description: DiagnosisDescription) {
-    code = description.code
-    severity = description.severity
-    title = description.title
-    rule = description.rule
-    source = description.source
-    advice = description.advice
   }
 }
 

@@ -161,8 +161,8 @@ package struct LawChecker: Sendable {
   }
 }
 
-/// The description of a law.
-package struct LawDescription: Sendable, Equatable {
+/// The description of a law, which `check --list --json` prints.
+package struct LawDescription: Sendable, Equatable, Encodable {
   /// Stable across versions: `no-loss`.
   package let code: String
   /// The law, in a few words.

@@ -37,26 +37,6 @@ package struct LawReport: Encodable {
   }
 }
 
-/// The description of a law, as `check --list --json` prints it.
-package struct LawDescriptionReport: Encodable {
-  let code: String
-  let title: String
-  let statement: String
-  let source: String
-  let check: String
-  let limits: String
-
-  /// Creates the report of a description.
-  package init(_ law: LawDescription) {
-    code = law.code
-    title = law.title
-    statement = law.statement
-    source = law.source
-    check = law.check
-    limits = law.limits
-  }
-}
-
 /// Formats verdicts for the terminal.
 package enum LawText {
   /// One line per law, what each found, and a summary.

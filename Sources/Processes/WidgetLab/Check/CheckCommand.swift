@@ -113,7 +113,7 @@ struct CheckCommand: AsyncParsableCommand {
 
   private func printList() throws {
     let laws = LawTable.descriptions.filter { codes.isEmpty || codes.contains($0.code) }
-    if json { return try Output.json(laws.map(LawDescriptionReport.init)) }
+    if json { return try Output.json(laws) }
     if markdown { return Output.printText(String(LawsPage.text.dropLast())) }
     for line in laws.flatMap({ LawText.lines($0, isColored: Output.isColored) + [""] }) { Output.print(line) }
   }

@@ -117,7 +117,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
 
   private func printList() throws {
     let descriptions = DiagnosticTable.descriptions.filter { codes.isEmpty || codes.contains($0.code) }
-    if json { return try Output.json(descriptions.map(DescriptionReport.init)) }
+    if json { return try Output.json(descriptions) }
     if markdown { return Output.printText(String(DiagnosesPage.text.dropLast())) }
     for line in descriptions.flatMap({ DiagnosisText.lines($0, isColored: Output.isColored) + [""] }) {
       Output.print(line)

@@ -61,10 +61,8 @@ struct TokenRotateCommand: AsyncParsableCommand {
     discussion: "As after restoring a backup. The push handlers or the app's delegate receive the new token.")
 
   @OptionGroup var token: TokenOptions
-  @Flag(help: "Print one JSON object: {\"tokens\":[…]}, the former and the new one.")
-  var json = false
 
-  func run() async throws { try await token.change(.rotate, json: json) }
+  func run() async throws { try await token.change(.rotate) }
 }
 
 /// `widgetlab token expire`.
@@ -73,10 +71,8 @@ struct TokenExpireCommand: AsyncParsableCommand {
     commandName: "expire", abstract: "Makes the active token an ExpiredToken, until the device requests a new one.")
 
   @OptionGroup var token: TokenOptions
-  @Flag(help: "Print one JSON object: {\"tokens\":[…]}.")
-  var json = false
 
-  func run() async throws { try await token.change(.expire, json: json) }
+  func run() async throws { try await token.change(.expire) }
 }
 
 /// `widgetlab token unregister`.
@@ -85,19 +81,19 @@ struct TokenUnregisterCommand: AsyncParsableCommand {
     commandName: "unregister", abstract: "Makes the active token Unregistered, until the device requests a new one.")
 
   @OptionGroup var token: TokenOptions
-  @Flag(help: "Print one JSON object: {\"tokens\":[…]}.")
-  var json = false
 
-  func run() async throws { try await token.change(.unregister, json: json) }
+  func run() async throws { try await token.change(.unregister) }
 }
 
 /// The token that a command changes.
 struct TokenOptions: ParsableArguments {
   @OptionGroup var options: InstanceOptions
   @OptionGroup var subject: PushSubjectOptions
+  @Flag(help: "Print one JSON object: {\"tokens\":[…]}; rotate has both tokens.")
+  var json = false
 
   /// Changes the token on the push server, and prints the result.
-  func change(_ change: ChangeToken.Change, json: Bool) async throws {
+  func change(_ change: ChangeToken.Change) async throws {
     try await reporting {
       let cluster = try options.cluster()
       let subject = try subject.subject(in: cluster)
