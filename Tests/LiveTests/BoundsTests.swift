@@ -149,11 +149,11 @@ private struct LoneBus {
       let announcement = try await BusAnnouncement.wait(in: instance, within: LabTimeout.usual)
       try await body(LoneBus(instance: instance, child: child, announcement: announcement))
     } catch {
-      kill(child.pid, SIGKILL)
+      child.signal(SIGKILL)
       _ = await ending
       throw error
     }
-    kill(child.pid, SIGTERM)
+    child.signal(SIGTERM)
     #expect(await ending == 0)
     #expect(try JournalVerifier(folder: URL(filePath: instance.journal)).verify().findings.isEmpty)
   }

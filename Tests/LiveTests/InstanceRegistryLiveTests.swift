@@ -111,7 +111,7 @@ import WidgetLabTesting
     #expect(processes.count == 3, "bus, agent and host")
     // The kernel sends SIGHUP to the processes of a closed terminal. From here on their output has no reader.
     close(terminal)
-    kill(up.pid, SIGHUP)
+    up.signal(SIGHUP)
     #expect(await ending.value == 0)
     for process in processes { try await process.ended() }
     #expect(LabProcess.all(naming: folder).isEmpty)

@@ -100,10 +100,10 @@ import ZeroMQ
         output: output, errors: output)
       async let ending = tool.ending()
       try await fixture.journal.waitFor("the rotation is at \(kind)") { $0.envelope.header.kind == kind }
-      let pid =
-        victim == "operator" ? tool.pid : try #require(cluster.pid(of: victim == "bus" ? "message-bus" : victim))
-      kill(pid, SIGKILL)
-      if victim == "host" { kill(tool.pid, SIGKILL) }
+      if victim != "operator" {
+        kill(try #require(cluster.pid(of: victim == "bus" ? "message-bus" : victim)), SIGKILL)
+      }
+      if victim != "bus" { tool.signal(SIGKILL) }
       _ = await ending
       try await cluster.eventually("the rotation can be repeated") {
         try await cluster.attempt(["keys", "rotate", "--process", "host"]).status == 0

@@ -158,7 +158,7 @@ import WidgetLabTesting
         ["tail", "--follow", "--output", "json", "--instance", fixture.cluster.folder], output: output,
         errors: fixture.cluster.folder + "/tail.err")
       let verdict = await Task { try await expectNoGap(fixture, output) }.result
-      kill(tail.pid, SIGKILL)
+      tail.signal(SIGKILL)
       #expect(await tail.ending() == 128 + SIGKILL)
       try verdict.get()
     }

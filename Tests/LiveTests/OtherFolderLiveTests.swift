@@ -95,11 +95,11 @@ private struct OtherFolder: Sendable {
     do {
       try await body(place)
     } catch {
-      kill(up.pid, SIGTERM)
+      up.signal(SIGTERM)
       _ = await ending.value
       throw error
     }
-    kill(up.pid, SIGTERM)
+    up.signal(SIGTERM)
     #expect(await ending.value == 0)
   }
 

@@ -44,7 +44,7 @@ import WidgetLabTesting
       ], output: folder + "/up.out", errors: folder + "/up.err")
     // The moment is what is tested.
     try await clock.sleep(for: pause)
-    kill(up.pid, SIGINT)
+    up.signal(SIGINT)
     let status = try await withThrowingTaskGroup(of: Int32.self) { group in
       group.addTask { await up.ending() }
       group.addTask {

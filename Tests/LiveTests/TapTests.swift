@@ -28,7 +28,7 @@ import WidgetLabTesting
       // has seen enough.
       for _ in 0..<100 where process.isAlive { _ = try? await cluster.run("ping", "host") }
       let isLate = process.isAlive
-      if isLate { kill(viewer.pid, SIGKILL) }
+      if isLate { viewer.signal(SIGKILL) }
       #expect(await ending.value == 0)
       try #require(!isLate, "the viewer saw nothing of 100 pings")
 
@@ -55,7 +55,7 @@ import WidgetLabTesting
         "/usr/bin/python3", [Self.script, cluster.folder], output: output, errors: output + ".err")
       let ending = Task { await viewer.ending() }
       let verdict = await Task { try await stop(LabProcess(pid: viewer.pid), until: output, cluster) }.result
-      kill(viewer.pid, SIGKILL)
+      viewer.signal(SIGKILL)
       _ = await ending.value
       try verdict.get()
     }

@@ -29,23 +29,38 @@ extension DevicePart {
 
 /// Callers that wait for something of a key.
 @DeviceActor final class Waiters<Key: Hashable & Sendable> {
-  private var waitingStreams: [Key: [AsyncStream<Never>.Continuation]] = [:]
+  private var waitingStreams: [Key: [(number: Int, continuation: AsyncStream<Never>.Continuation)]] = [:]
+  private var last = 0
 
   nonisolated init() {}
+
+  /// The number of callers that wait.
+  var count: Int { waitingStreams.values.reduce(0) { $0 + $1.count } }
 
   /// A stream that ends when the key is resumed, or after a limit in machine time. Not asynchronous: nothing runs
   /// between this call and the caller's check of what it waits for, as it might at an `await`. See `ServiceExecutor`.
   func stream(until key: Key, within limit: Duration? = nil) -> AsyncStream<Never> {
     let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
-    waitingStreams[key, default: []].append(continuation)
+    last += 1
+    let number = last
+    waitingStreams[key, default: []].append((number, continuation))
+    // Also when the limit is over or the caller is cancelled.
+    continuation.onTermination = { [weak self] _ in
+      DeviceActor.executor.post { DeviceActor.assumeIsolated { self?.remove(number, key) } }
+    }
     if let limit { DeviceActor.executor.post(after: .now() + limit.seconds) { continuation.finish() } }
     return stream
   }
 
   func resume(where isOver: (Key) -> Bool = { _ in true }) {
     for key in waitingStreams.keys where isOver(key) {
-      for waiter in waitingStreams.removeValue(forKey: key) ?? [] { waiter.finish() }
+      for waiter in waitingStreams.removeValue(forKey: key) ?? [] { waiter.continuation.finish() }
     }
+  }
+
+  private func remove(_ number: Int, _ key: Key) {
+    waitingStreams[key]?.removeAll { $0.number == number }
+    if waitingStreams[key]?.isEmpty == true { waitingStreams[key] = nil }
   }
 }
 

@@ -36,6 +36,9 @@ actor FleetService {
   private let launched = ContinuousClock.now
   var tokens: FleetTokens?
   private var hasJoined = false
+  private var isJoining = false
+  /// Whether the fleet joins once more after the request that is under way.
+  private var mustJoin = false
   private var isBroken = false
   /// The ids of notifications that the push server may send again.
   var knownIDs: Set<UUID>
@@ -161,7 +164,20 @@ actor FleetService {
     await registrar.close()
   }
 
+  /// One request at a time: the connection sends it again to each push server. It is repeated when another instance has
+  /// connected before the reply.
   private func join() async {
+    mustJoin = true
+    guard !isJoining else { return }
+    isJoining = true
+    defer { isJoining = false }
+    while mustJoin, !Task.isCancelled {
+      mustJoin = false
+      await requestToJoin()
+    }
+  }
+
+  private func requestToJoin() async {
     while !Task.isCancelled {
       do throws(BusError) {
         let reply = try await bus.request(

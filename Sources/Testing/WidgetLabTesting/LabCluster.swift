@@ -26,6 +26,7 @@ public final class LabCluster: Sendable {
 
   /// The folder of the executables.
   public let executables: String
+  private let child: LabChild
   private let ending: Task<Int32, Never>
 
   /// The ready line of `widgetlab up --json`.
@@ -80,10 +81,11 @@ public final class LabCluster: Sendable {
     }
   }
 
-  private init(folder: String, ready: Ready, up: LabProcess, executables: String, ending: Task<Int32, Never>) {
+  private init(folder: String, ready: Ready, child: LabChild, executables: String, ending: Task<Int32, Never>) {
     self.folder = folder
     self.ready = ready
-    self.up = up
+    self.child = child
+    up = LabProcess(pid: child.pid)
     self.executables = executables
     self.ending = ending
     self.journal = LabJournal(folder: folder + "/journal")
@@ -166,17 +168,16 @@ public final class LabCluster: Sendable {
         "--die-with-parent", "\(getpid())",
       ], output: output, errors: folder + "/up.err")
     let ending = Task { await child.ending() }
-    let up = LabProcess(pid: child.pid)
-    let line = try await firstLine(of: output, from: up)
+    let line = try await firstLine(of: output, from: LabProcess(pid: child.pid))
     guard let line, let ready = try? JSONDecoder().decode(Ready.self, from: Data(line.utf8)) else {
-      kill(child.pid, SIGKILL)
+      child.signal(SIGKILL)
       _ = await ending.value
       let output = (try? String(contentsOfFile: folder + "/up.err", encoding: .utf8)) ?? ""
       let kept = LabRemains.current == nil ? "; \(folder) is kept" : ""
       try? LabRemains.current?.take(folder)
       throw LabError("the cluster of '\(name)' did not start\(kept). The output of `widgetlab up`:\n\(output)")
     }
-    return LabCluster(folder: folder, ready: ready, up: up, executables: executables, ending: ending)
+    return LabCluster(folder: folder, ready: ready, child: child, executables: executables, ending: ending)
   }
 
   private static func firstLine(of file: String, from up: LabProcess) async throws -> String? {
@@ -216,10 +217,10 @@ public final class LabCluster: Sendable {
   /// - Returns: the exit code of `widgetlab up`; 128 plus the number for a signal.
   @discardableResult
   public func stop() async -> Int32 {
-    if up.isAlive { kill(up.pid, SIGINT) }
+    child.signal(SIGINT)
     let impatience = Task {
       try await Task.sleep(for: LabTimeout.usual)
-      kill(up.pid, SIGKILL)
+      child.signal(SIGKILL)
     }
     let status = await ending.value
     impatience.cancel()
@@ -276,6 +277,9 @@ package struct LabChild: Sendable {
       throw LabError("\(executable) cannot be started: \(error); build it first")
     }
   }
+
+  /// Sends it a signal. When it has ended, no other process with its pid receives it.
+  package func signal(_ number: Int32) { process.signal(number) }
 
   /// Waits for the exit. A signal counts as 128 plus its number, as in a shell. Cancellation kills the process, so that a
   /// test that reaches its time limit ends.

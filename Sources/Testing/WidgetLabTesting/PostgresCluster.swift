@@ -123,7 +123,7 @@ package actor PostgresCluster {
 
   private func stop(_ signal: Int32) async {
     guard let server else { return }
-    kill(server.pid, signal)
+    server.signal(signal)
     _ = await server.ending()
     self.server = nil
   }

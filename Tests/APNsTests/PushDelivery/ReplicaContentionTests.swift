@@ -215,7 +215,7 @@ struct `Replicas side by side` {
       }
     }
     try await reached(locks(key, isGranted: false), server)
-    kill(other.pid, SIGKILL)
+    other.signal(SIGKILL)
     try await server.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
     try await storing
     _ = await other.ending()
@@ -237,7 +237,7 @@ struct `Replicas side by side` {
       SELECT repeat('x', 1000), generate_series(1, 1000000000)
       """)
     try await reached(locks(1, isGranted: false), server)
-    kill(stopped.pid, SIGSTOP)
+    stopped.signal(SIGSTOP)
     try await server.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
     try await reached("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'ClientWrite'", server)
     var claimed: ClaimedRoutes?
@@ -247,7 +247,7 @@ struct `Replicas side by side` {
     }
     #expect(claimed?.epochs == ["load:": 1])
     for child in [stopped, gate] {
-      kill(child.pid, SIGKILL)
+      child.signal(SIGKILL)
       _ = await child.ending()
     }
     store.leave()

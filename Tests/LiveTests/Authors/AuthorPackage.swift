@@ -92,11 +92,11 @@ struct AuthorPackage: Sendable {
       try await ready(errors)
       try await work()
     } catch {
-      kill(child.pid, SIGINT)
+      child.signal(SIGINT)
       _ = await ending.value
       throw error
     }
-    kill(child.pid, SIGINT)
+    child.signal(SIGINT)
     let status = await ending.value
     guard status == 0 else { throw LabError("`widgetlab up` exited with \(status)") }
   }

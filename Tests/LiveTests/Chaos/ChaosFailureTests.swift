@@ -78,7 +78,7 @@ import WidgetLabTesting
     let campaign = try await place.start(["--seed", "6", "--kills", "100000"])
     let ending = Task { await campaign.ending() }
     try await place.eventually("the journal has begun") { try place.envelopes().count > 500 }
-    kill(campaign.pid, SIGINT)
+    campaign.signal(SIGINT)
     let status = await ending.value
     let output = try place.output()
     #expect(status == 0, "\(output)")
@@ -94,7 +94,7 @@ import WidgetLabTesting
     let campaign = try await place.start(["--seed", "7", "--kills", "100000"])
     let ending = Task { await campaign.ending() }
     try await place.eventually("the journal has begun") { try place.envelopes().count > 500 }
-    kill(campaign.pid, SIGKILL)
+    campaign.signal(SIGKILL)
     #expect(await ending.value == 128 + SIGKILL)
     for process in LabProcess.all(naming: place.instance) { try await process.ended() }
     try place.remove()

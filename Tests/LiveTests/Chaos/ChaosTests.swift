@@ -38,7 +38,7 @@ import WidgetLabTesting
     ]
     let outcome = await Task { try await expect(tails, status: await ending.value, place: place, seed: seed) }.result
     for tail in tails { await tail.stop() }
-    kill(campaign.pid, SIGKILL)
+    campaign.signal(SIGKILL)
     try outcome.get()
   }
 

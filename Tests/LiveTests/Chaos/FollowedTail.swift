@@ -48,7 +48,7 @@ struct FollowedTail: Sendable {
   }
 
   func stop() async {
-    kill(child.pid, SIGKILL)
+    child.signal(SIGKILL)
     _ = await ending.value
   }
 

@@ -150,7 +150,7 @@ import WidgetLabTesting
           $0.reading(SessionAcknowledged.self)?.tasks?.identifiers.contains(1) == true
         }
       }
-      kill(again.pid, SIGINT)
+      again.signal(SIGINT)
       #expect(await ending.value == 0, "\(output())")
       #expect(output().contains("holds    no-loss"), "\(output())")
       #expect(output().contains("9 holds"), "\(output())")

@@ -73,7 +73,7 @@ struct PairStory {
   /// Interrupts them, as Ctrl-C does.
   private func end(_ children: [LabChild]) async throws {
     for (index, child) in children.enumerated() {
-      kill(child.pid, SIGINT)
+      child.signal(SIGINT)
       let status = await child.ending()
       guard [0, 130].contains(status) else {
         let errors = try? String(contentsOfFile: "\(cluster.folder)/beside-\(index).err", encoding: .utf8)

@@ -34,7 +34,7 @@ struct SecureServer {
   }
 
   func stop() async {
-    kill(child.pid, SIGKILL)
+    child.signal(SIGKILL)
     _ = await child.ending()
     try? FileManager.default.removeItem(at: folder)
   }
