@@ -71,7 +71,7 @@ package struct PushStateMachine: Sendable {
   }
 
   /// An entry of the timer heap. It is obsolete when it is no longer one of the dates of its queue.
-  private struct Instant: Comparable, Sendable {
+  private struct Instant: Comparable, Hashable, Sendable {
     let at: Date
     let subject: PushSubject
     static func < (one: Instant, other: Instant) -> Bool { one.at < other.at }
@@ -430,11 +430,13 @@ extension PushStateMachine: Hashable {
     let number: Int64
     let isSent: Bool
     let isHeld: Bool?
+    let isFromStorage: Bool
 
     init(_ push: StoredPush) {
       number = push.number
       isSent = push.isSent
       isHeld = push.isHeld
+      isFromStorage = push.notification.isFromStorage
     }
   }
 
@@ -447,6 +449,8 @@ extension PushStateMachine: Hashable {
   /// What decisions depend on, and can change.
   private struct Essence: Hashable {
     let devices: [String: [PushSubject: Queue]]
+    /// The entries of the timer heap that count. A date of a queue without one is not reached.
+    let instants: Set<Instant>
     let reaches: DeviceReaches
     let opportunities: Opportunities
   }
@@ -459,7 +463,7 @@ extension PushStateMachine: Hashable {
             sent: queue.sentPushes.map(Entry.init), held: queue.held.map(Entry.init),
             dates: [queue.retryAt, queue.notBefore])
         }
-      }, reaches: reaches, opportunities: opportunities)
+      }, instants: Set(instants.unordered.filter(isDue)), reaches: reaches, opportunities: opportunities)
   }
 }
 

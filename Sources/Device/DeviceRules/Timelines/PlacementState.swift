@@ -309,7 +309,8 @@ struct DueDates: Sendable {
     static func < (left: Due, right: Due) -> Bool { (left.date, left.id) < (right.date, right.id) }
   }
 
-  private var dates: [Int: Date] = [:]
+  /// What `queue` has.
+  private(set) var dates: [Int: Date] = [:]
   private var queue = SortedSet<Due>()
 
   var first: Date? { queue.elements.first?.date }

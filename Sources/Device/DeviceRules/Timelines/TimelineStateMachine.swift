@@ -464,6 +464,7 @@ extension TimelineStateMachine: Hashable {
     let withheld: [Address: Withholding]
     let outstanding: [ProviderRequest]
     let snapshots: [Address: [ProviderRequest]]
+    let dueDates: [Int: Date]
   }
 
   private var essence: Essence {
@@ -471,7 +472,7 @@ extension TimelineStateMachine: Hashable {
       placements: placements.all, upcoming: upcoming, kinds: kinds, unresolvedReloads: unresolvedReloads,
       lastReload: lastReload, timeZone: policy.timeZone, fronts: [inFront, wanted, stalled], opened: opened,
       isLuminanceReduced: isLuminanceReduced, atWork: atWork, inStandBy: inStandBy, standByAsked: standByAsked,
-      withheld: withheld, outstanding: outstanding, snapshots: snapshots)
+      withheld: withheld, outstanding: outstanding, snapshots: snapshots, dueDates: dueDates.dates)
   }
 }
 
