@@ -403,14 +403,24 @@ extension PushStateMachine {
   }
 
   /// Removes all devices of connections from memory, because another replica decides about them.
-  mutating func forget(_ connections: Set<String>) {
+  package mutating func forget(_ connections: Set<String>) {
     devices = devices.filter { !connections.contains(PushSubject.connection(of: $0.key)) }
     reaches.forget(connections)
   }
 
-  /// The devices in memory of a connection that can be reached, or that could when they were connected last.
-  func known(of connections: Set<String>) -> [String] {
-    reaches.known(of: connections)
+  /// This replica has become the owner of connections: what it has in memory of their devices may be obsolete, and is
+  /// removed. The devices of a fleet are removed by their service.
+  ///
+  /// - Returns: the devices whose reach is known. What is kept for them must be sent.
+  package mutating func claimed(_ connections: Set<String>) -> [String] {
+    // The connection of a host is its device. Also one whose reach is not known: its host has restarted.
+    unload(connections)
+    return reaches.known(of: connections)
+  }
+
+  /// Whether this process instance of a device has reported.
+  package func hasReach(_ device: String, generation: UInt32) -> Bool {
+    reaches[device]?.generation == generation
   }
 
   /// Removes idle devices from memory, when there are many. Call when all actions are performed.

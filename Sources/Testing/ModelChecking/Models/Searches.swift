@@ -189,5 +189,38 @@ package enum Searches {
           $0.serverExits = 1
           $0.interval = 4
         })),
+    Item(
+      ReplicaModel(
+        "server.replicas", about: "Two replicas with one database: an exit and a stop.",
+        ReplicaScope {
+          $0.pushes = 2
+          $0.exits = 1
+          $0.stops = 1
+        })),
+    Item(
+      ReplicaModel(
+        "server.replicas.network", about: "The same with a stop, and a network that goes and returns.",
+        ReplicaScope {
+          $0.pushes = 2
+          $0.stops = 1
+          $0.networkChanges = 1
+        })),
+    Item(
+      ReplicaModel(
+        "server.replicas.hosts", about: "The same, with an exit of the device's host.",
+        ReplicaScope {
+          $0.pushes = 2
+          $0.stops = 1
+          $0.hostExits = 1
+        })),
+    Item(
+      ReplicaModel(
+        "server.replicas.fleet", about: "The same for a device of a fleet, which forgets ids and compares epochs.",
+        ReplicaScope {
+          $0.pushes = 2
+          $0.exits = 1
+          $0.stops = 1
+          $0.isOfFleet = true
+        })),
   ]
 }
