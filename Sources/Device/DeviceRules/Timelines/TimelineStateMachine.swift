@@ -132,7 +132,9 @@ package struct TimelineStateMachine: Sendable {
 
   private mutating func decide(_ event: Event, _ now: Date) -> [Action] {
     switch event {
-    case .began: return timerFired(placements.keys.sorted(), now) + extensions.filter { !isDone($0) }.map { want($0) }
+    case .began:
+      for id in placements.keys.sorted() { placements[id]?.resume() }
+      return timerFired(placements.keys.sorted(), now) + extensions.filter { !isDone($0) }.map { want($0) }
     case .kindsReported(let address, let kinds):
       self.kinds[address] = kinds
       return []
