@@ -12,10 +12,12 @@ var bounds = Bounds()
 var names: [String] = []
 var tests: String?
 var isBrief = false
+var isExact = false
 for argument in CommandLine.arguments.dropFirst() {
   let value = argument.split(separator: "=", maxSplits: 1).last.map(String.init) ?? ""
   switch argument {
   case "--brief": isBrief = true
+  case "--exact": isExact = true
   case "--list":
     for search in Searches.all { show("\(search.name): \(search.about)") }
     exit(0)
@@ -29,7 +31,7 @@ for argument in CommandLine.arguments.dropFirst() {
   }
 }
 let searches = Searches.all.filter { search in
-  names.isEmpty || names.contains { search.name == $0 || search.name.hasPrefix($0 + ".") }
+  names.isEmpty || names.contains { search.name == $0 || !isExact && search.name.hasPrefix($0 + ".") }
 }
 if searches.isEmpty {
   show("error: no search is named \(names.joined(separator: ", ")); --list prints them all")
