@@ -24,10 +24,12 @@ var bounds = Bounds()
 var names: [String] = []
 var tests: String?
 var isBrief = false
+var isExact = false
 for argument in CommandLine.arguments.dropFirst() {
   let value = argument.split(separator: "=", maxSplits: 1).last.map(String.init) ?? ""
   switch argument {
   case "--brief": isBrief = true
+  case "--exact": isExact = true
   case "--list":
     for search in Searches.all { show("\(search.name): \(search.about)") }
     exit(0)
@@ -39,7 +41,7 @@ for argument in CommandLine.arguments.dropFirst() {
   default: names.append(argument)
   }
 }
-func isSelected(_ search: String, by name: String) -> Bool { search == name || search.hasPrefix(name + ".") }
+func isSelected(_ search: String, by name: String) -> Bool { search == name || !isExact && search.hasPrefix(name + ".") }
 for name in names where !Searches.all.contains(where: { isSelected($0.name, by: name) }) {
   refuse("no search is named \(name); there are \(Searches.all.map(\.name).joined(separator: ", "))")
 }

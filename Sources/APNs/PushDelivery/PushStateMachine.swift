@@ -71,7 +71,7 @@ package struct PushStateMachine: Sendable {
   }
 
   /// An entry of the timer heap. It is obsolete when it is no longer one of the dates of its queue.
-  private struct Instant: Comparable, Sendable {
+  private struct Instant: Comparable, Hashable, Sendable {
     let at: Date
     let subject: PushSubject
     static func < (one: Instant, other: Instant) -> Bool { one.at < other.at }
@@ -403,14 +403,24 @@ extension PushStateMachine {
   }
 
   /// Removes all devices of connections from memory, because another replica decides about them.
-  mutating func forget(_ connections: Set<String>) {
+  package mutating func forget(_ connections: Set<String>) {
     devices = devices.filter { !connections.contains(PushSubject.connection(of: $0.key)) }
     reaches.forget(connections)
   }
 
-  /// The devices in memory of a connection that can be reached, or that could when they were connected last.
-  func known(of connections: Set<String>) -> [String] {
-    reaches.known(of: connections)
+  /// This replica has become the owner of connections: what it has in memory of their devices may be obsolete, and is
+  /// removed. The devices of a fleet are removed by their service.
+  ///
+  /// - Returns: the devices whose reach is known. What is kept for them must be sent.
+  package mutating func claimed(_ connections: Set<String>) -> [String] {
+    // The connection of a host is its device. Also one whose reach is not known: its host has restarted.
+    unload(connections)
+    return reaches.known(of: connections)
+  }
+
+  /// Whether this process instance of a device has reported.
+  package func hasReach(_ device: String, generation: UInt32) -> Bool {
+    reaches[device]?.generation == generation
   }
 
   /// Removes idle devices from memory, when there are many. Call when all actions are performed.
@@ -430,11 +440,13 @@ extension PushStateMachine: Hashable {
     let number: Int64
     let isSent: Bool
     let isHeld: Bool?
+    let isFromStorage: Bool
 
     init(_ push: StoredPush) {
       number = push.number
       isSent = push.isSent
       isHeld = push.isHeld
+      isFromStorage = push.notification.isFromStorage
     }
   }
 
@@ -447,6 +459,8 @@ extension PushStateMachine: Hashable {
   /// What decisions depend on, and can change.
   private struct Essence: Hashable {
     let devices: [String: [PushSubject: Queue]]
+    /// The entries of the timer heap that count. A date of a queue without one is not reached.
+    let instants: Set<Instant>
     let reaches: DeviceReaches
     let opportunities: Opportunities
   }
@@ -459,7 +473,7 @@ extension PushStateMachine: Hashable {
             sent: queue.sentPushes.map(Entry.init), held: queue.held.map(Entry.init),
             dates: [queue.retryAt, queue.notBefore])
         }
-      }, reaches: reaches, opportunities: opportunities)
+      }, instants: Set(instants.unordered.filter(isDue)), reaches: reaches, opportunities: opportunities)
   }
 }
 

@@ -436,7 +436,9 @@ extension PushDeliveryService {
       jobs.compactMap { job in
         switch job {
         case .event(.reach(let device, _, _, _)): PushSubject.connection(of: device)
-        case .event(.presence(let device, true, _)) where stateMachine.reaches[device] != nil:
+        // Another instance reports, to the replica that gets it.
+        case .event(.presence(let device, true, let generation))
+        where stateMachine.hasReach(device, generation: generation):
           PushSubject.connection(of: device)
         // A fleet reports the devices that have changed to the owner of before.
         case .fleet(.reach(let fleet, let reach, _, _)) where reach.isFirst: FleetDevice.connection(of: fleet)
@@ -450,9 +452,7 @@ extension PushDeliveryService {
     guard !connections.isEmpty else { return }
     let claimed = try shared.claim(connections.sorted())
     replica.owned.merge(claimed.epochs) { $1 }
-    let known = stateMachine.known(of: connections)
-    stateMachine.unload(known)
-    replica.unsent.formUnion(known)
+    replica.unsent.formUnion(stateMachine.claimed(connections))
     for fleet in connections.compactMap(FleetDevice.fleet) { beginOwning(fleet, claimed) }
     for (subject, token) in claimed.due { notifyDevice(subject, token) }
   }

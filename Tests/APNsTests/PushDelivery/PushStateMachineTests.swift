@@ -342,4 +342,17 @@ extension [PushStateMachine.Action] {
     fixture.stateMachine.load("iphone", [push(1)])
     #expect(missing(.presence(device: "iphone", isPresent: true, generation: 1)) == nil)
   }
+
+  /// Another replica may have delivered what this one has in memory. The reach of another instance is not known yet.
+  @Test func `a replica that becomes the owner again forgets a device whose host has restarted`() {
+    var fixture = PushStateMachineFixture()
+    fixture.reach()
+    _ = fixture.handle(.accepted(push(1)))
+    #expect(fixture.stateMachine.hasReach("iphone", generation: 1))
+    #expect(!fixture.stateMachine.hasReach("iphone", generation: 2))
+    fixture.presence(true, generation: 2)
+    #expect(fixture.stateMachine.claimed(["iphone"]) == [])
+    #expect(fixture.stateMachine.devices.isEmpty)
+    #expect(fixture.reach(generation: 2).sentIDs == [])
+  }
 }

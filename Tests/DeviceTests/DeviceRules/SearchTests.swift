@@ -103,4 +103,35 @@ private struct Counter: Model {
     #expect(report.states >= 3_000)
     #expect(report.counterexamples == [], "\(report.text)")
   }
+
+  /// A fleet forgets the ids that its push server has recorded, so it must not take what a former owner sends.
+  @Test(.timeLimit(.minutes(5))) func `a fleet that compares no epochs takes a notification twice`() async throws {
+    let model = ReplicaModel(
+      "fleet", about: "",
+      ReplicaScope {
+        $0.pushes = 2
+        $0.stops = 1
+        $0.isOfFleet = true
+        $0.comparesEpochs = false
+      })
+    let report = await Search(model, Bounds(states: 200_000)).run()
+    let example = try #require(report.counterexamples.first)
+    #expect(example.property == "always a notification has one result, and the device handles it once")
+  }
+
+  /// The assumption that Documentation/searches.md names. A number of the report, which the route keeps, would end it.
+  @Test(.timeLimit(.minutes(5)))
+  func `a report that a stopped replica handles late takes the device from the replica that knows more`() async throws {
+    let model = ReplicaModel(
+      "old reports", about: "",
+      ReplicaScope {
+        $0.pushes = 1
+        $0.stops = 1
+        $0.networkChanges = 1
+        $0.dropsOldReports = false
+      })
+    let report = await Search(model, Bounds(states: 100_000)).run()
+    let example = try #require(report.counterexamples.first)
+    #expect(example.property == "eventually every notification has its result")
+  }
 }

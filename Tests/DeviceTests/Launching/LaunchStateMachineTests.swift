@@ -307,10 +307,12 @@ private let origin = LaunchFixture.origin
     _ = fixture.handle(.exceededMemory(widget, first, why: "too much"))
     let absent = BusError(.unreachable, "no agent")
     let failed = fixture.handle(.signalFailed(widget, generation: 1, signal: SIGKILL, absent))
-    #expect(failed == [.list(agent: agent)])
+    #expect(failed == [.pause(widget), .list(agent: agent)])
     let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: false)
-    let actions = fixture.handle(.agentReported(agent, incarnation: fixture.incarnation, children: [child]))
-    #expect(actions == [.signal(widget, generation: 1, signal: SIGKILL)])
+    let report = LaunchStateMachine.Event.agentReported(agent, incarnation: fixture.incarnation, children: [child])
+    #expect(fixture.handle(report) == [])
+    #expect(fixture.handle(.pauseEnded(widget)) == [.list(agent: agent)])
+    #expect(fixture.handle(report) == [.signal(widget, generation: 1, signal: SIGKILL)])
   }
 
   @Test(.rule("CLOCK-03"))

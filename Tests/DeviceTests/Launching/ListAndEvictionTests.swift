@@ -100,7 +100,7 @@ private let first = LaunchFixture.first
     // A list that has it proves that it runs.
     let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: false)
     _ = fixture.handle(.agentReported(agent, incarnation: fixture.incarnation, children: [child]))
-    #expect(fixture.handle(.pauseEnded(widget)) == [])
+    #expect(fixture.handle(.pauseEnded(widget)) == (isDying ? [.list(agent: agent)] : []))
     #expect(fixture.handle(report) == [.pause(widget)])
     _ = fixture.handle(.pauseEnded(widget))
     #expect(fixture.handle(report).first == .asks(.ended(widget, first, .lostWithAgent)))

@@ -144,4 +144,51 @@ private let silence = BusError(.deadline, "no reply", isDefinite: false)
     #expect(fixture.process?.instance == first)
     #expect(fixture.process?.launchFailure == nil && fixture.process?.notBefore == nil)
   }
+
+  /// The agent replies at once to all, and refuses each signal.
+  private func answers(
+    to actions: [LaunchStateMachine.Action], _ fixture: inout LaunchFixture
+  ) -> (signals: Int, pauses: Int) {
+    let child = ChildProcess(address: widget, generation: 1, pid: 101, isStopped: false)
+    let report = LaunchStateMachine.Event.agentReported(agent, incarnation: fixture.incarnation, children: [child])
+    let refusal = BusError(.refused, "not now")
+    var (open, signals, pauses) = (actions, 0, 0)
+    while !open.isEmpty, signals < 20 {
+      switch open.removeFirst() {
+      case .signal(_, let generation, let signal):
+        signals += 1
+        open += fixture.handle(.signalFailed(widget, generation: generation, signal: signal, refusal))
+      case .list: open += fixture.handle(report)
+      case .pause: pauses += 1
+      case .spawn, .asks, .changed: break
+      }
+    }
+    return (signals, pauses)
+  }
+
+  @Test func `a suspended process that runs is continued again only after a pause when its agent refuses at once`() {
+    var fixture = LaunchFixture()
+    fixture.launch()
+    fixture.sleepAndSuspend()
+    let first = answers(to: [list], &fixture)
+    #expect(first.signals == 1 && first.pauses == 1)
+    let second = answers(to: fixture.handle(.pauseEnded(widget)), &fixture)
+    #expect(second.signals == 1 && second.pauses == 1)
+    // It is also wanted: one request after the pause, not two.
+    _ = fixture.handle(.wanted(widget, Assertion("timeline")))
+    let third = answers(to: fixture.handle(.pauseEnded(widget)), &fixture)
+    #expect(third.signals == 1 && third.pauses == 1)
+  }
+
+  @Test func `a process that must end is killed again only after a pause, when its agent refuses at once`() {
+    var fixture = LaunchFixture()
+    fixture.launch()
+    let first = answers(to: fixture.handle(.evicted(widget, generation: 1, why: "memory")), &fixture)
+    #expect(first.signals == 1 && first.pauses == 1)
+    let second = answers(to: fixture.handle(.pauseEnded(widget)), &fixture)
+    #expect(second.signals == 1 && second.pauses == 1)
+    // Its exit ends the pause.
+    let exit = fixture.handle(.exited(widget, LaunchFixture.first, .signalled(signal: SIGKILL)))
+    #expect(exit.last == .spawn(widget, reason: "timeline"))
+  }
 }

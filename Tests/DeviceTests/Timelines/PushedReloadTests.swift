@@ -82,6 +82,17 @@ private let widget = TimelineSamples.widget
     #expect(fixture.give().last == "push 2 at 1: stored")
   }
 
+  /// Found by the search `pushes.hosts`: the first push had no result for ever.
+  @Test(arguments: [false, true])
+  func `a push whose request ended with the host is served by the reload that is pending`(isPush: Bool) {
+    var fixture = fixture()
+    fixture.push(1)
+    fixture.handle(.awake(widget))
+    if isPush { fixture.push(2) } else { fixture.reload() }
+    #expect(fixture.restart().contains("push 1 at 1: superseded") == isPush)
+    #expect(fixture.giveAll().last == "push \(isPush ? 2 : 1) at 1: stored")
+  }
+
   @Test func `a reload from another source completes a pending push`() {
     var fixture = fixture()
     fixture.push(1)
@@ -128,6 +139,15 @@ private let widget = TimelineSamples.widget
 }
 
 extension TimelineFixture {
+  /// The next host has what is in the database.
+  fileprivate mutating func restart() -> [String] {
+    var next = TimelineStateMachine(extensions: stateMachine.extensions, policy: stateMachine.policy)
+    for (id, placed) in stateMachine.placements.all { next.restore(placed, stateMachine.upcoming[id] ?? []) }
+    next.restore(kinds: stateMachine.kinds, [], lastReload: stateMachine.lastReload, lastLine: stateMachine.lastLine)
+    stateMachine = next
+    return handle(.began)
+  }
+
   @discardableResult
   fileprivate mutating func push(_ number: Int, at placement: Int = 1) -> [String] {
     handle(.reloadOne(placement, .push, MessageContext(correlation: .push(number))))

@@ -113,7 +113,7 @@ package struct LaunchStateMachine: Sendable, Hashable {
       return reported(agent, incarnation, children, now)
     case .pauseEnded(let address):
       processes[address]?.isPausing = false
-      return (processes[address]?.missing == nil ? [] : list(for: address)) + decide(address, now)
+      return (processes[address]?.isListNeeded == true ? list(for: address) : []) + decide(address, now)
     case .timerFired: return processes.keys.sorted { $0.text < $1.text }.flatMap { decide($0, now) }
     }
   }
@@ -295,7 +295,7 @@ package struct LaunchStateMachine: Sendable, Hashable {
     process.idleSince = nil
     process.isAsking = false
     // A process that was about to be ended lost its assertions before. Those it has now are newer and relaunch it.
-    if !wasToEnd { process.endAssertionsOfInstance() }
+    if wasToEnd { process.isPausing = false } else { process.endAssertionsOfInstance() }
     processes[address] = process
     // A later instance has reported that it is ready, and its launch had no reply.
     let news = process.readyGeneration.map { $0 > instance.generation } == true ? list(for: address) : []
@@ -399,7 +399,9 @@ package struct LaunchStateMachine: Sendable, Hashable {
   ) -> [Action] {
     guard var process = processes[address], process.instance?.generation == generation else { return [] }
     process.isAsking = false
-    if signal == SIGCONT { process.isPausing = true }
+    // An agent that refuses at once would be asked again without an end.
+    let mustPause = signal == SIGCONT || process.state == .dying
+    if mustPause { process.isPausing = true }
     if process.state == .running, process.assertions.isEmpty { process.idleSince = now }
     processes[address] = process
     if signal == SIGSTOP, !error.isDefinite, process.state == .running {
@@ -408,7 +410,7 @@ package struct LaunchStateMachine: Sendable, Hashable {
       // continued now, and stopped again.
       return stopped(address, why: "SIGSTOP requested, no reply") + decide(address, now) + list(for: address)
     }
-    return (signal == SIGCONT ? [.pause(address)] : []) + list(for: address)
+    return (mustPause ? [.pause(address)] : []) + list(for: address)
   }
 }
 
@@ -459,6 +461,8 @@ extension LaunchStateMachine {
     /// The agent could not be reached or did not carry out a request. The request is repeated after a pause in machine
     /// time.
     package fileprivate(set) var isPausing = false
+    /// Whether a list shows what is to be done after a pause. A list during the pause changes nothing.
+    var isListNeeded: Bool { missing != nil || state == .dying || state == .suspended && assertions.isEmpty }
     /// Whether a reply or an exit is pending.
     package var isUnderWay: Bool { isAsking || isPausing || state == .launching || state == .dying }
 
@@ -622,11 +626,12 @@ extension LaunchStateMachine {
       return [.asks(.awake(address, instance, woken: false))]
     // Its `SIGSTOP` may not have taken effect when the agent looked, or another process continued it. After a `SIGCONT`
     // it runs in any case.
-    case .suspended where !child.isStopped:
+    case .suspended where !child.isStopped && !process.isPausing:
       processes[address]?.isAsking = true
       return actions + [.signal(address, generation: instance.generation, signal: SIGCONT)]
-    case .dying: return actions + [.signal(address, generation: instance.generation, signal: SIGKILL)]
-    case .absent, .launching, .running, .suspended: return actions
+    case .dying where !process.isPausing:
+      return actions + [.signal(address, generation: instance.generation, signal: SIGKILL)]
+    case .absent, .launching, .running, .suspended, .dying: return actions
     }
   }
 

@@ -185,6 +185,13 @@ extension PlacementState {
     }
   }
 
+  /// A host starts. The reloads for which the former one had asked an extension are lost, unless they are still pending:
+  /// what is pending now serves their pushes.
+  mutating func resume() {
+    let lost = Set(pushes.filter(\.isOpen).map(\.reload)).subtracting([pendingReload?.reload].compactMap(\.self))
+    for reload in lost.sorted() { failed(reload, "the host ended during the request", later: pendingReload) }
+  }
+
   private mutating func replace(_ formerReload: Int, by reload: Int, isPush: Bool) {
     changeOpen(formerReload) { if isPush { $0.state = .superseded } else { $0.reload = reload } }
   }
@@ -309,7 +316,8 @@ struct DueDates: Sendable {
     static func < (left: Due, right: Due) -> Bool { (left.date, left.id) < (right.date, right.id) }
   }
 
-  private var dates: [Int: Date] = [:]
+  /// What `queue` has.
+  private(set) var dates: [Int: Date] = [:]
   private var queue = SortedSet<Due>()
 
   var first: Date? { queue.elements.first?.date }

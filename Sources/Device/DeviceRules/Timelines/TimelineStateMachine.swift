@@ -132,7 +132,9 @@ package struct TimelineStateMachine: Sendable {
 
   private mutating func decide(_ event: Event, _ now: Date) -> [Action] {
     switch event {
-    case .began: return timerFired(placements.keys.sorted(), now) + extensions.filter { !isDone($0) }.map { want($0) }
+    case .began:
+      for id in placements.keys.sorted() { placements[id]?.resume() }
+      return timerFired(placements.keys.sorted(), now) + extensions.filter { !isDone($0) }.map { want($0) }
     case .kindsReported(let address, let kinds):
       self.kinds[address] = kinds
       return []
@@ -464,6 +466,7 @@ extension TimelineStateMachine: Hashable {
     let withheld: [Address: Withholding]
     let outstanding: [ProviderRequest]
     let snapshots: [Address: [ProviderRequest]]
+    let dueDates: [Int: Date]
   }
 
   private var essence: Essence {
@@ -471,7 +474,7 @@ extension TimelineStateMachine: Hashable {
       placements: placements.all, upcoming: upcoming, kinds: kinds, unresolvedReloads: unresolvedReloads,
       lastReload: lastReload, timeZone: policy.timeZone, fronts: [inFront, wanted, stalled], opened: opened,
       isLuminanceReduced: isLuminanceReduced, atWork: atWork, inStandBy: inStandBy, standByAsked: standByAsked,
-      withheld: withheld, outstanding: outstanding, snapshots: snapshots)
+      withheld: withheld, outstanding: outstanding, snapshots: snapshots, dueDates: dueDates.dates)
   }
 }
 

@@ -310,6 +310,23 @@ extension LoadingStateMachine: Hashable {
     }
   }
 
+  /// A date, and for what it is one.
+  private struct Due: Hashable {
+    let instant: Date
+    let task: TaskKey?
+    let isExpiry: Bool
+    let account: String?
+
+    init(_ alarm: Alarm) {
+      instant = alarm.instant
+      switch alarm.what {
+      case .task(let key, _): (task, isExpiry, account) = (key, false, nil)
+      case .expiry(let key): (task, isExpiry, account) = (key, true, nil)
+      case .limiter(let name): (task, isExpiry, account) = (nil, false, name)
+      }
+    }
+  }
+
   /// What decisions depend on: no entries of queues that are void, and none of the numbers by which they are found.
   private struct Essence: Hashable {
     let transfers: [TaskKey: Transfer]
@@ -320,7 +337,7 @@ extension LoadingStateMachine: Hashable {
     let taken: [HostQueue.Key: Int]
     let queued: Set<Entry>
     let ready: Set<Entry>
-    let alarms: Set<Date>
+    let alarms: Set<Due>
     let loading: Int
     let suspects: Set<TaskKey>
   }
@@ -337,7 +354,7 @@ extension LoadingStateMachine: Hashable {
     return Essence(
       transfers: unstamped, sessions: sessions, limiters: limiters, network: network, inFront: inFront,
       taken: hostQueues.mapValues(\.takenSlots), queued: Set(hostQueues.values.map { entries($0.queue) }.joined()),
-      ready: Set(entries(ready)), alarms: Set(alarms.unordered.filter(isDue).map(\.instant)), loading: loading,
+      ready: Set(entries(ready)), alarms: Set(alarms.unordered.filter(isDue).map(Due.init)), loading: loading,
       suspects: suspects)
   }
 

@@ -36,6 +36,8 @@ package struct DeviceScope: Sendable {
   package var failedCalls: Int8 = 0
   /// Exits of the extension.
   package var exits: Int8 = 0
+  /// Exits of the host. The next one has what is on the disk.
+  package var hostExits: Int8 = 0
   /// The user wants the extension for another reason.
   package var wishes: Int8 = 0
   /// The last second of the search: later states are not followed.
@@ -64,6 +66,13 @@ package struct DeviceModel: Model {
     var hasFailedCall = false
     /// The reloads that were paid, by number.
     var paid: Set<Int> = []
+    /// The highest number of a reload in the ledger.
+    var decided = 0
+    /// The generation that reported ready, and so handles messages while it is not stopped.
+    var readyGeneration: UInt32 = 0
+    /// Tasks that have ended, which is not on the disk.
+    var unwritten: [LoadingStateMachine.Transfer] = []
+    var restarts: Int8 = 0
     var objection: String?
     /// What the last action caused, for *sometimes*.
     var met: Set<Event> = []
@@ -78,7 +87,7 @@ package struct DeviceModel: Model {
   /// What a search must meet.
   enum Event: Hashable, Sendable {
     case woken, withoutHandler, redelivered, evicted, stopped, retried, limited, delayed, exitedDuringRequest
-    case superseded, tokenReplaced, unpaid
+    case superseded, tokenReplaced, unpaid, restartedDuringWork
   }
 
   package enum Action: Hashable, Sendable, CustomStringConvertible {
@@ -142,7 +151,7 @@ package struct DeviceModel: Model {
 
   package let name: String
   package let about: String
-  private let scope: DeviceScope
+  let scope: DeviceScope
   private let own: [Property<State>]
 
   package init(_ name: String, about: String, _ scope: DeviceScope, _ properties: [Property<State>]) {
@@ -154,7 +163,7 @@ package struct DeviceModel: Model {
 
   // MARK: The beginning
 
-  private static var transferSettings: TransferSettings {
+  static var transferSettings: TransferSettings {
     var settings = TransferSettings()
     settings.completionDeadline = 2
     settings.completionGrace = 1
@@ -193,19 +202,23 @@ package struct DeviceModel: Model {
     return declaration
   }
 
-  private func machine(_ processes: [Address: LaunchStateMachine.Process] = [:]) -> DeviceStateMachine {
+  static let products = [
+    PushProduct(address: app, app: "a", environment: .development),
+    PushProduct(address: address, app: "a", environment: .development),
+  ]
+
+  func machine(
+    _ processes: [Address: LaunchStateMachine.Process] = [:], incarnations: [Address: UUID] = [:]
+  ) -> DeviceStateMachine {
     DeviceStateMachine {
       $0.launching = LaunchStateMachine(
-        agents: [Self.address: AgentEnvironment.agent], processes: processes, suspendAfter: 1,
-        backoff: Backoff(first: 1, limit: 2))
+        agents: [Self.address: AgentEnvironment.agent], processes: processes, incarnations: incarnations,
+        suspendAfter: 1, backoff: Backoff(first: 1, limit: 2))
       $0.loading = LoadingStateMachine(settings: Self.transferSettings, families: AppFamilies(apps: ["a"]))
       $0.delivery = DeliveryStateMachine(settings: Self.transferSettings)
       $0.timelines = TimelineStateMachine(
         extensions: [Self.address], apps: [Self.app], settings: Self.timelineSettings, policy: Self.policy)
-      $0.tokens = TokenStateMachine(products: [
-        PushProduct(address: Self.app, app: "a", environment: .development),
-        PushProduct(address: Self.address, app: "a", environment: .development),
-      ])
+      $0.tokens = TokenStateMachine(products: Self.products)
       $0.notifications = NotificationStateMachine(device: "p")
       $0.gallery = GalleryStateMachine(device: .phone, apps: ["a"])
       $0.facts.device = "p"
@@ -222,6 +235,7 @@ package struct DeviceModel: Model {
         pushes: scope.pushes, replacements: scope.replacements, removals: scope.removals,
         failedCalls: scope.failedCalls, exits: scope.exits, wishes: scope.wishes))
     state.agent.faults.crashes = scope.exits
+    state.agent.faults.hostExits = scope.hostExits
     var log = Log()
     _ = state.agent.apply(.hostStarts, Self.address)
     if scope.hasWidget {
@@ -252,6 +266,8 @@ package struct DeviceModel: Model {
     // Within the search no time for a resource is over: it would end what is never loaded.
     let instant = state.machine.nextInstant.flatMap { $0 < state.date.addingTimeInterval(86_400) ? $0 : nil }
     state.agent.actions(nextInstant: instant, into: &agent)
+    // What is not written is never sent.
+    agent.removeAll { $0 == .hostExits(forgetting: true) }
     var actions = agent.map(Action.agent)
     guard state.agent.isHostUp else { return actions }
     let left = state.left
@@ -385,11 +401,13 @@ package struct DeviceModel: Model {
       state.author.ends.append(task)
       state.author.expired.removeAll { $0 == task }
       state.author.loads[task] = nil
+      if let transfer = state.machine.loading.transfers[Self.task(task)] { state.unwritten.append(Self.row(transfer)) }
       handle(.delivery(.ending(Self.task(task))), &state, &log)
       if scope.loads { handle(.loading(.ended(Self.task(task))), &state, &log) }
     case .endIsOnDisk:
       let ends = state.author.ends
       state.author.ends = []
+      state.unwritten = []
       handle(.delivery(.ended(ends.map(Self.task))), &state, &log)
     case .copiesAreComplete(let id):
       guard let index = state.author.attempts.firstIndex(where: { $0.id == id }) else { return }
@@ -451,8 +469,14 @@ package struct DeviceModel: Model {
     }
     if action == .childExits, !state.author.requests.isEmpty { state.met.insert(.exitedDuringRequest) }
     if [.childExits, .childIsReaped, .agentExits].contains(action) { state.author.ended() }
+    if action == .hostExits(forgetting: false) {
+      if !state.author.isQuiet { state.met.insert(.restartedDuringWork) }
+      return hostExits(&state, &log)
+    }
+    if action == .hostStarts { return hostStarts(&state, &log) }
     guard let event = state.agent.apply(action, Self.address) else { return }
     if action == .childIsReady {
+      state.readyGeneration = state.agent.child?.generation ?? 0
       handle(.runs(Self.address, generation: state.agent.child?.generation ?? 0), &state, &log)
       if scope.hasWidget { handle(.gallery(.learned(Self.address, [declaration], .none)), &state, &log) }
     }
@@ -543,7 +567,7 @@ package struct DeviceModel: Model {
 
   // MARK: What the host does
 
-  private func handle(_ event: DeviceEvent, _ state: inout State, _ log: inout Log) {
+  func handle(_ event: DeviceEvent, _ state: inout State, _ log: inout Log) {
     log.add("event   \(event)")
     let step = state.machine.handle(event, now: state.date)
     _ = state.machine.timelines.takeChanges()
@@ -562,7 +586,7 @@ package struct DeviceModel: Model {
     case .timelines(let action): perform(action, &state)
     case .tokens(.notify(_, let notice)):
       if !state.author.calls.isEmpty { state.objection = "a push handler is called twice at once" }
-      if !scope.hasDelays, !state.isAwake {
+      if !scope.hasDelays, !state.isAwake, state.knowsProcess {
         state.objection = "a push handler of a process that does not run is called"
       }
       state.author.calls.append(notice)
@@ -586,7 +610,9 @@ package struct DeviceModel: Model {
       if !Set(delivery.tasks).isDisjoint(with: state.author.acknowledged) {
         state.objection = "acknowledged events are delivered again"
       }
-      if !scope.hasDelays, !state.isAwake { state.objection = "events are delivered to a process that does not run" }
+      if !scope.hasDelays, !state.isAwake, state.knowsProcess {
+        state.objection = "events are delivered to a process that does not run"
+      }
       if delivery.tasks.isEmpty { state.objection = "a delivery without events" }
       if state.author.attempts.contains(where: {
         $0.id == id && $0.isBeingHandled && $0.generation == attempt.generation
@@ -638,7 +664,7 @@ package struct DeviceModel: Model {
   private func perform(_ action: TimelineStateMachine.Action, _ state: inout State) {
     switch action {
     case .ask(let asked):
-      if !scope.hasDelays, !state.isAwake {
+      if !scope.hasDelays, !state.isAwake, state.knowsProcess {
         state.objection = "a timeline is requested from a process that does not run"
       }
       if state.author.requests.contains(where: { $0.placement.id == asked.placement.id }) {
@@ -654,6 +680,7 @@ package struct DeviceModel: Model {
       state.author.requests.append(asked)
     case .stopAsking(let asked): state.author.requests.removeAll { $0 == asked }
     case .decided(let decided, _):
+      state.decided = max(state.decided, decided.entry.reload)
       switch decided.entry.verdict {
       case .granted:
         if !state.paid.insert(decided.entry.reload).inserted { state.objection = "a reload is paid twice" }
@@ -667,7 +694,10 @@ package struct DeviceModel: Model {
   }
 
   package var properties: [Property<State>] {
-    [.always("the device does nothing that it must not do") { $0.objection == nil }] + own
+    let restarts: [Property<State>] =
+      scope.hostExits == 0
+      ? [] : [.sometimes("the host is killed while work is in progress") { $0.met.contains(.restartedDuringWork) }]
+    return [.always("the device does nothing that it must not do") { $0.objection == nil }] + own + restarts
   }
 }
 
@@ -678,7 +708,13 @@ extension DeviceModel.State {
   }
 
   /// Whether the extension runs, and handles messages.
-  var isAwake: Bool { agent.child.map { !$0.isStopped && $0.isReady && !$0.isEnding } ?? false }
+  var isAwake: Bool { agent.child.map { !$0.isStopped && $0.generation == readyGeneration && !$0.isEnding } ?? false }
+
+  /// Whether the host has learned what happened to the process while there was no host.
+  var knowsProcess: Bool {
+    agent.unacknowledged.isEmpty && agent.listing == .no
+      && machine.launching.reportedAgents.contains(AgentEnvironment.agent)
+  }
 
   var isWished: Bool { process.assertions.contains("configuration") }
 

@@ -168,7 +168,7 @@ package struct LaunchModel: Model {
   }
 
   /// What `LaunchStore` writes and reads.
-  private static func row(_ process: Machine.Process) -> Machine.Process {
+  static func row(_ process: Machine.Process) -> Machine.Process {
     var row = Machine.Process()
     row.instance = process.instance
     row.state = process.instance == nil ? .absent : process.state

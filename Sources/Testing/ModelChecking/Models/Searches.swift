@@ -148,6 +148,56 @@ package enum Searches {
         ])),
     Item(
       DeviceModel(
+        "delivery.hosts", about: "One session with a task: the host is killed, and the extension exits, for 10 s.",
+        DeviceScope {
+          $0.tasks = 1
+          $0.wishes = 1
+          $0.exits = 1
+          $0.seconds = 10
+          $0.hostExits = 1
+        },
+        [.eventually("the events of all tasks are handled") { $0.areEventsHandled }])),
+    Item(
+      DeviceModel(
+        "loading.hosts", about: "A task, a network that goes and returns, and a host that is killed, for 40 s.",
+        DeviceScope {
+          $0.tasks = 1
+          $0.loads = true
+          $0.failures = 1
+          $0.networkChanges = 1
+          $0.seconds = 40
+          $0.wishes = 1
+          $0.hostExits = 1
+        },
+        [.eventually("all tasks are loaded, and their events are handled") { $0.areEventsHandled }])),
+    Item(
+      DeviceModel(
+        "timelines.hosts",
+        about: "One widget: reloads, a provider that exits or takes too long, a host that is killed, for 60 s.",
+        DeviceScope {
+          $0.hasWidget = true
+          $0.reloads = 2
+          $0.overruns = 1
+          $0.exits = 1
+          $0.seconds = 60
+          $0.hostExits = 1
+        },
+        [.eventually("every reload has its timeline") { $0.areTimelinesStored }])),
+    Item(
+      DeviceModel(
+        "pushes.hosts", about: "Two pushes, an exit of the extension, and a host that is killed, for 60 s.",
+        DeviceScope {
+          $0.hasWidget = true
+          $0.pushes = 2
+          $0.exits = 1
+          $0.seconds = 60
+          $0.hostExits = 1
+        },
+        [
+          .eventually("every notification has its results, and the handler has the token") { $0.arePushesHandled }
+        ])),
+    Item(
+      DeviceModel(
         "device", about: "The whole device: one task, one widget, one push, an exit, a lock, with delays.",
         DeviceScope {
           $0.tasks = 1
@@ -188,6 +238,39 @@ package enum Searches {
           $0.isFirstForOnce = true
           $0.serverExits = 1
           $0.interval = 4
+        })),
+    Item(
+      ReplicaModel(
+        "server.replicas", about: "Two replicas with one database: an exit and a stop.",
+        ReplicaScope {
+          $0.pushes = 2
+          $0.exits = 1
+          $0.stops = 1
+        })),
+    Item(
+      ReplicaModel(
+        "server.replicas.network", about: "The same with a stop, and a network that goes and returns.",
+        ReplicaScope {
+          $0.pushes = 2
+          $0.stops = 1
+          $0.networkChanges = 1
+        })),
+    Item(
+      ReplicaModel(
+        "server.replicas.hosts", about: "The same, with an exit of the device's host.",
+        ReplicaScope {
+          $0.pushes = 2
+          $0.stops = 1
+          $0.hostExits = 1
+        })),
+    Item(
+      ReplicaModel(
+        "server.replicas.fleet", about: "The same for a device of a fleet, which forgets ids and compares epochs.",
+        ReplicaScope {
+          $0.pushes = 2
+          $0.exits = 1
+          $0.stops = 1
+          $0.isOfFleet = true
         })),
   ]
 }
