@@ -463,7 +463,10 @@ let package = Package(
       "BusTesting", in: "Testing", ["Archive", "JournalAnalysis", "MessageBus", "Messages", "Timekeeping", "ZeroMQ"]),
     // Searches of the state machines. scripts/prove builds it with them alone.
     module(
-      "ModelChecking", in: "Testing", ["Archive", "DeviceRules", "Messages", "PushDelivery"],
+      "ModelChecking", in: "Testing",
+      [
+        "Archive", "ChaosCampaign", "DeviceRules", "Journal", "JournalAnalysis", "Messages", "PushDelivery", crypto, heap,
+      ],
       exclude: ["Mutations"]),
     module("WidgetLabTesting", in: "Testing", ["Cluster", "Journal", "Messages"]),
     process("FixtureExtension", in: "Testing", ["CPlatform", "SwiftUI", "WidgetKit"], isAuthored: true),

@@ -22,6 +22,8 @@ struct PushesSettled: Law {
     var first: Evidence
     var last: PushStep.Name
     var lastMark: Mark
+    /// It is for one attempt, and may be forgotten when the push server ends.
+    var isForOnce = false
   }
 
   private struct Settled: Sendable {
@@ -43,13 +45,18 @@ struct PushesSettled: Law {
   private var hasOmitted = false
   /// The push that a request for the log is about, if it has no result.
   private var questions = Recent<UUID, UUID>(limit: 256)
+  /// Requests for one attempt (`apns-expiration: 0`). The push server replies before such a push is on a disk, and a push
+  /// server that ends at that moment forgets it.
+  private var requestsForOnce = Recent<UUID, Bool>(limit: 256)
 
   mutating func see(_ seen: LawEnvelope, _ record: LawRecord) {
     let header = seen.header
     switch seen.body {
     case .sent(let reply):
       if reply.status == 200, settled[reply.uniqueID] == nil, open[reply.uniqueID] == nil {
-        open[reply.uniqueID] = Open(first: seen.evidence, last: .accepted, lastMark: Mark(header))
+        open[reply.uniqueID] = Open(
+          first: seen.evidence, last: .accepted, lastMark: Mark(header),
+          isForOnce: header.cause.flatMap { requestsForOnce[$0] } ?? false)
       }
     case .logged(let logged): judge(logged, at: seen, in: record)
     case .push(let push): judge(push.notification.uniqueID, seen)
@@ -71,7 +78,7 @@ struct PushesSettled: Law {
       if header.kind == DeliverPush.kind.answered(.acknowledged), let id = header.cause {
         acknowledged[id] = Mark(header)
       }
-      judgeLog(seen)
+      judgeLog(seen, record)
     }
   }
 
@@ -101,8 +108,15 @@ struct PushesSettled: Law {
 
   /// A push that was answered with 200 is on a disk, and its log is kept at least until it has a result. The log also has
   /// results whose notices were lost. Whether the device acknowledged a push is judged by the journal alone.
-  private mutating func judgeLog(_ seen: LawEnvelope) {
+  private mutating func judgeLog(_ seen: LawEnvelope, _ record: LawRecord) {
     let header = seen.header
+    if header.kind == SendPush.kind,
+      seen.envelope.reading(SendPush.self)?.headers.contains(where: {
+        $0.key.lowercased() == "apns-expiration" && $0.value == "0"
+      }) == true
+    {
+      requestsForOnce[header.id] = true
+    }
     if header.kind == ListPushes.kind {
       guard let id = seen.envelope.reading(ListPushes.self)?.uniqueID, open[id] != nil else { return }
       questions[header.id] = id
@@ -118,6 +132,10 @@ struct PushesSettled: Law {
       settled[push.uniqueID] = Settled(mark: Mark(header), name: result.name)
     }
     guard let cause = header.cause, let id = questions[cause], let push = open[id] else { return }
+    if reply.pushes.isEmpty, push.isForOnce, record.mayHaveLost(from: header.source, since: push.lastMark.sequence) {
+      open[id] = nil
+      return
+    }
     findings.check(
       !reply.pushes.isEmpty,
       LawFinding("the push server does not know a push that it answered with 200", [push.first, seen.evidence]))
