@@ -145,7 +145,10 @@ final class SimulatedCluster {
     case .host:
       host?.kill()
       host = nil
-      time.after(back, "host", "starts") { [self] in host = SimulatedHost(self) }
+      time.after(back, "host", "starts") { [self] in
+        host = SimulatedHost(self)
+        user.askAboutTasks()
+      }
     case .pushServer:
       pushServer?.kill()
       pushServer = nil

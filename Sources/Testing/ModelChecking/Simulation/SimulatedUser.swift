@@ -179,6 +179,11 @@ final class SimulatedUser {
     if answered.count > 3 { answered.removeFirst() }
   }
 
+  /// Asks the next host what it has.
+  func askAboutTasks() {
+    after(2 * Span.second) { [self] in send(DeviceStatus(), to: cluster.hostAddress) }
+  }
+
   /// Asks the delivery log about the newest pushes: the notices of results may be lost.
   func askAboutPushes() {
     after(2 * Span.second) { [self] in

@@ -261,10 +261,15 @@ private final class SimulationRun {
 
   func result() -> SimulationResult {
     flush()
+    let verdicts = checker.verdicts()
+    if breach == nil, let broken = verdicts.first(where: { $0.answer == .broken }), let finding = broken.findings.breaches.first {
+      // Some laws judge only the end.
+      breach = SimulatedBreach(law: broken.law.code, finding: finding, step: steps, seconds: seconds, kills: done)
+    }
     let next = isStopped ? cluster.time.next.map { "\($0.place): \($0.what)" } : nil
     return SimulationResult(
       plan: plan, steps: steps, seconds: seconds, kills: cluster.kills, decisions: cluster.decisions, checker: checker,
-      verdicts: checker.verdicts(), breach: breach, next: next,
+      verdicts: verdicts, breach: breach, next: next,
       digest: hash.finalize().map { byte in
         let text = String(byte, radix: 16)
         return text.count == 1 ? "0" + text : text
