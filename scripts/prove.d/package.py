@@ -26,14 +26,14 @@ TARGETS = [
         ["Archive", "FaultPoints", "JournalAnalysis", "Messages"],
     ),
     ("DeviceRules", "Sources/Device/DeviceRules", ["Archive", "Messages", "crypto", "heap"]),
-    ("PushDelivery", "Sources/APNs/PushDelivery", ["Messages", "heap"]),
-    ("ModelChecking", "Sources/Testing/ModelChecking", [
-        "Archive", "ChaosCampaign", "DeviceRules", "Journal", "JournalAnalysis", "Messages", "PushDelivery", "crypto",
+    ("PushRules", "Sources/APNs/PushRules", ["Messages", "heap"]),
+    ("ModelChecking", "Sources/Proof/ModelChecking", [
+        "Archive", "ChaosCampaign", "DeviceRules", "Journal", "JournalAnalysis", "Messages", "PushRules", "crypto",
         "heap",
     ]),
 ]
-# Of the push server, what decides: without its database.
-RULES_OF_PUSHES = ["PushStateMachine.swift", "DeviceReaches.swift", "PushArrival.swift"]
+# What scripts/prove --mutations changes.
+RULES = ("DeviceRules", "PushRules")
 PACKAGES = ["swift-collections", "swift-crypto"]
 PRODUCTS = {
     "crypto": '.product(name: "Crypto", package: "swift-crypto")',
@@ -47,16 +47,12 @@ FEATURES = [
 
 def place(name: str, source: str) -> str:
     """Links the sources of a target, or copies them, and returns the folder of the target in the package."""
-    if COPIED and name in ("DeviceRules", "PushDelivery"):
+    if COPIED and name in RULES:
         target = os.path.join("copied", source)
     else:
         target = os.path.join("Sources", name)
     path = os.path.join(FOLDER, target)
-    if name == "PushDelivery":
-        os.makedirs(path, exist_ok=True)
-        for file in RULES_OF_PUSHES:
-            put(os.path.join(ROOT, source, file), os.path.join(path, file))
-    elif COPIED and name == "DeviceRules":
+    if COPIED and name in RULES:
         for folder, _, files in os.walk(os.path.join(ROOT, source)):
             to = os.path.join(path, os.path.relpath(folder, os.path.join(ROOT, source)))
             os.makedirs(to, exist_ok=True)

@@ -4,6 +4,7 @@ import BusTesting
 import Foundation
 import MessageBus
 import Messages
+@testable import PushRules
 import Stores
 import Synchronization
 import Testing

@@ -3,6 +3,7 @@
 import FidelityRules
 import Foundation
 import Messages
+@testable import PushRules
 import Testing
 
 @testable import PushDelivery

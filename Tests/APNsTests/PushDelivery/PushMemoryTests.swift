@@ -6,6 +6,7 @@ import Foundation
 import GRDB
 import MessageBus
 import Messages
+@testable import PushRules
 import Testing
 
 @testable import PushDelivery

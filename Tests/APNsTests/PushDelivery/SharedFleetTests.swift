@@ -9,6 +9,7 @@ import Testing
 import WidgetLabTesting
 
 @testable import PushDelivery
+import PushRules
 
 private let first = Address.pushServer("1")
 private let second = Address.pushServer("2")

@@ -14,15 +14,16 @@ struct PushesSettled: Law {
     source: "documented: apns-expiration, apns-collapse-id and the storing of one notification (Sending notification "
       + "requests to APNs); ours: the delivery log",
     check: "each result, each push that is sent, each step on the device, each reply to push.log about one push",
-    limits: "A result whose notice was lost with a connection, until a reply to push.log states it. Steps that the "
-      + "push server's limit per second keeps from the journal; then open pushes are unknown.")
+    limits: "A result whose notice was lost with a connection, until a reply to push.log states it. A push for one attempt "
+      + "(apns-expiration 0), which a push server that ends forgets. Steps that the push server's limit per second keeps "
+      + "from the journal; then open pushes are unknown.")
 
   /// A push without a result.
   private struct Open: Sendable {
     var first: Evidence
     var last: PushStep.Name
     var lastMark: Mark
-    /// It is for one attempt, and may be forgotten when the push server ends.
+    /// It is for one attempt: a push server that ends forgets it.
     var isForOnce = false
   }
 
@@ -59,7 +60,9 @@ struct PushesSettled: Law {
           isForOnce: header.cause.flatMap { requestsForOnce[$0] } ?? false)
       }
     case .logged(let logged): judge(logged, at: seen, in: record)
-    case .push(let push): judge(push.notification.uniqueID, seen)
+    case .push(let push):
+      judge(push.notification.uniqueID, seen)
+      if push.notification.expiration?.timeIntervalSince1970 == 0 { open[push.notification.uniqueID]?.isForOnce = true }
     case .fleetPushes(let batch):
       batches[header.id] = batch.notifications.map(\.uniqueID)
       for notification in batch.notifications { judge(notification.uniqueID, seen) }
@@ -175,6 +178,9 @@ struct PushesSettled: Law {
 
   mutating func finish(_ record: LawRecord) {
     for (id, push) in open.sorted(by: { $0.value.lastMark.sequence < $1.value.lastMark.sequence }) {
+      if push.isForOnce, acknowledged[id] == nil, record.mayHaveLost(from: .pushServer, since: push.lastMark.sequence) {
+        continue
+      }
       if let reply = acknowledged[id] {
         // The device has it. The notice of that may be lost with a connection, or omitted.
         if hasOmitted || record.mayHaveLost(from: .pushServer, since: reply.sequence) { continue }

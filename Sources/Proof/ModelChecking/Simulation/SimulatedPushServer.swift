@@ -2,7 +2,7 @@
 
 import Foundation
 import Messages
-import PushDelivery
+import PushRules
 
 /// What the push server's database has.
 final class PushServerDisk {

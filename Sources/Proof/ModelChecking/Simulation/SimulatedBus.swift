@@ -14,6 +14,8 @@ final class SimulatedBus {
   private var registrations: [Address: Registration] = [:]
   /// Who gets presence notices about an address, in the order of their first message to it.
   private var listeners: [Address: [Address]] = [:]
+  /// The transports that are connected, in the order of their connection: also those that have not sent a hello.
+  private var transports: [SimulatedConnection] = []
   /// The connections that try to connect.
   private var waiting: [SimulatedConnection] = []
   private(set) var isUp = false
@@ -46,7 +48,8 @@ final class SimulatedBus {
   /// The broker is killed: frames on their way are lost.
   func kill() {
     isUp = false
-    let connections = lines.values.sorted { $0.address.text < $1.address.text }
+    let connections = transports.filter(\.isAlive)
+    transports = []
     lines = [:]
     listeners = [:]
     for connection in connections {
@@ -65,6 +68,7 @@ final class SimulatedBus {
         if connection.isAlive { waiting.append(connection) }
         return
       }
+      transports.append(connection)
       connection.up(generation)
     }
   }
@@ -72,6 +76,7 @@ final class SimulatedBus {
   /// A process has ended: the kernel closes its connection.
   func lost(_ connection: SimulatedConnection) {
     let broker = generation
+    transports.removeAll { $0 === connection }
     time.at(connection.clear(time.span(200, 600)), "message-bus", "a connection ends") { [self] in
       guard isUp, broker == generation, lines[connection.address] === connection else { return }
       disconnect(connection, .disconnected)

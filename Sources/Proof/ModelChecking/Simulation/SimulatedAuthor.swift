@@ -125,7 +125,11 @@ final class SimulatedAuthor {
     connection.onEvent(AppActivation.self) { [unowned self] _, envelope in connection.acknowledge(envelope) }
     connection.onEvent(AppTokenChanged.self) { [unowned self] _, envelope in connection.acknowledge(envelope) }
     connection.onEvent(OpenFromWidget.self) { [unowned self] _, envelope in connection.acknowledge(envelope) }
-    connection.onEvent(SessionTaken.self) { [unowned self] _, envelope in connection.acknowledge(envelope) }
+    connection.onEvent(SessionTaken.self) { [unowned self] _, envelope in
+      // Another process has the session now: this session object is invalid.
+      opening = .no
+      connection.acknowledge(envelope)
+    }
   }
 
   /// What the app does when it is launched.

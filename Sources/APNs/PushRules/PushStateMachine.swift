@@ -81,7 +81,7 @@ package struct PushStateMachine: Sendable {
   private static let rounding = 0.001
 
   let settings: PushSettings
-  var reaches = DeviceReaches()
+  package var reaches = DeviceReaches()
   package var devices: [String: Device] = [:]
   /// Increases when idle devices are removed from memory.
   var round = 0
@@ -403,18 +403,18 @@ extension PushStateMachine {
   }
 
   /// Removes all devices of connections from memory, because another replica decides about them.
-  mutating func forget(_ connections: Set<String>) {
+  package mutating func forget(_ connections: Set<String>) {
     devices = devices.filter { !connections.contains(PushSubject.connection(of: $0.key)) }
     reaches.forget(connections)
   }
 
   /// The devices in memory of a connection that can be reached, or that could when they were connected last.
-  func known(of connections: Set<String>) -> [String] {
+  package func known(of connections: Set<String>) -> [String] {
     reaches.known(of: connections)
   }
 
   /// Removes idle devices from memory, when there are many. Call when all actions are performed.
-  mutating func removeIdle() {
+  package mutating func removeIdle() {
     guard devices.count >= bound else { return }
     devices = devices.filter { _, device in device.round == round || !device.queues.values.allSatisfy(\.isIdle) }
     round += 1

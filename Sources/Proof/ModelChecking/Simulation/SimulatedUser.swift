@@ -151,14 +151,16 @@ final class SimulatedUser {
     var headers: [String: String] = [:]
     if time.dice.isOne(in: 4) { headers["apns-priority"] = "5" }
     if time.dice.isOne(in: 6) { headers["apns-collapse-id"] = "drinks" }
+    let isByOperator = time.dice.isOne(in: 2)
     switch time.dice.below(8) {
-    case 0: headers["apns-expiration"] = "0"
+    // Only of an operator's push does the journal have the request, and so that it is for one attempt.
+    case 0 where isByOperator: headers["apns-expiration"] = "0"
     case 1: headers["apns-expiration"] = "\(time.now / Span.second + 30 + Int64(time.dice.below(300)))"
     default: break
     }
     let payload =
       isForWidgets ? #"{"aps":{"content-changed":true}}"# : #"{"aps":{"content-available":1}}"#
-    if time.dice.isOne(in: 2) {
+    if isByOperator {
       let connection = operatorConnection()
       connection.request(
         SendPush(token: token, subject: nil, headers: headers, payload: payload), to: .pushServer,
