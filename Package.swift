@@ -354,7 +354,8 @@ let package = Package(
     module(
       "PushDelivery", in: "APNs",
       [
-        "Archive", "FaultPoints", "MessageBus", "Messages", "PrometheusMetrics", "PushRules", "Stores", "Timekeeping", grdb,
+        "Archive", "FaultPoints", "MessageBus", "Messages", "PrometheusMetrics", "PushRules", "Stores", "Timekeeping",
+        grdb,
         grdbSQLite,
       ]),
     // The store that several push servers share. Only this target uses libpq, and only the push server uses this target.
@@ -527,7 +528,8 @@ let package = Package(
       "APNsTests",
       [
         "APNs", "APNsServer", "BusTesting", "FidelityRules", "MessageBus", "Messages", "PostgresStore", "PushDelivery",
-        "PushRules", "Stores", "Timekeeping", "WidgetLabTesting", asn1, crypto, grdb, nioCore, nioHPACK, nioPosix, nioSSL, x509,
+        "PushRules", "Stores", "Timekeeping", "WidgetLabTesting", asn1, crypto, grdb, nioCore, nioHPACK, nioPosix,
+        nioSSL, x509,
       ]),
     tests(
       "ProcessesTests",
@@ -541,7 +543,8 @@ let package = Package(
       "WidgetLabTests",
       [
         "Archive", "AuthorProjects", "BusTesting", "ChaosCampaign", "Cluster", "FidelityRules", "Journal",
-        "JournalAnalysis", "Layout", "Messages", "ModelChecking", "Pictures", "ProjectDescription", "WidgetLab", arguments,
+        "JournalAnalysis", "Layout", "Messages", "ModelChecking", "Pictures", "ProjectDescription", "WidgetLab",
+        arguments,
       ]),
     tests(
       "ObservabilityTests",

@@ -52,5 +52,7 @@ for seed in seeds {
     for line in SimulationText.lines(found, of: smaller, command: "widgetlab simulate") { show(line) }
   }
 }
-if seeds.count > 1 { show("\(hours) device hours, \(kills) kills: \(SimulationText.speed(hours, kills, clock.now - begin))") }
+if seeds.count > 1 {
+  show("\(hours) device hours, \(kills) kills: \(SimulationText.speed(hours, kills, clock.now - begin))")
+}
 exit(isRight ? 0 : 1)

@@ -76,7 +76,8 @@ struct WidgetLabTool: AsyncParsableCommand {
       CommandGroup(
         name: "Faults",
         subcommands: [
-          ChaosCommand.self, SimulateCommand.self, KillCommand.self, SuspendCommand.self, ResumeCommand.self, ForceQuitCommand.self,
+          ChaosCommand.self, SimulateCommand.self, KillCommand.self, SuspendCommand.self, ResumeCommand.self,
+          ForceQuitCommand.self,
         ]),
     ])
 }

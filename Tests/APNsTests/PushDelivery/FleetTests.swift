@@ -4,13 +4,13 @@ import BusTesting
 import Foundation
 import MessageBus
 import Messages
-@testable import PushRules
 import Stores
 import Synchronization
 import Testing
 import WidgetLabTesting
 
 @testable import PushDelivery
+@testable import PushRules
 
 @Suite(.timeLimit(.minutes(1)), .postgres) struct `A fleet at the push server` {
   @Test(arguments: PushStoreKind.all)

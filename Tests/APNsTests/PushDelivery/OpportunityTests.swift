@@ -3,10 +3,10 @@
 import FidelityRules
 import Foundation
 import Messages
-@testable import PushRules
 import Testing
 
 @testable import PushDelivery
+@testable import PushRules
 
 private let origin = Date(timeIntervalSince1970: 1_000_000_000)
 

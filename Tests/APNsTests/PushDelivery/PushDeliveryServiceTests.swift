@@ -6,12 +6,12 @@ import Foundation
 import GRDB
 import MessageBus
 import Messages
-@testable import PushRules
 import Testing
 import Timekeeping
 import WidgetLabTesting
 
 @testable import PushDelivery
+@testable import PushRules
 
 private let host = PushDeliveryFixture.host
 private let bundle = PushDeliveryFixture.bundle

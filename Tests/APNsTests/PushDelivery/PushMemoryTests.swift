@@ -6,10 +6,10 @@ import Foundation
 import GRDB
 import MessageBus
 import Messages
-@testable import PushRules
 import Testing
 
 @testable import PushDelivery
+@testable import PushRules
 
 private let widgets = PushDeliveryFixture.widgets
 

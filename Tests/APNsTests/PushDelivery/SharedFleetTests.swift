@@ -4,12 +4,12 @@ import BusTesting
 import Foundation
 import MessageBus
 import Messages
+import PushRules
 import Synchronization
 import Testing
 import WidgetLabTesting
 
 @testable import PushDelivery
-import PushRules
 
 private let first = Address.pushServer("1")
 private let second = Address.pushServer("2")

@@ -152,7 +152,8 @@ struct SimulateCommand: AsyncParsableCommand {
     let result = Simulation(plan).run(
       write: { file?.write($0) },
       progress: { progress in
-        line.show("seed \(seed): \(Amount.text(seconds: progress.seconds)), step \(progress.steps), \(progress.kills) kills")
+        line.show(
+          "seed \(seed): \(Amount.text(seconds: progress.seconds)), step \(progress.steps), \(progress.kills) kills")
         return true
       })
     line.clear()
@@ -187,7 +188,8 @@ private final class SimulatedJournalFile {
   private var failure: (any Error)?
 
   init(_ path: String) throws {
-    guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path) else {
+    guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path)
+    else {
       throw CommandError(Exit.usage, "the journal cannot be written", at: path)
     }
     self.path = path

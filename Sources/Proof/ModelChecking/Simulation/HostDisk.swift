@@ -74,7 +74,8 @@ final class HostDisk {
     if step.changed.contains(.gallery), machine.gallery.state != former?.gallery.state { raise(.lasting) }
     if step.changed.contains(.screen), machine.screen.state != former?.screen.state { raise(.lasting) }
     if step.changed.contains(.conditions),
-      machine.conditions.network != former?.conditions.network || machine.conditions.isAwake != former?.conditions.isAwake
+      machine.conditions.network != former?.conditions.network
+        || machine.conditions.isAwake != former?.conditions.isAwake
     {
       raise(.lasting)
     }
@@ -143,7 +144,8 @@ final class HostDisk {
       kinds: machine.timelines.kinds, machine.timelines.unresolvedReloads, lastReload: lastReload, lastLine: lastLine)
     device.tokens = TokenStateMachine(products: SimulatedCluster.products, state: machine.tokens.state)
     device.notifications = NotificationStateMachine(
-      device: SimulatedCluster.device, open: machine.notifications.open, taken: machine.notifications.takenNotifications)
+      device: SimulatedCluster.device, open: machine.notifications.open, taken: machine.notifications.takenNotifications
+    )
     device.gallery = GalleryStateMachine(
       device: .phone, apps: [SimulatedCluster.app.bundleIdentifier ?? ""], state: machine.gallery.state)
     device.screen = ScreenStateMachine(device: .phone, state: machine.screen.state)
@@ -176,13 +178,15 @@ final class HostDisk {
       outcomes.values.filter { isForgotten($0.key, machine.delivery) }.compactMap(\.transfer)
     }
     let left = former.transfers.values.filter { outcomes[$0.key] == nil } + (forgotten ?? [])
-    let transfers = left.sorted { ($0.created, $0.key.session, $0.key.identifier) < ($1.created, $1.key.session, $1.key.identifier) }
-      .map { transfer in
-        LoadingStateMachine.Transfer(
-          key: transfer.key, host: transfer.host, created: transfer.created, isInBackground: transfer.isInBackground,
-          priority: transfer.priority, isSuspended: transfer.isSuspended, attempts: transfer.attempts,
-          failures: transfer.failures, notBefore: transfer.notBefore)
-      }
+    let transfers = left.sorted {
+      ($0.created, $0.key.session, $0.key.identifier) < ($1.created, $1.key.session, $1.key.identifier)
+    }
+    .map { transfer in
+      LoadingStateMachine.Transfer(
+        key: transfer.key, host: transfer.host, created: transfer.created, isInBackground: transfer.isInBackground,
+        priority: transfer.priority, isSuspended: transfer.isSuspended, attempts: transfer.attempts,
+        failures: transfer.failures, notBefore: transfer.notBefore)
+    }
     return LoadingStateMachine(
       sessions: former.sessions, transfers: transfers, limiters: former.limiters,
       settings: SimulatedCluster.transferSettings, families: SimulatedCluster.families)

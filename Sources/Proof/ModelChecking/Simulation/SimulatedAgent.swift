@@ -59,7 +59,9 @@ final class SimulatedAgent {
 
   /// The children that run, by address.
   var running: [SimulatedAuthor] {
-    children.sorted { $0.key.text < $1.key.text }.compactMap { if case .running(let author) = $0.value { author } else { nil } }
+    children.sorted { $0.key.text < $1.key.text }.compactMap {
+      if case .running(let author) = $0.value { author } else { nil }
+    }
   }
 
   private var listed: [ChildProcess] {

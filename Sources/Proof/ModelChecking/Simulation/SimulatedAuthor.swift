@@ -81,7 +81,10 @@ final class SimulatedAuthor {
 
   /// `HostAnnouncer`: at the start, and each time the host returns.
   private func announce() {
-    guard !isAnnouncing else { return mustAnnounceAgain = true }
+    guard !isAnnouncing else {
+      mustAnnounceAgain = true
+      return
+    }
     isAnnouncing = true
     mustAnnounceAgain = false
     let ready = ProcessReady(
@@ -214,7 +217,8 @@ final class SimulatedAuthor {
     let isOpen = if case .open = opening { true } else { false }
     // Some authors forget the handler.
     guard isOpen || !errs(in: 150) else {
-      connection.fail(envelope, BusError(.unclaimed, "session \(events.session) is not open, and no handler matches it"))
+      connection.fail(
+        envelope, BusError(.unclaimed, "session \(events.session) is not open, and no handler matches it"))
       return endTurn()
     }
     let wakesHandler = events.wakesHandler || !isOpen
@@ -283,7 +287,7 @@ final class SimulatedAuthor {
         connection.fail(envelope, BusError(.failed, "the provider has no data"))
       }
     case 3...40 where request.purpose == .timeline:
-      return createTasks(1 + time.dice.below(3)) { [self] in answer(request, envelope) }
+      return createTasks(1 + time.dice.below(5)) { [self] in answer(request, envelope) }
     default: answer(request, envelope)
     }
   }

@@ -101,7 +101,8 @@ final class SimulatedBus {
   func received(_ envelope: Envelope, from connection: SimulatedConnection) {
     let header = envelope.header
     if let refusal = MessageTable.refusal(of: header) {
-      preconditionFailure("the simulation sends what the broker refuses: \(header.kind) from \(header.source): \(refusal)")
+      preconditionFailure(
+        "the simulation sends what the broker refuses: \(header.kind) from \(header.source): \(refusal)")
     }
     if header.kind == Hello.kind { return hello(envelope, connection) }
     accept(envelope, connection.generation)
@@ -175,7 +176,9 @@ final class SimulatedBus {
     lines[address] = connection
     _ = stamp(envelope, registration.generation, 0)
     notice(RegistrationChanged(.connected, registration), to: .journal)
-    reply(SimulatedConnection.encoded(reply: Hello.self, GenerationReply(generation: registration.generation)), to: envelope.header)
+    reply(
+      SimulatedConnection.encoded(reply: Hello.self, GenerationReply(generation: registration.generation)),
+      to: envelope.header)
     announce(Presence(address: address, isPresent: true, generation: registration.generation))
   }
 
@@ -184,7 +187,9 @@ final class SimulatedBus {
     switch header.kind {
     case RegisterInstance.kind:
       guard let request = try? RegisterInstance.decoded(from: envelope.body) else { return }
-      reply(SimulatedConnection.encoded(reply: RegisterInstance.self, GenerationReply(generation: register(request))), to: header)
+      reply(
+        SimulatedConnection.encoded(reply: RegisterInstance.self, GenerationReply(generation: register(request))),
+        to: header)
     case RetireInstance.kind:
       guard let request = try? RetireInstance.decoded(from: envelope.body) else { return }
       retire(request)

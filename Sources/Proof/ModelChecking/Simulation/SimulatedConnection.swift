@@ -151,7 +151,10 @@ final class SimulatedConnection {
     _ event: E, to destination: Address, id: UUID? = nil, _ context: MessageContext = .none,
     completion: @escaping (BusError?) -> Void = { _ in }
   ) {
-    ask(envelope(E.kind, to: destination, id ?? time.dice.uuid(), context, Self.encoded(event)), isEvent: true, waits: true) {
+    ask(
+      envelope(E.kind, to: destination, id ?? time.dice.uuid(), context, Self.encoded(event)), isEvent: true,
+      waits: true
+    ) {
       switch $0 {
       case .success: completion(nil)
       case .failure(let error): completion(error)
@@ -276,7 +279,7 @@ final class SimulatedConnection {
       guard let item = awaiting[id] else { continue }
       if presence.isPresent {
         awaiting[id]?.isSent = false
-        send(id)
+        if isWelcome { send(id) }
       } else if !item.waits, item.isSent {
         finish(
           id, .failure(BusError(.unreachable, "\(presence.address) disconnected before it replied", isDefinite: false)))
@@ -294,7 +297,9 @@ final class SimulatedConnection {
   }
 
   /// A failed event is handled again when it is received again.
-  func fail(_ question: Envelope, _ error: BusError) { answer(question, .failed, (try? BodyCoding.encode(error)) ?? []) }
+  func fail(_ question: Envelope, _ error: BusError) {
+    answer(question, .failed, (try? BodyCoding.encode(error)) ?? [])
+  }
 
   private func answer(_ question: Envelope, _ kind: Kind.Answer, _ body: [UInt8]) {
     guard isAlive else { return }

@@ -270,7 +270,9 @@ extension SimulatedHost {
     }
     connection.onRequest(AddPlacement.self) { [unowned self] request, envelope in
       let added = ask(.gallery(.add(request, offer: nil, context(envelope))))
-      answer(AddPlacement.self, envelope, added.flatMap { ($0 as? PlacementReport).map { .success($0) } ?? .failure(BusError(.failed, "no report")) })
+      answer(
+        AddPlacement.self, envelope,
+        added.flatMap { ($0 as? PlacementReport).map { .success($0) } ?? .failure(BusError(.failed, "no report")) })
     }
     connection.onRequest(RemovePlacement.self) { [unowned self] request, envelope in
       let removed = ask(.gallery(.remove(request.placement, context(envelope))))
@@ -279,7 +281,9 @@ extension SimulatedHost {
     connection.onRequest(DeviceStatus.self) { [unowned self] _, envelope in
       let sessions = machine.delivery.sessions.keys.sorted().map { key in
         let session = machine.delivery.sessions[key]
-        let delivered = machine.delivery.deliveries.values.filter { $0.session == key }.reduce(0) { $0 + $1.tasks.count }
+        let delivered = machine.delivery.deliveries.values.filter { $0.session == key }.reduce(0) {
+          $0 + $1.tasks.count
+        }
         return SessionStatus(
           owner: key.owner, session: key.identifier, running: session?.running.count ?? 0,
           undelivered: (session?.ended.count ?? 0) + delivered, bytesReceived: 0)

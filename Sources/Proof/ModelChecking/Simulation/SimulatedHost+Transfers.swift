@@ -53,7 +53,7 @@ extension SimulatedHost {
         return failed(key, progressed: false, "could not connect to the server")
       }
       progress(key, start > 0 ? .resumed : .started, bytes: start)
-      after(time.span(20_000, time.dice.isOne(in: 8) ? 90_000_000 : 3_000_000), "a body ends") { [self] in
+      after(time.span(20_000, time.dice.isOne(in: 4) ? 240_000_000 : 3_000_000), "a body ends") { [self] in
         attempts[key] = nil
         let received = start + 1 + Int64(time.dice.below(200_000))
         switch time.dice.below(16) {
@@ -132,7 +132,8 @@ extension SimulatedHost {
     lastDelivery += 1
     let number = lastDelivery
     deliveries[delivery.id] = number
-    connection.after(time.span(200, 900) + Int64(delivery.tasks.count) * 100, "copies of files are complete") { [self] in
+    connection.after(time.span(200, 900) + Int64(delivery.tasks.count) * 100, "copies of files are complete") {
+      [self] in
       guard deliveries[delivery.id] == number else { return }
       let events = SessionEvents(
         session: delivery.session.identifier, wakesHandler: attempt.wakesHandler,

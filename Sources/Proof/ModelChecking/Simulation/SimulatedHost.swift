@@ -78,7 +78,8 @@ final class SimulatedHost {
     handle(
       .gallery(
         .keep(
-          extensions: [SimulatedCluster.widget.bundleIdentifier ?? ""], apps: [SimulatedCluster.app.bundleIdentifier ?? ""])))
+          extensions: [SimulatedCluster.widget.bundleIdentifier ?? ""],
+          apps: [SimulatedCluster.app.bundleIdentifier ?? ""])))
     handle(.conditions(.began(running: instances(.running))))
     handle(.settings(.began(running: instances(.running))))
     machine.delivery.suspendedInstances = instances(.suspended)
@@ -153,7 +154,9 @@ final class SimulatedHost {
 
   private func setAlarm() {
     // A date has fewer digits than a microsecond needs.
-    guard let instant = machine.nextInstant.map({ max($0.microseconds, time.now) + 1 }), alarm != instant else { return }
+    guard let instant = machine.nextInstant.map({ max($0.microseconds, time.now) + 1 }), alarm != instant else {
+      return
+    }
     alarm = instant
     time.at(instant, address.short, "a date of the device is reached") { [self] in
       guard connection.isAlive, alarm == instant else { return }
@@ -286,7 +289,10 @@ final class SimulatedHost {
   }
 
   func list(_ agent: Address) {
-    guard listing[agent] == nil else { return listing[agent] = true }
+    guard listing[agent] == nil else {
+      listing[agent] = true
+      return
+    }
     listing[agent] = false
     requestChildren(of: agent)
   }
@@ -396,7 +402,9 @@ final class SimulatedHost {
   }
 
   /// `TimelineService.answered`.
-  private func answered(_ asked: TimelineStateMachine.ProviderRequest, _ result: Result<RequestTimeline.Reply, BusError>) {
+  private func answered(
+    _ asked: TimelineStateMachine.ProviderRequest, _ result: Result<RequestTimeline.Reply, BusError>
+  ) {
     switch result {
     case .failure(let error): handle(.timelines(.failed(asked, TimelineFault(.failed, "\(error)"))))
     case .success(let reply):

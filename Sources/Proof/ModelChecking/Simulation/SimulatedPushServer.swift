@@ -139,7 +139,9 @@ final class SimulatedPushServer {
   }
 
   private func setAlarm() {
-    guard let instant = machine.nextInstant.map({ max($0.microseconds, time.now) + 1 }), alarm != instant else { return }
+    guard let instant = machine.nextInstant.map({ max($0.microseconds, time.now) + 1 }), alarm != instant else {
+      return
+    }
     alarm = instant
     time.at(instant, "push-server", "a date of the push server is reached") { [self] in
       guard connection.isAlive, alarm == instant else { return }

@@ -262,7 +262,9 @@ private final class SimulationRun {
   func result() -> SimulationResult {
     flush()
     let verdicts = checker.verdicts()
-    if breach == nil, let broken = verdicts.first(where: { $0.answer == .broken }), let finding = broken.findings.breaches.first {
+    if breach == nil, let broken = verdicts.first(where: { $0.answer == .broken }),
+      let finding = broken.findings.breaches.first
+    {
       // Some laws judge only the end.
       breach = SimulatedBreach(law: broken.law.code, finding: finding, step: steps, seconds: seconds, kills: done)
     }

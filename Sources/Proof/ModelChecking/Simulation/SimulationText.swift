@@ -11,7 +11,9 @@ package enum SimulationText {
   /// - Parameters:
   ///   - duration: the machine's time that it took.
   ///   - isBrief: only the first line, and what is not right.
-  package static func lines(_ result: SimulationResult, _ duration: Duration, isBrief: Bool, isColored: Bool) -> [String] {
+  package static func lines(_ result: SimulationResult, _ duration: Duration, isBrief: Bool, isColored: Bool)
+    -> [String]
+  {
     let plan = result.plan
     let planted = plan.mistake.map { ", planted: \($0.rawValue)" } ?? ""
     let kills = result.kills.values.reduce(0, +)
@@ -51,7 +53,9 @@ package enum SimulationText {
   package static func lines(_ breach: SimulatedBreach, of result: SimulationResult, command: String) -> [String] {
     let plan = result.plan
     var options = ["--seed \(plan.seed)", "--hours \(plan.hours)", "--kills \(plan.kills)"]
-    if let only = plan.only { options.append("--only \(only.isEmpty ? "none" : only.map(String.init).joined(separator: ","))") }
+    if let only = plan.only {
+      options.append("--only \(only.isEmpty ? "none" : only.map(String.init).joined(separator: ","))")
+    }
     if let mistake = plan.mistake { options.append("--plant \(mistake.rawValue)") }
     let kills = breach.kills.count == 1 ? "1 kill" : "\(breach.kills.count) kills"
     return [

@@ -14,7 +14,8 @@ struct PushesSettled: Law {
     source: "documented: apns-expiration, apns-collapse-id and the storing of one notification (Sending notification "
       + "requests to APNs); ours: the delivery log",
     check: "each result, each push that is sent, each step on the device, each reply to push.log about one push",
-    limits: "A result whose notice was lost with a connection, until a reply to push.log states it. A push for one attempt "
+    limits:
+      "A result whose notice was lost with a connection, until a reply to push.log states it. A push for one attempt "
       + "(apns-expiration 0), which a push server that ends forgets. Steps that the push server's limit per second keeps "
       + "from the journal; then open pushes are unknown.")
 
