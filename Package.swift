@@ -348,18 +348,21 @@ let package = Package(
         "Timekeeping", asyncHTTPClient, crypto, grdb, nioCore, nioHTTP1, nioPosix, nioSSL,
       ]),
 
-    // APNs: Apple's push servers. APNs and PushDelivery do not use sockets, APNsServer does not use a database.
+    // APNs: Apple's push servers. PushRules decides and has no bus, database, file or clock. APNs and PushDelivery do not
+    // use sockets, APNsServer does not use a database.
+    module("PushRules", in: "APNs", ["Messages", heap]),
     module("APNs", in: "APNs", ["Archive", "Messages", asn1, crypto, x509]),
     module(
       "PushDelivery", in: "APNs",
       [
-        "Archive", "FaultPoints", "MessageBus", "Messages", "PrometheusMetrics", "Stores", "Timekeeping", grdb,
-        grdbSQLite, heap,
+        "Archive", "FaultPoints", "MessageBus", "Messages", "PrometheusMetrics", "PushRules", "Stores", "Timekeeping",
+        grdb,
+        grdbSQLite,
       ]),
     // The store that several push servers share. Only this target uses libpq, and only the push server uses this target.
     module(
       "PostgresStore", in: "APNs",
-      ["Archive", "CLazy", "CPlatform", "FaultPoints", "Messages", "PushDelivery", "Timekeeping"]),
+      ["Archive", "CLazy", "CPlatform", "FaultPoints", "Messages", "PushDelivery", "PushRules", "Timekeeping"]),
     module(
       "APNsServer", in: "APNs",
       ["APNs", "Archive", "Messages", asn1, nioCore, nioHPACK, nioPosix, nioSSL, nioTLS, x509]),
@@ -376,6 +379,15 @@ let package = Package(
         hummingbirdCore, lifecycle, logging, nioCore,
       ],
       exclude: ["Resources"]),
+
+    // Proof: searches and simulations of the state machines of the device and of the push server, with models of their
+    // environment, and the laws as judges. No service of them. scripts/prove builds it alone.
+    module(
+      "ModelChecking", in: "Proof",
+      [
+        "Archive", "ChaosCampaign", "DeviceRules", "Journal", "JournalAnalysis", "Messages", "PushRules", crypto, heap,
+      ],
+      exclude: ["Mutations"]),
 
     // Processes: each is a library, which its tests can link, and a short main. Other targets do not import
     // the libraries, except those that Testing/Faults breaks on purpose.
@@ -418,7 +430,7 @@ let package = Package(
       "PushServer", in: "Processes",
       [
         "APNs", "APNsServer", "Cluster", "FaultPoints", "MessageBus", "Messages", "PostgresStore", "PrometheusMetrics",
-        "PushDelivery",
+        "PushDelivery", "PushRules",
         "StandingProcesses", "Stores", arguments, grdb, logging,
       ]),
     process("PushServerMain", in: "Processes", ["PushServer", "StandingProcesses"]),
@@ -435,8 +447,8 @@ let package = Package(
       "WidgetLab", in: "Processes",
       [
         "APNs", "Archive", "AuthorProjects", "ChaosCampaign", "Cluster", "Console", "CPlatform", "FaultPoints",
-        "Journal", "JournalAnalysis", "Layout", "MessageBus", "Messages", "Pictures", "PrometheusMetrics",
-        "Timekeeping", arguments,
+        "Journal", "JournalAnalysis", "Layout", "MessageBus", "Messages", "ModelChecking", "Pictures",
+        "PrometheusMetrics", "Timekeeping", arguments,
       ]),
     process("WidgetLabMain", in: "Processes", ["WidgetLab"]),
     // The executables that the demo starts. SwiftPM links the executables that a target depends on before it compiles the
@@ -461,11 +473,8 @@ let package = Package(
     // Testing: test support and the executables of the tests.
     module("FidelityRules", in: "Testing"),
     module(
-      "BusTesting", in: "Testing", ["Archive", "JournalAnalysis", "MessageBus", "Messages", "Timekeeping", "ZeroMQ"]),
-    // Searches of the state machines. scripts/prove builds it with them alone.
-    module(
-      "ModelChecking", in: "Testing", ["Archive", "DeviceRules", "Messages", "PushDelivery"],
-      exclude: ["Mutations"]),
+      "BusTesting", in: "Testing",
+      ["Archive", "Journal", "JournalAnalysis", "MessageBus", "Messages", "Timekeeping", "ZeroMQ", grdb]),
     module("WidgetLabTesting", in: "Testing", ["Cluster", "Journal", "Messages"]),
     process("FixtureExtension", in: "Testing", ["CPlatform", "SwiftUI", "WidgetKit"], isAuthored: true),
     process(
@@ -486,11 +495,10 @@ let package = Package(
       "FixtureWidgets", in: "Testing", ["ActivityKit", "AppIntents", "Charts", "SwiftUI", "UIKit", "WidgetKit"],
       isAuthored: true, resources: [.process("Resources")]),
     process("PictureTimes", in: "Testing", ["Archive", "Layout", "Messages", "Pictures"]),
-    module("PlantedFaults", in: "Testing", ["Journal", "MessageBus", "Messages", "Timekeeping", grdb]),
     process(
       "Faults", in: "Testing",
       [
-        "Device", "DeviceRules", "HostSystem", "MessageBusBroker", "PlantedFaults", "ProcessAgent", "PushServer",
+        "BusTesting", "Device", "DeviceRules", "HostSystem", "MessageBusBroker", "ProcessAgent", "PushServer",
         "StandingProcesses", "Timekeeping",
       ]),
 
@@ -521,21 +529,23 @@ let package = Package(
       "APNsTests",
       [
         "APNs", "APNsServer", "BusTesting", "FidelityRules", "MessageBus", "Messages", "PostgresStore", "PushDelivery",
-        "Stores", "Timekeeping", "WidgetLabTesting", asn1, crypto, grdb, nioCore, nioHPACK, nioPosix, nioSSL, x509,
+        "PushRules", "Stores", "Timekeeping", "WidgetLabTesting", asn1, crypto, grdb, nioCore, nioHPACK, nioPosix,
+        nioSSL, x509,
       ]),
     tests(
       "ProcessesTests",
       [
         "APNs", "Archive", "BusTesting", "Cluster", "DefaultsLog", "Device", "DeviceFleet", "DeviceRules",
         "FaultPoints", "FidelityRules", "HostSystem", "Journal", "MessageBus", "MessageBusBroker", "Messages",
-        "PlantedFaults", "ProcessAgent", "PrometheusMetrics", "PushDelivery", "PushServer", "StandingProcesses",
-        "Stores", "Timekeeping", "WidgetLabTesting", "ZeroMQ", arguments, grdb, logging,
+        "ProcessAgent", "PrometheusMetrics", "PushDelivery", "PushRules", "PushServer", "StandingProcesses", "Stores",
+        "Timekeeping", "WidgetLabTesting", "ZeroMQ", arguments, grdb, logging,
       ]),
     tests(
       "WidgetLabTests",
       [
         "Archive", "AuthorProjects", "BusTesting", "ChaosCampaign", "Cluster", "FidelityRules", "Journal",
-        "JournalAnalysis", "Layout", "Messages", "Pictures", "ProjectDescription", "WidgetLab", arguments,
+        "JournalAnalysis", "Layout", "Messages", "ModelChecking", "Pictures", "ProjectDescription", "WidgetLab",
+        arguments,
       ]),
     tests(
       "ObservabilityTests",

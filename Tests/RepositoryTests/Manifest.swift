@@ -120,10 +120,12 @@ enum ImportTable {
   static let breaker = "Faults"
   /// The target without code that names the executables of the demo.
   static let demo = "DemoExecutables"
-  /// Test doubles of production modules. Only test targets may import them.
+  /// Test doubles of production modules, and mistakes on purpose. Only test targets and `Faults` may import them.
   static let testDoubles: Set<String> = ["BusTesting"]
   /// What the device decides by, and the modules without I/O that it may import.
   static let rules = "DeviceRules"
+  /// What the push server decides by.
+  static let pushRules = "PushRules"
   static let values: Set<String> = ["Archive", "Messages"]
   /// Modules of the Swift toolchain and the system, which every target may import.
   static let system: Set<String> = [
@@ -145,7 +147,9 @@ enum ImportTable {
   static func objection(_ target: Manifest.Target, imports other: Manifest.Target) -> String? {
     if target.name == other.name || other.kind == .systemLibrary && target.layer == other.layer { return nil }
     if other.kind == .tests { return "a test target may not be imported" }
-    if testDoubles.contains(other.name), target.kind != .tests { return "only a test target may import \(other.name)" }
+    if testDoubles.contains(other.name), target.kind != .tests, target.name != breaker {
+      return "only a test target may import \(other.name)"
+    }
     if other.kind == .process {
       if target.name == demo { return nil }
       let advice = "a process may not be imported; start \(other.name) as an executable"
@@ -170,14 +174,18 @@ enum ImportTable {
     case "Device" where target.name == rules: allowed = values.contains(other.name)
     case "Device": allowed = ["Bus", "Model"].contains(other.layer) || other.name == rules
     case "Observability": allowed = ["Observability", "Bus", "Model"].contains(other.layer)
+    case "APNs" where target.name == pushRules: allowed = values.contains(other.name)
     case "APNs": allowed = ["APNs", "Bus", "Model"].contains(other.layer)
+    case "Proof":
+      allowed = ["Bus", "Observability", "Proof"].contains(other.layer) || [rules, pushRules].contains(other.name)
+    case "Processes" where other.layer == "Proof": allowed = target.name == tool
     case "Processes":
       allowed = ["APNs", "Bus", "Device", "Model", "Observability", "Processes"].contains(other.layer)
     case "Samples": allowed = other.layer == "SDK" && target.name != "ProviderServer"
     case "Testing", "Tests": allowed = true
     default: return "the layer '\(target.layer)' is not in the import table"
     }
-    let importer = target.name == rules ? rules : target.layer
+    let importer = [rules, pushRules].contains(target.name) ? target.name : target.layer
     return allowed ? nil : "\(importer) may not import \(other.name) of \(other.layer)"
   }
 

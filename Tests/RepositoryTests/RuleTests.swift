@@ -78,6 +78,9 @@ import Testing
   @Test(arguments: ["let now = Date()", "let id = UUID()", "return sessions.keys.flatMap { propose($0) }"])
   func `a rule of the device that could decide differently is reported`(line: String) {
     #expect(SourceRules.equalSteps(SourceFile("Sources/Device/DeviceRules/A.swift", line)).map(\.line) == [1])
+    #expect(SourceRules.equalSteps(SourceFile("Sources/APNs/PushRules/A.swift", line)).map(\.line) == [1])
+    #expect(
+      SourceRules.equalSteps(SourceFile("Sources/Proof/ModelChecking/Simulation/A.swift", line)).map(\.line) == [1])
     #expect(SourceRules.equalSteps(SourceFile("Sources/Device/Device/A.swift", line)) == [])
   }
 
@@ -198,6 +201,7 @@ import Testing
           "MessageBus", "Timekeeping",
         ]),
       module("DeviceRules", in: "Device", []),
+      module("ModelChecking", in: "Proof", ["DeviceRules"]),
       module("Cluster", in: "Processes", ["MessageBus"]),
       module("HostSystem", in: "Processes", ["Cluster", "Launching"]),
       process("HostSystemMain", in: "Processes", ["HostSystem"]),
@@ -228,14 +232,16 @@ import Testing
     ("module(\"Timekeeping\"", "module(\"os\"", "choose another"),
     ("\"Bus\", [\"CZeroMQ\", \"CPlatform\"]", "\"Bus\", [.target(name: \"CZeroMQ\")]", "is not understood"),
 
-    ("[\"Cluster\", \"HostSystem\"]", "[\"BusTesting\"]", "only a test target may import BusTesting"),
+    ("\"Processes\", [\"MessageBus\"]", "\"Processes\", [\"BusTesting\"]", "only a test target may import BusTesting"),
+    ("\"Proof\", [\"DeviceRules\"]", "\"Proof\", [\"Launching\"]", "Proof may not import Launching"),
+    ("[\"Cluster\", \"Launching\"]", "[\"ModelChecking\"]", "Processes may not import ModelChecking"),
     ("in: \"Testing\"", "in: \"Attic\"", "'Attic' is not in the import table"),
   ]
 
   @Test func `a valid manifest passes and is read completely`() {
     let manifest = Manifest(Self.sound)
     #expect(ImportTable.findings(in: manifest).isEmpty, "\(ImportTable.findings(in: manifest))")
-    #expect(manifest.targets.count == 16)
+    #expect(manifest.targets.count == 17)
     #expect(manifest.targets["Launching"]?.products == ["NIOCore"])
     #expect(manifest.targets["Transfers"]?.targets == ["MessageBus", "Timekeeping"])
     #expect(manifest.targets["MessageBus"]?.line == 8)

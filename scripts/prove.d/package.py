@@ -18,12 +18,22 @@ TARGETS = [
     ("CPlatform", "Sources/Bus/CPlatform", []),
     ("Archive", "Sources/Bus/Archive", ["CPlatform"]),
     ("Messages", "Sources/Bus/Messages", ["Archive", "CPlatform"]),
+    ("FaultPoints", "Sources/Bus/FaultPoints", ["CPlatform", "Messages"]),
+    ("Journal", "Sources/Bus/Journal", ["Archive", "FaultPoints", "Messages"]),
+    ("JournalAnalysis", "Sources/Observability/JournalAnalysis", ["Archive", "Journal", "Messages"]),
+    (
+        "ChaosCampaign", "Sources/Observability/ChaosCampaign",
+        ["Archive", "FaultPoints", "JournalAnalysis", "Messages"],
+    ),
     ("DeviceRules", "Sources/Device/DeviceRules", ["Archive", "Messages", "crypto", "heap"]),
-    ("PushDelivery", "Sources/APNs/PushDelivery", ["Messages", "heap"]),
-    ("ModelChecking", "Sources/Testing/ModelChecking", ["Archive", "DeviceRules", "Messages", "PushDelivery"]),
+    ("PushRules", "Sources/APNs/PushRules", ["Messages", "heap"]),
+    ("ModelChecking", "Sources/Proof/ModelChecking", [
+        "Archive", "ChaosCampaign", "DeviceRules", "Journal", "JournalAnalysis", "Messages", "PushRules", "crypto",
+        "heap",
+    ]),
 ]
-# Of the push server, what decides: without its database.
-RULES_OF_PUSHES = ["PushStateMachine.swift", "DeviceReaches.swift", "PushArrival.swift"]
+# What scripts/prove --mutations changes.
+RULES = ("DeviceRules", "PushRules")
 PACKAGES = ["swift-collections", "swift-crypto"]
 PRODUCTS = {
     "crypto": '.product(name: "Crypto", package: "swift-crypto")',
@@ -37,14 +47,12 @@ FEATURES = [
 
 def place(name: str, source: str) -> str:
     """Links the sources of a target, or copies them, and returns the folder of the target in the package."""
-    if COPIED and name in ("DeviceRules", "PushDelivery"):
+    if COPIED and name in RULES:
         target = os.path.join("copied", source)
     else:
         target = os.path.join("Sources", name)
     path = os.path.join(FOLDER, target)
-    if name == "PushDelivery":
-        put_all(os.path.join(ROOT, source), path, RULES_OF_PUSHES)
-    elif COPIED and name == "DeviceRules":
+    if COPIED and name in RULES:
         base = os.path.join(ROOT, source)
         put_all(base, path, [os.path.relpath(os.path.join(f, file), base) for f, _, fs in os.walk(base) for file in fs])
     else:
@@ -104,10 +112,12 @@ def main() -> None:
         settings = "" if name == "CPlatform" else ", swiftSettings: strict"
         excluded = ', exclude: ["Mutations"]' if name == "ModelChecking" else ""
         targets.append(f'    .target(name: "{name}", dependencies: [{needed}], path: "{path}"{excluded}{settings}),')
-    main_folder = os.path.join(FOLDER, "Sources", "prove")
-    os.makedirs(main_folder, exist_ok=True)
-    write(os.path.join(main_folder, "main.swift"), open(os.path.join(ROOT, "scripts/prove.d/main.swift")).read())
-    targets.append('    .executableTarget(name: "prove", dependencies: ["ModelChecking"], swiftSettings: strict),')
+    for name in ("prove", "simulate"):
+        main_folder = os.path.join(FOLDER, "Sources", name)
+        os.makedirs(main_folder, exist_ok=True)
+        write(os.path.join(main_folder, "main.swift"), open(os.path.join(ROOT, f"scripts/prove.d/{name}.swift")).read())
+        needed = '"ModelChecking"' + (', "JournalAnalysis"' if name == "simulate" else "")
+        targets.append(f'    .executableTarget(name: "{name}", dependencies: [{needed}], swiftSettings: strict),')
     strict = ", ".join(f'.enableUpcomingFeature("{feature}")' for feature in FEATURES)
     lines = [
         "// swift-tools-version: 6.3",

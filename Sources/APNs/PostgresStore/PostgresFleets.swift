@@ -3,6 +3,7 @@
 package import Foundation
 package import Messages
 import PushDelivery
+import PushRules
 
 // What the database has for fleets: their secrets, and the counts of their pushes. Each replica has its own rows, so
 // that no replica waits for the commit of another one. The open single attempts are those of one process instance, and

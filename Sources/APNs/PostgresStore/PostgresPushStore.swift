@@ -4,6 +4,7 @@ import FaultPoints
 package import Foundation
 package import Messages
 package import PushDelivery
+package import PushRules
 import Synchronization
 
 /// The store in a PostgreSQL database, which several push servers share.

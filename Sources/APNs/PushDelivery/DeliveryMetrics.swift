@@ -3,6 +3,7 @@
 import Foundation
 import Messages
 package import PrometheusMetrics
+import PushRules
 
 /// The metrics of stored and delivered notifications. Any thread may read.
 package final class DeliveryMetrics: Sendable {

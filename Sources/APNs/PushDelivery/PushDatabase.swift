@@ -5,6 +5,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import Messages
+import PushRules
 import Stores
 
 /// The store in a SQLite database, for one push server.

@@ -4,6 +4,7 @@ import Foundation
 package import GRDB
 package import MessageBus
 package import Messages
+package import PushRules
 import Stores
 package import Timekeeping
 

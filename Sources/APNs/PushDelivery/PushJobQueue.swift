@@ -2,6 +2,7 @@
 
 import Foundation
 import Messages
+import PushRules
 import Synchronization
 
 /// A thread-safe FIFO queue of jobs for the service. Jobs that arrive during a write are written together.

@@ -2,6 +2,7 @@
 
 package import Foundation
 package import Messages
+package import PushRules
 
 /// Persists device tokens, stored notifications and the delivery log.
 ///

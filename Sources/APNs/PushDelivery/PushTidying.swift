@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import PushRules
 import Timekeeping
 
 /// When the database deletes what is old: once per hour, and the log once per hundredth of its limit. It deletes one page

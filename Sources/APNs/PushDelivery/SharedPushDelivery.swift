@@ -3,6 +3,7 @@
 import Foundation
 import MessageBus
 import Messages
+import PushRules
 import Stores
 import Timekeeping
 

@@ -2,6 +2,7 @@
 
 package import Foundation
 package import Messages
+package import PushRules
 
 /// A store that several push servers, the replicas, share.
 ///

@@ -24,7 +24,7 @@ package enum SegmentLayout {
   /// Is appended to the name of a file that is named like a segment and is none.
   static let asideSuffix = ".damaged"
 
-  static func head(firstSequence: UInt64) -> [UInt8] {
+  package static func head(firstSequence: UInt64) -> [UInt8] {
     magic + bytes(version) + bytes(firstSequence)
   }
 
@@ -46,7 +46,7 @@ package enum SegmentLayout {
     return bytes == head(firstSequence: first) ? first : nil
   }
 
-  static func appendRecord(_ frame: [UInt8], to bytes: inout [UInt8]) {
+  package static func appendRecord(_ frame: [UInt8], to bytes: inout [UInt8]) {
     frame.withUnsafeBytes { appendRecord($0, to: &bytes) }
   }
 

@@ -341,7 +341,8 @@ struct PeerSession {
       let id = item.envelope.header.id
       if notice.isPresent {
         interrupt(id)
-        actions += sendAwaiting(id)
+        // A notice of before the end of the transport may be received after it. Then it is sent after the next hello.
+        if isWelcome { actions += sendAwaiting(id) }
       } else if !item.isEvent && item.waits == .fail && item.progress == .sent {
         let text = "\(notice.address) disconnected before it replied"
         actions += finish(id, .failure(BusError(.unreachable, text, isDefinite: false)))

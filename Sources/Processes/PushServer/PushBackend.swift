@@ -4,6 +4,7 @@ import APNs
 import Foundation
 import Messages
 import PushDelivery
+import PushRules
 import Synchronization
 
 /// Handles the requests of one environment. The contract validates a request at once; an accepted one goes to the

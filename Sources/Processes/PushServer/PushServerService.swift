@@ -11,6 +11,7 @@ import Messages
 import PostgresStore
 import PrometheusMetrics
 import PushDelivery
+import PushRules
 import StandingProcesses
 import Stores
 

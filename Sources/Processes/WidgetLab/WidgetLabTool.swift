@@ -25,6 +25,7 @@ struct WidgetLabTool: AsyncParsableCommand {
         widgetlab diagnose               mistakes in the code, and what to do
         widgetlab check                  is the journal without a loss or a disorder?
         widgetlab chaos                  kill everything hundreds of times, and judge
+        widgetlab simulate               a day with a hundred kills, in a second, from a seed
         widgetlab sessions               each transfer, and what it waits for
         widgetlab screen                 what the user sees
         widgetlab gallery                what can be placed where, with `add`
@@ -75,7 +76,8 @@ struct WidgetLabTool: AsyncParsableCommand {
       CommandGroup(
         name: "Faults",
         subcommands: [
-          ChaosCommand.self, KillCommand.self, SuspendCommand.self, ResumeCommand.self, ForceQuitCommand.self,
+          ChaosCommand.self, SimulateCommand.self, KillCommand.self, SuspendCommand.self, ResumeCommand.self,
+          ForceQuitCommand.self,
         ]),
     ])
 }

@@ -5,12 +5,12 @@
 // The executable's name selects the process, WIDGETLAB_FAULT the mistake (`PlantedFault`). `Faults --list` prints all,
 // one in a line with tabs: name, executable, law, sentence.
 
+import BusTesting
 import Device
 import DeviceRules
 import Foundation
 import HostSystem
 import MessageBusBroker
-import PlantedFaults
 import ProcessAgent
 import PushServer
 import StandingProcesses

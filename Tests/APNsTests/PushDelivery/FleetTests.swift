@@ -10,6 +10,7 @@ import Testing
 import WidgetLabTesting
 
 @testable import PushDelivery
+@testable import PushRules
 
 @Suite(.timeLimit(.minutes(1)), .postgres) struct `A fleet at the push server` {
   @Test(arguments: PushStoreKind.all)

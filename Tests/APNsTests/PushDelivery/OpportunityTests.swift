@@ -6,6 +6,7 @@ import Messages
 import Testing
 
 @testable import PushDelivery
+@testable import PushRules
 
 private let origin = Date(timeIntervalSince1970: 1_000_000_000)
 

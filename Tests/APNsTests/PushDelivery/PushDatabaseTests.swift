@@ -4,6 +4,7 @@ import FidelityRules
 import Foundation
 import GRDB
 import Messages
+import PushRules
 import Testing
 
 @testable import APNs

@@ -6,6 +6,7 @@ import GRDB
 import MessageBus
 import Messages
 import PostgresStore
+import PushRules
 import Synchronization
 import Testing
 import WidgetLabTesting

@@ -11,6 +11,7 @@ import Timekeeping
 import WidgetLabTesting
 
 @testable import PushDelivery
+@testable import PushRules
 
 private let host = PushDeliveryFixture.host
 private let bundle = PushDeliveryFixture.bundle

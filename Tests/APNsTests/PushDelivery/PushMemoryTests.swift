@@ -9,6 +9,7 @@ import Messages
 import Testing
 
 @testable import PushDelivery
+@testable import PushRules
 
 private let widgets = PushDeliveryFixture.widgets
 

@@ -5,6 +5,7 @@ import Glibc
 import MessageBus
 import Messages
 import PushDelivery
+import PushRules
 import Testing
 import WidgetLabTesting
 

@@ -4,6 +4,7 @@ import BusTesting
 import Foundation
 import MessageBus
 import Messages
+import PushRules
 import Synchronization
 import Testing
 import WidgetLabTesting

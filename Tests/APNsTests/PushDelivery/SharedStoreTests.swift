@@ -5,6 +5,7 @@ import Foundation
 import MessageBus
 import Messages
 import PostgresStore
+import PushRules
 import Testing
 import WidgetLabTesting
 

@@ -282,4 +282,14 @@ private struct Fixture {
     fixture.session.down()
     #expect(try fixture.connect() == left)
   }
+
+  /// Found by a simulation: what libzmq has received is passed on after the end of its connection.
+  @Test func `are sent after the next hello when a presence arrives after the end of the transport`() throws {
+    var fixture = Fixture()
+    _ = try fixture.connect()
+    let id = fixture.ask(AppActivation.kind, isEvent: true).0
+    fixture.session.down()
+    #expect(fixture.sent(try fixture.presence(true)).isEmpty)
+    #expect(try fixture.connect() == [id])
+  }
 }

@@ -124,6 +124,39 @@ import Testing
     #expect(ended.answer == .holds)
   }
 
+  /// Found by a simulation.
+  @Test(arguments: [false, true])
+  func `nothing is expected of a process that ended together with the broker`(isReplaced: Bool) throws {
+    let verdict = try verdict(after: 61) { work in
+      try exit(&work)
+      try work.send(BusStarted(pid: 1, generation: 2, registrations: []), from: .messageBus)
+      try work.connect(RecordedWork.agent, generation: isReplaced ? 2 : 1)
+      try work.connect(RecordedWork.host)
+    }
+    #expect(verdict.answer == (isReplaced ? .holds : .broken))
+  }
+
+  /// Found by a simulation.
+  @Test(arguments: [false, true]) func `the events of a force-quit app wait until it opens the session`(
+    isOpened: Bool
+  ) throws {
+    let verdict = try verdict(after: 200) { work in
+      let (host, app) = (RecordedWork.host, RecordedWork.app)
+      try work.create(by: app)
+      try work.send(ForceQuitApp(bundle: "com.example.Lab"), from: .operator("1"), to: host)
+      try work.progress(.cancelled, of: app)
+      let id = try work.send(
+        OpenSession(identifier: RecordedWork.session, configuration: SessionConfiguration()), from: app, to: host)
+      if isOpened {
+        try work.answer(OpenSession.kind, answer: .ok, body: Done(), from: host, to: app, cause: id)
+      } else {
+        try work.answer(
+          OpenSession.kind, answer: .failed, body: BusError(.sessionInUse, "x"), from: host, to: app, cause: id)
+      }
+    }
+    #expect(verdict.answer == (isOpened ? .broken : .holds), "\(verdict.findings)")
+  }
+
   @Test(arguments: ["", "disconnected", "not delivered", "another broker"])
   func `an event that is sent again after its reply needs one while its destination stays`(end: String) throws {
     let verdict = try verdict(after: 61) { work in

@@ -130,6 +130,28 @@ import Testing
     try work.answer(DeliverPush.kind, answer: .acknowledged, from: RecordedWork.host, to: .pushServer, cause: push)
   }
 
+  /// Found by a simulation: the push server answers a push of one attempt before it is on a disk.
+  @Test(arguments: ["0", "1"]) func `a push server that ended has forgotten a push of one attempt`(
+    expiration: String
+  ) throws {
+    let verdict = try verdict("pushes-settled") { work in
+      let request = try work.send(
+        SendPush(token: "t", subject: nil, headers: ["apns-expiration": expiration], payload: "{}"),
+        from: .operator("1"), to: .pushServer)
+      try work.answer(
+        SendPush.kind, answer: .ok,
+        body: SendPush.Reply(status: 200, reason: nil, explanation: nil, apnsID: "a", uniqueID: push),
+        from: .pushServer, to: .operator("1"), cause: request)
+      try work.change(.disconnected, of: .pushServer)
+      try work.connect(.pushServer, generation: 2)
+      let askedID = try work.send(ListPushes(uniqueID: push), from: .operator("2"), to: .pushServer)
+      try work.answer(
+        ListPushes.kind, answer: .ok, body: ListPushes.Reply(pushes: [], count: 0), from: .pushServer,
+        to: .operator("2"), cause: askedID)
+    }
+    #expect(verdict.answer == (expiration == "0" ? .holds : .broken), "\(verdict.findings)")
+  }
+
   @Test(arguments: [true, false]) func `the push server knows each push that it answered with 200`(
     isKnown: Bool
   ) throws {

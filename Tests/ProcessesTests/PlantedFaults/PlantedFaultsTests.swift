@@ -5,7 +5,6 @@ import Foundation
 import GRDB
 import MessageBus
 import Messages
-import PlantedFaults
 import Testing
 import Timekeeping
 

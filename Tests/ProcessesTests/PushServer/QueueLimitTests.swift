@@ -7,6 +7,7 @@ import Foundation
 import GRDB
 import Messages
 import PushDelivery
+import PushRules
 import Testing
 
 @testable import PushServer

@@ -107,6 +107,9 @@ struct Liveness: Law {
   private var at = Timestamp(microseconds: 0)
   /// Addresses that left in order; nothing is expected of them.
   private var left: Set<Address> = []
+  /// The generations that are connected, as far as the journal shows: when a process and the broker end together, no
+  /// record shows the end of the process.
+  private var connected: [Address: UInt32] = [:]
 
   mutating func see(_ seen: LawEnvelope, _ record: LawRecord) {
     judgeTime(record)
@@ -124,11 +127,14 @@ struct Liveness: Law {
       } else {
         withoutLaunch.insert(session)
       }
-      if let bundle = header.source.bundleIdentifier { quit.remove(bundle) }
     case .quit(let request): quit.insert(request.bundle)
     case .state(let state):
       if state.launchFailure == nil { notLaunched.remove(state.address) } else { notLaunched.insert(state.address) }
     default: break
+    }
+    // A refused request opens nothing: the events wait on.
+    if header.kind == OpenSession.kind.answered(.ok), let bundle = header.destination.bundleIdentifier {
+      quit.remove(bundle)
     }
     takeReplies(seen)
     takeTransfers(seen, record)
@@ -156,9 +162,17 @@ struct Liveness: Law {
   private mutating func take(_ changed: RegistrationChanged) {
     let address = changed.registration.address
     switch changed.change {
-    case .connected: left.remove(address)
-    case .left: left.insert(address)
-    case .disconnected, .registered, .retired: break
+    case .connected:
+      left.remove(address)
+      let generation = changed.registration.generation
+      if let former = connected.updateValue(generation, forKey: address), former != generation {
+        queue.removeAll { $0.source == address }
+      }
+    case .left:
+      left.insert(address)
+      connected[address] = nil
+    case .disconnected, .retired: connected[address] = nil
+    case .registered: break
     }
     if changed.change != .connected { queue.removeAll { $0.source == address } }
     if changed.change == .left { queue.removeAll { $0.destination == address } }
@@ -169,6 +183,7 @@ struct Liveness: Law {
   /// Senders that are still there send their messages again. A command that ended with the broker does not.
   private mutating func takeBrokerEnd() {
     queue.removeAll { $0.isRepetition || $0.source.role.isPassing }
+    connected = connected.filter { !$0.key.role.isPassing }
   }
 
   private mutating func takeReplies(_ seen: LawEnvelope) {

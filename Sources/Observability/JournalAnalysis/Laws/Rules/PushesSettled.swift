@@ -14,14 +14,18 @@ struct PushesSettled: Law {
     source: "documented: apns-expiration, apns-collapse-id and the storing of one notification (Sending notification "
       + "requests to APNs); ours: the delivery log",
     check: "each result, each push that is sent, each step on the device, each reply to push.log about one push",
-    limits: "A result whose notice was lost with a connection, until a reply to push.log states it. Steps that the "
-      + "push server's limit per second keeps from the journal; then open pushes are unknown.")
+    limits:
+      "A result whose notice was lost with a connection, until a reply to push.log states it. A push for one attempt "
+      + "(apns-expiration 0), which a push server that ends forgets. Steps that the push server's limit per second keeps "
+      + "from the journal; then open pushes are unknown.")
 
   /// A push without a result.
   private struct Open: Sendable {
     var first: Evidence
     var last: PushStep.Name
     var lastMark: Mark
+    /// It is for one attempt: a push server that ends forgets it.
+    var isForOnce = false
   }
 
   private struct Settled: Sendable {
@@ -43,16 +47,23 @@ struct PushesSettled: Law {
   private var hasOmitted = false
   /// The push that a request for the log is about, if it has no result.
   private var questions = Recent<UUID, UUID>(limit: 256)
+  /// Requests for one attempt (`apns-expiration: 0`). The push server replies before such a push is on a disk, and a push
+  /// server that ends at that moment forgets it.
+  private var requestsForOnce = Recent<UUID, Bool>(limit: 256)
 
   mutating func see(_ seen: LawEnvelope, _ record: LawRecord) {
     let header = seen.header
     switch seen.body {
     case .sent(let reply):
       if reply.status == 200, settled[reply.uniqueID] == nil, open[reply.uniqueID] == nil {
-        open[reply.uniqueID] = Open(first: seen.evidence, last: .accepted, lastMark: Mark(header))
+        open[reply.uniqueID] = Open(
+          first: seen.evidence, last: .accepted, lastMark: Mark(header),
+          isForOnce: header.cause.flatMap { requestsForOnce[$0] } ?? false)
       }
     case .logged(let logged): judge(logged, at: seen, in: record)
-    case .push(let push): judge(push.notification.uniqueID, seen)
+    case .push(let push):
+      judge(push.notification.uniqueID, seen)
+      if push.notification.expiration?.timeIntervalSince1970 == 0 { open[push.notification.uniqueID]?.isForOnce = true }
     case .fleetPushes(let batch):
       batches[header.id] = batch.notifications.map(\.uniqueID)
       for notification in batch.notifications { judge(notification.uniqueID, seen) }
@@ -71,7 +82,7 @@ struct PushesSettled: Law {
       if header.kind == DeliverPush.kind.answered(.acknowledged), let id = header.cause {
         acknowledged[id] = Mark(header)
       }
-      judgeLog(seen)
+      judgeLog(seen, record)
     }
   }
 
@@ -101,8 +112,15 @@ struct PushesSettled: Law {
 
   /// A push that was answered with 200 is on a disk, and its log is kept at least until it has a result. The log also has
   /// results whose notices were lost. Whether the device acknowledged a push is judged by the journal alone.
-  private mutating func judgeLog(_ seen: LawEnvelope) {
+  private mutating func judgeLog(_ seen: LawEnvelope, _ record: LawRecord) {
     let header = seen.header
+    if header.kind == SendPush.kind,
+      seen.envelope.reading(SendPush.self)?.headers.contains(where: {
+        $0.key.lowercased() == "apns-expiration" && $0.value == "0"
+      }) == true
+    {
+      requestsForOnce[header.id] = true
+    }
     if header.kind == ListPushes.kind {
       guard let id = seen.envelope.reading(ListPushes.self)?.uniqueID, open[id] != nil else { return }
       questions[header.id] = id
@@ -118,6 +136,10 @@ struct PushesSettled: Law {
       settled[push.uniqueID] = Settled(mark: Mark(header), name: result.name)
     }
     guard let cause = header.cause, let id = questions[cause], let push = open[id] else { return }
+    if reply.pushes.isEmpty, push.isForOnce, record.mayHaveLost(from: header.source, since: push.lastMark.sequence) {
+      open[id] = nil
+      return
+    }
     findings.check(
       !reply.pushes.isEmpty,
       LawFinding("the push server does not know a push that it answered with 200", [push.first, seen.evidence]))
@@ -157,6 +179,9 @@ struct PushesSettled: Law {
 
   mutating func finish(_ record: LawRecord) {
     for (id, push) in open.sorted(by: { $0.value.lastMark.sequence < $1.value.lastMark.sequence }) {
+      if push.isForOnce, acknowledged[id] == nil, record.mayHaveLost(from: .pushServer, since: push.lastMark.sequence) {
+        continue
+      }
       if let reply = acknowledged[id] {
         // The device has it. The notice of that may be lost with a connection, or omitted.
         if hasOmitted || record.mayHaveLost(from: .pushServer, since: reply.sequence) { continue }

@@ -81,7 +81,7 @@ package struct PushStateMachine: Sendable {
   private static let rounding = 0.001
 
   let settings: PushSettings
-  var reaches = DeviceReaches()
+  package var reaches = DeviceReaches()
   package fileprivate(set) var devices: [String: Device] = [:]
   /// Increases when idle devices are removed from memory.
   var round = 0
@@ -424,7 +424,7 @@ extension PushStateMachine {
   }
 
   /// Removes idle devices from memory, when there are many. Call when all actions are performed.
-  mutating func removeIdle() {
+  package mutating func removeIdle() {
     guard devices.count >= bound else { return }
     devices = devices.filter { _, device in device.round == round || !device.queues.values.allSatisfy(\.isIdle) }
     round += 1

@@ -2,7 +2,7 @@
 
 import Foundation
 import Messages
-package import PushDelivery
+package import PushRules
 
 /// How often what is around a push server acts.
 package struct PushScope: Sendable {
