@@ -375,7 +375,7 @@ extension PushStateMachine {
   }
 
   /// Whether a device is connected and has a network.
-  func canReach(_ device: String) -> Bool { reaches[device].map { $0.isPresent && $0.isOnline } ?? false }
+  package func canReach(_ device: String) -> Bool { reaches[device].map { $0.isPresent && $0.isOnline } ?? false }
 
   /// Adds what is kept for a device, in the order of the numbers. The previous process instance may have sent all but the
   /// last of those of a subject that were stored, and those that were not.
@@ -493,7 +493,7 @@ package struct PushSettings: Sendable, Hashable {
   /// Seconds after its end that a device token is forgotten.
   package var endedTokenAge: Double = 30 * 86_400
   /// Maximum number of device tokens in memory.
-  var cachedTokens = 16_384
+  package var cachedTokens = 16_384
   /// Number of devices without unacknowledged notifications whose stored ones are in memory; at most twice as many.
   var idleDevices = 4_096
   /// Unacknowledged notifications per subject; one more is stored.
@@ -504,7 +504,7 @@ package struct PushSettings: Sendable, Hashable {
   /// Single requests are written at once.
   package var gathering: Double = 0.003
   /// Requests in a transaction from which the server counts as busy.
-  var busy = 8
+  package var busy = 8
   /// When a device that can be reached accepts notifications of low priority.
   package var opportunities = OpportunityPolicy()
   /// Delivery-log lines per second that are also recorded in the journal.
