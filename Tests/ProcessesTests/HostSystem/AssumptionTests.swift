@@ -112,6 +112,8 @@ private enum Wish: CaseIterable {
     case .foreground: try device.open(bundle, .none)
     case .timeline: try device.core.record(learned)
     case .control:
+      // A control is placed only after a launch of its app.
+      try device.open(bundle, .none)
       try device.core.record(learned)
       let request = AddPlacement(widgetKind: "Cups", family: nil, location: .controlCenter)
       let _: PlacementReport = try device.core.ask(.gallery(.add(request, offer: nil, .none)))
