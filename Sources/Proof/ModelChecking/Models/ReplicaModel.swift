@@ -2,7 +2,7 @@
 
 import Foundation
 import Messages
-import PushDelivery
+import PushRules
 
 /// How often what is around two replicas acts.
 package struct ReplicaScope: Sendable {
