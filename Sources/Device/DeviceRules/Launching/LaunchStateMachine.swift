@@ -12,9 +12,9 @@ package import Messages
 /// `ready` counts only for an instance that the agent has reported.
 package struct LaunchStateMachine: Sendable, Hashable {
   /// How long a process without an assertion keeps running, in seconds.
-  let suspendAfter: Double
+  package let suspendAfter: Double
   /// How long a suspended extension without an assertion exists, in seconds; 0 for no limit.
-  let endIdleAfter: Double
+  package let endIdleAfter: Double
   package var processes: [Address: Process]
   let agents: [Address: Address]
   package private(set) var incarnations: [Address: UUID]
