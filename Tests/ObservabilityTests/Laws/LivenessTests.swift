@@ -51,6 +51,17 @@ import Testing
     #expect(undelivered.answer == .holds)
   }
 
+  /// Found by a simulation.
+  @Test func `a request may be given up while its destination is away`() throws {
+    let verdict = try verdict(after: 61) { work in
+      try work.create(isAccepted: false)
+      try work.change(.disconnected, of: RecordedWork.host)
+      work.pass(20)
+      try work.connect(RecordedWork.host, generation: 2)
+    }
+    #expect(verdict.answer == .holds, "\(verdict.findings)")
+  }
+
   @Test func `the time begins again with a disturbance`() throws {
     func disturbed(_ pause: Double) throws -> LawVerdict {
       try verdict(after: pause) { work in

@@ -14,15 +14,15 @@ struct SimulateCommand: AsyncParsableCommand {
     commandName: "simulate",
     abstract: "Runs a whole cluster from a seed, in this process and on virtual time, and judges it by the laws.",
     discussion: """
-      The state machines of the device and of the push server are the real ones. Around them are simulated processes: the \
-      message bus, two agents, an app and an extension, a network with a server, a provider, and a user with a day drawn \
-      from the seed. Processes are killed at any step. Nothing is started and no time is waited for, so that a day with a \
-      hundred kills takes about a second. The laws of `widgetlab check` judge each message. Equal options give the same \
-      journal, byte for byte, on every machine.
+      The state machines of the device and of the push server are the real ones. Around them are simulated processes: \
+      the message bus, two agents, an app and an extension, a network with a server, a provider, and a user with a day \
+      drawn from the seed. Processes are killed at any step. Nothing is started and no time is waited for, so that a day \
+      with a hundred kills takes about a second. The laws of `widgetlab check` judge each message. Equal options give \
+      the same journal, byte for byte, on every machine.
 
-      After --hours no new work begins, and the simulation continues until all work is settled. When a law is broken, it \
-      ends, and looks for fewer kills that break the law. --until ends it before a step; --journal writes what happened until \
-      then, for check, trace, diagnose and tail.
+      After --hours no new work begins, and the simulation continues until all work is settled. When a law is broken, \
+      it ends, and looks for fewer kills that break the law. --until ends it before a step; --journal writes what \
+      happened until then, for check, trace, diagnose and tail.
 
       Exit code 0 when all laws hold, 1 when one is broken, 2 when none is broken and one is unknown.
 

@@ -125,7 +125,10 @@ final class SimulatedAuthor {
         connection.reply(envelope, to: ReceiveNotification.self, ReceiveNotification.Reply(result: .newData))
       }
     }
-    connection.onEvent(AppActivation.self) { [unowned self] _, envelope in connection.acknowledge(envelope) }
+    connection.onEvent(AppActivation.self) { [unowned self] activation, envelope in
+      connection.acknowledge(envelope)
+      if activation.isActive, rounds > 0 { open {} }
+    }
     connection.onEvent(AppTokenChanged.self) { [unowned self] _, envelope in connection.acknowledge(envelope) }
     connection.onEvent(OpenFromWidget.self) { [unowned self] _, envelope in connection.acknowledge(envelope) }
     connection.onEvent(SessionTaken.self) { [unowned self] _, envelope in

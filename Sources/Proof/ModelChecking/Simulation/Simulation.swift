@@ -68,8 +68,8 @@ package struct SimulationResult: Sendable {
   package let digest: String
 }
 
-/// Runs a whole cluster in this thread, on virtual time: the real state machines of the device and of the push server, with
-/// simulated processes around them. The laws judge each envelope.
+/// Runs a whole cluster in this thread, on virtual time: the real state machines of the device and of the push server,
+/// with simulated processes around them. The laws judge each envelope.
 package struct Simulation {
   /// Where a simulation is, for a progress line.
   package struct Progress: Sendable {

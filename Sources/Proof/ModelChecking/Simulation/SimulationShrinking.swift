@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds a simulation with fewer kills that breaks the same law: none, the last ones, then parts of what is left, with finer
-/// and finer parts (delta debugging, Zeller and Hildebrandt, 2002). A simulation is not repeated: it has one result.
+/// Finds a simulation with fewer kills that breaks the same law: none, the last ones, then parts of what is left, with
+/// finer and finer parts (delta debugging, Zeller and Hildebrandt, 2002). A simulation is not repeated: it has one result.
 package struct SimulationShrinking {
   private let found: SimulationResult
   private let limit: Duration

@@ -18,8 +18,8 @@ package enum SimulationText {
     let planted = plan.mistake.map { ", planted: \($0.rawValue)" } ?? ""
     let kills = result.kills.values.reduce(0, +)
     let head =
-      "seed \(plan.seed)\(planted): \(Amount.text(seconds: result.seconds)) of the device, \(result.steps) steps, \(kills) kills, "
-      + "\(result.checker.envelopes) envelopes, digest \(result.digest.prefix(16))"
+      "seed \(plan.seed)\(planted): \(Amount.text(seconds: result.seconds)) of the device, \(result.steps) steps, "
+      + "\(kills) kills, \(result.checker.envelopes) envelopes, digest \(result.digest.prefix(16))"
     let isRight = LawVerdict.answer(result.verdicts) == .holds
     if isBrief, isRight || result.next != nil { return [head] }
     var lines = [head]

@@ -176,13 +176,17 @@ struct Liveness: Law {
     }
     if changed.change != .connected { queue.removeAll { $0.source == address } }
     if changed.change == .left { queue.removeAll { $0.destination == address } }
+    // The deadline of a request may pass while its destination is away. If not, it is sent again, and then counts again.
+    if changed.change != .registered {
+      queue.removeAll { $0.destination == address && Self.requests.contains($0.mark.kind) }
+    }
     // The sender may have the reply by now. If not, it sends the message once more.
     if changed.change != .registered { queue.removeAll { $0.isRepetition && $0.destination == address } }
   }
 
   /// Senders that are still there send their messages again. A command that ended with the broker does not.
   private mutating func takeBrokerEnd() {
-    queue.removeAll { $0.isRepetition || $0.source.role.isPassing }
+    queue.removeAll { $0.isRepetition || $0.source.role.isPassing || Self.requests.contains($0.mark.kind) }
     connected = connected.filter { !$0.key.role.isPassing }
   }
 
