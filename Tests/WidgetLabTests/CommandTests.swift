@@ -111,7 +111,7 @@ import Testing
 
   @Test func `every command is in exactly one group, and --version has a version`() {
     let names = WidgetLabTool.configuration.subcommands.map { $0._commandName }
-    #expect(Set(names).count == names.count && names.count == 51)
+    #expect(Set(names).count == names.count && names.count == 52)
     #expect(WidgetLabTool.configuration.ungroupedSubcommands.isEmpty)
     #expect(WidgetLabTool.configuration.version.contains("."))
   }

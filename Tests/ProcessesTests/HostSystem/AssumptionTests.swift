@@ -113,7 +113,7 @@ private enum Wish: CaseIterable {
     case .timeline: try device.core.record(learned)
     case .control:
       // A control is placed only after a launch of its app.
-      try device.open(bundle, .none)
+      try device.core.record(.launching(.ready(phoneApp, generation: 1)))
       try device.core.record(learned)
       let request = AddPlacement(widgetKind: "Cups", family: nil, location: .controlCenter)
       let _: PlacementReport = try device.core.ask(.gallery(.add(request, offer: nil, .none)))

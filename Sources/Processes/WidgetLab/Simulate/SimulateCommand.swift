@@ -27,14 +27,14 @@ struct SimulateCommand: AsyncParsableCommand {
       Exit code 0 when all laws hold, 1 when one is broken, 2 when none is broken and one is unknown.
 
       EXAMPLES
-        widgetlab simulate                              a day and 100 kills; the seed is drawn
+        widgetlab simulate                          a day and 100 kills; a drawn seed
         widgetlab simulate --seed 7 --hours 240 --kills 5000
-        widgetlab simulate --seeds 1-10000 --kills 100  a night: a million kills
+        widgetlab simulate --seeds 1-2500 --kills 400          a million kills
         widgetlab simulate --seed 7 --journal seven.journal
-        widgetlab check seven.journal                   also trace, diagnose and tail --journal
-        widgetlab simulate --seed 7 --until 1200        what would happen in step 1200
-        widgetlab simulate --plant truncated-copy       a mistake on purpose: the laws find it
-        widgetlab simulate --list                       these mistakes
+        widgetlab check seven.journal               also trace, diagnose and tail
+        widgetlab simulate --seed 7 --until 1200    what would happen in step 1200
+        widgetlab simulate --plant truncated-copy   a mistake that the laws find
+        widgetlab simulate --list                   these mistakes
       """)
 
   @Option(help: ArgumentHelp("The seed (default: drawn and printed).", valueName: "number"))

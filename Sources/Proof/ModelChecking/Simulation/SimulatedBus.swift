@@ -34,6 +34,7 @@ final class SimulatedBus {
   func start() {
     isUp = true
     generation += 1
+    registrations = registrations.filter { !$0.key.role.isPassing }
     if mistake == .registrationsForgotten { registrations = registrations.filter { $0.key.bundleIdentifier == nil } }
     for address in registrations.keys { registrations[address]?.isConnected = false }
     let known = registrations.values.sorted { $0.address.text < $1.address.text }
@@ -89,6 +90,7 @@ final class SimulatedBus {
     registrations[address]?.isConnected = false
     if let registration = registrations[address] { notice(RegistrationChanged(change, registration), to: .journal) }
     announce(Presence(address: address, isPresent: false, generation: connection.generation))
+    if address.role.isPassing { registrations[address] = nil }
   }
 
   private func announce(_ presence: Presence) {
