@@ -212,6 +212,20 @@ import Testing
     #expect(sent.answer == .holds)
   }
 
+  /// Found by a simulation.
+  @Test func `the time of events that waited for another task begins with its end`() throws {
+    func ended(_ pause: Double) throws -> LawVerdict {
+      try verdict(after: pause) { work in
+        try work.create(2)
+        try downloaded(&work)
+        work.pass(115)
+        try work.progress(.finished, 2, sha256: "bb")
+      }
+    }
+    #expect(try ended(50).answer == .unknown)
+    #expect(try ended(130).answer == .broken)
+  }
+
   @Test(arguments: ["another task", "no launch", "force quit", "no network", "held clock", "not launched", "not taken"])
   func `events may wait for a condition that the journal states`(condition: String) throws {
     let verdict = try verdict(after: 200) { work in

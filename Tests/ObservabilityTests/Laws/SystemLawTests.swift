@@ -168,20 +168,36 @@ import Testing
     #expect(verdict.answer == (isKnown ? .unknown : .broken), "\(verdict.findings)")
   }
 
+  private func answerAboutLog(_ steps: [PushStep.Name], _ work: inout RecordedWork) throws {
+    let request = try work.send(ListPushes(after: -1, limit: 100), from: .operator("1"), to: .pushServer)
+    let record = PushRecord(
+      number: 1, uniqueID: push, apnsID: "a", subject: nil, token: "t", type: "widgets", status: 200, reason: nil,
+      steps: steps.map { PushStep($0, at: work.now) })
+    try work.answer(
+      ListPushes.kind, answer: .ok, body: ListPushes.Reply(pushes: [record], count: 1), from: .pushServer,
+      to: .operator("1"), cause: request)
+  }
+
+  /// Found by a simulation.
+  @Test(arguments: [1, 2]) func `a reply about the log may be sent before the notices, of which one has the result`(
+    notices: Int
+  ) throws {
+    let verdict = try verdict("pushes-settled") { work in
+      try log(.accepted, &work)
+      try answerAboutLog([.accepted, .storedOffline, .superseded], &work)
+      try log(.storedOffline, &work)
+      for _ in 0..<notices { try log(.superseded, &work) }
+    }
+    #expect(verdict.answer == (notices == 1 ? .holds : .broken), "\(verdict.findings)")
+  }
+
   /// The bus was killed before it had the notice of the result.
   @Test(arguments: [PushStep.Name.superseded, .expired, .storedOffline, .delivered])
   func `a reply about the log has the result of a push whose notice was lost`(last: PushStep.Name) throws {
     let verdict = try verdict("pushes-settled") { work in
       try log(.accepted, &work)
       try log(.storedOffline, &work)
-      let askedID = try work.send(ListPushes(after: -1, limit: 100), from: .operator("1"), to: .pushServer)
-      let record = PushRecord(
-        number: 1, uniqueID: push, apnsID: "a", subject: nil, token: "t", type: "widgets", status: 200, reason: nil,
-        steps: [PushStep(.accepted, at: work.now), PushStep(last, at: work.now)])
-      try work.answer(
-        ListPushes.kind, answer: .ok, body: ListPushes.Reply(pushes: [record], count: 1), from: .pushServer,
-        to: .operator("1"),
-        cause: askedID)
+      try answerAboutLog([.accepted, last], &work)
     }
     // Only the device's acknowledgement shows that a push was delivered.
     #expect(
@@ -194,6 +210,18 @@ import Testing
     try send(&work)
     try acknowledge(&work)
     try log(.delivered, &work)
+  }
+
+  /// Found by a simulation whose journal ended between the two.
+  @Test func `the journal has a moment to state that an acknowledged push was delivered`() throws {
+    var work = RecordedWork()
+    try work.boot()
+    work.pass(100)
+    try log(.accepted, &work)
+    try send(&work)
+    try acknowledge(&work)
+    #expect(work.verdict("pushes-settled", until: work.now + 1).answer == .unknown)
+    #expect(work.verdict("pushes-settled", until: work.now + 61).answer == .broken)
   }
 
   @Test func `a push that was delivered, or whose result is logged, is settled`() throws {

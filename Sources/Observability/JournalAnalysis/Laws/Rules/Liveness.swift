@@ -99,6 +99,8 @@ struct Liveness: Law {
   private var transfers = Queue()
   /// Sessions whose owner wants no launch for their events.
   private var withoutLaunch: Set<LawSession> = []
+  /// When a task of each session ended last, or its events were acknowledged: what waited for that is due from then on.
+  private var lastEnds: [LawSession: Timestamp] = [:]
   private var quit: Set<String> = []
   private var notLaunched: Set<Address> = []
   /// Pushes that were sent or stored before the notice of their acceptance: another replica did it.
@@ -219,6 +221,7 @@ struct Liveness: Law {
     case .progress(let progress):
       let task = LawTask(owner: progress.owner, session: progress.session, identifier: progress.taskIdentifier)
       if progress.step.isEnd {
+        lastEnds[LawSession(owner: task.owner, session: task.session)] = at
         if record.tasks.settled[task] == nil {
           begin(.delivery(task), at: seen, what: "the delivery of \(task)", by: header.source, for: progress.owner)
         }
@@ -251,6 +254,9 @@ struct Liveness: Law {
     default:
       guard header.kind == SessionEvents.kind.answered(.acknowledged), let cause = header.cause else { return }
       end(.acknowledgement(cause))
+      if let delivery = record.tasks.delivery(cause) {
+        lastEnds[LawSession(owner: delivery.owner, session: delivery.session)] = at
+      }
       if record.tasks.discarded[cause] == nil {
         begin(
           .deletion(cause), at: seen, what: "the deletion of acknowledged events", by: header.destination,
@@ -283,7 +289,7 @@ struct Liveness: Law {
   private mutating func judgeTime(_ record: LawRecord) {
     var busy: Set<LawSession>?
     while let (work, item) = queue.popOver({ record.isOver($0.began, within: record.limits.settle) }) {
-      guard isDue(work, item: item, in: record, busy: &busy) else {
+      guard isDue(work, item: item, in: record, busy: &busy), !isDueOnlyNow(work, record) else {
         switch work {
         case .delivery: wait(work, item: item, now: record.now)
         case .reply where record.isAway(item.destination) && !isGone(item): wait(work, item: item, now: record.now)
@@ -348,6 +354,14 @@ struct Liveness: Law {
       return !waiting.contains(session)
     case .acknowledgement, .transfer: return true
     }
+  }
+
+  /// Whether events waited for another task of their session, or for an earlier delivery, until a moment ago.
+  private func isDueOnlyNow(_ work: Work, _ record: LawRecord) -> Bool {
+    guard case .delivery(let task) = work,
+      let last = lastEnds[LawSession(owner: task.owner, session: task.session)]
+    else { return false }
+    return !record.isOver(last, within: record.limits.settle)
   }
 
   /// Whether a process of it left in order.

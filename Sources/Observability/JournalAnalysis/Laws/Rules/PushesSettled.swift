@@ -33,6 +33,8 @@ struct PushesSettled: Law {
     /// The push server that logged it.
     var source: Address { mark.source }
     let name: PushStep.Name
+    /// Whether the notice was in the journal. A reply to `push.log` may be sent before the notices of what it contains.
+    var isNoticed = true
   }
 
   var findings = LawFindings()
@@ -40,8 +42,8 @@ struct PushesSettled: Law {
   private var settled = Recent<UUID, Settled>(limit: 65_536)
   /// Pushes that were sent to the device.
   private var sentPushes = Recent<UUID, Mark>(limit: 65_536)
-  /// Pushes that the device has acknowledged.
-  private var acknowledged = Recent<UUID, Mark>(limit: 65_536)
+  /// Pushes that the device has acknowledged, and when.
+  private var acknowledged = Recent<UUID, (mark: Mark, at: Timestamp)>(limit: 65_536)
   /// The pushes of batches that were sent to fleets.
   private var batches = Recent<UUID, [UUID]>(limit: 1024)
   private var hasOmitted = false
@@ -70,7 +72,7 @@ struct PushesSettled: Law {
     case .fleetTook(let reply):
       guard let ids = header.cause.flatMap({ batches[$0] }) else { return }
       let refused = Set(reply.refused.map(\.index))
-      for (index, id) in ids.enumerated() where !refused.contains(index) { acknowledged[id] = Mark(header) }
+      for (index, id) in ids.enumerated() where !refused.contains(index) { acknowledged[id] = (Mark(header), record.at) }
     case .pushStep(let step):
       let isSent = sentPushes[step.uniqueID] != nil
       guard isSent || record.isWhole else { return }
@@ -80,7 +82,7 @@ struct PushesSettled: Law {
       )
     default:
       if header.kind == DeliverPush.kind.answered(.acknowledged), let id = header.cause {
-        acknowledged[id] = Mark(header)
+        acknowledged[id] = (Mark(header), record.at)
       }
       judgeLog(seen, record)
     }
@@ -130,10 +132,10 @@ struct PushesSettled: Law {
     else { return }
     for push in reply.pushes where open[push.uniqueID] != nil {
       guard let result = push.steps.first(where: { $0.name.isResult && $0.name != .delivered }) else { continue }
-      // The notice of the result was lost with a connection.
+      // The notice of the result was lost with a connection, or follows.
       findings.check(true, LawFinding(""))
       open[push.uniqueID] = nil
-      settled[push.uniqueID] = Settled(mark: Mark(header), name: result.name)
+      settled[push.uniqueID] = Settled(mark: Mark(header), name: result.name, isNoticed: false)
     }
     guard let cause = header.cause, let id = questions[cause], let push = open[id] else { return }
     if reply.pushes.isEmpty, push.isForOnce, record.mayHaveLost(from: header.source, since: push.lastMark.sequence) {
@@ -149,6 +151,10 @@ struct PushesSettled: Law {
     if logged.omitted != nil { hasOmitted = true }
     let (id, name) = (logged.uniqueID, logged.step.name)
     if let earlier = settled[id] {
+      if !earlier.isNoticed, earlier.source == seen.header.source, !name.isResult || name == earlier.name {
+        if name.isResult { settled[id] = Settled(mark: Mark(seen.header), name: name) }
+        return
+      }
       // The notices of two replicas have no order: the one that accepted a push may be slower than the one that sent it.
       if !name.isResult, earlier.source != seen.header.source { return }
       findings.check(
@@ -184,11 +190,11 @@ struct PushesSettled: Law {
       }
       if let reply = acknowledged[id] {
         // The device has it. The notice of that may be lost with a connection, or omitted.
-        if hasOmitted || record.mayHaveLost(from: .pushServer, since: reply.sequence) { continue }
+        if hasOmitted || record.mayHaveLost(from: .pushServer, since: reply.mark.sequence) { continue }
         let finding = LawFinding(
           "the device acknowledged a push, and the journal does not state that it was delivered",
-          [push.first, reply.evidence])
-        if record.isOver(record.disturbed, within: record.limits.settle) {
+          [push.first, reply.mark.evidence])
+        if record.isOver(reply.at, within: record.limits.settle) {
           findings.breach(finding)
         } else {
           findings.doubt(finding)
