@@ -72,7 +72,9 @@ struct PushesSettled: Law {
     case .fleetTook(let reply):
       guard let ids = header.cause.flatMap({ batches[$0] }) else { return }
       let refused = Set(reply.refused.map(\.index))
-      for (index, id) in ids.enumerated() where !refused.contains(index) { acknowledged[id] = (Mark(header), record.at) }
+      for (index, id) in ids.enumerated() where !refused.contains(index) {
+        acknowledged[id] = (Mark(header), record.at)
+      }
     case .pushStep(let step):
       let isSent = sentPushes[step.uniqueID] != nil
       guard isSent || record.isWhole else { return }
