@@ -4,9 +4,9 @@ import ArgumentParser
 import Foundation
 import Journal
 import JournalAnalysis
-import ModelChecking
 import Testing
 
+@testable import ModelChecking
 @testable import WidgetLab
 
 /// `simulate`: a whole cluster from a seed.
@@ -34,6 +34,27 @@ import Testing
       #expect(verdict.findings.checks > 0, "\(verdict.law.code)")
       #expect(verdict.answer == .holds, "\(verdict.law.code): \(verdict.findings)")
     }
+  }
+
+  /// Processes, their connections and what is planned refer to each other. A night's simulations would fill the memory.
+  @Test func `a simulation releases its processes`() {
+    weak var released: SimulatedCluster?
+    weak var host: SimulatedHost?
+    do {
+      let cluster = SimulatedCluster(Dice(seed: 1), nil) { _ in }
+      cluster.start()
+      for _ in 0..<2_000 { _ = cluster.time.step() }
+      host = cluster.host
+      cluster.kill(.host)
+      for _ in 0..<2_000 { _ = cluster.time.step() }
+      #expect(host == nil)
+      host = cluster.host
+      #expect(host != nil)
+      cluster.end()
+      released = cluster
+    }
+    #expect(released == nil)
+    #expect(host == nil)
   }
 
   @Test func `until ends a simulation before a step, with the same beginning`() {

@@ -15,7 +15,7 @@ final class SimulatedAgent {
     case ended(SimulatedAuthor)
   }
 
-  private let cluster: SimulatedCluster
+  private unowned let cluster: SimulatedCluster
   let address: Address
   private(set) var connection: SimulatedConnection
   private let incarnation: UUID

@@ -19,8 +19,8 @@ final class SimulatedAuthor {
 
   static let session = "com.example.Lab.session"
 
-  private let cluster: SimulatedCluster
-  private unowned let agent: SimulatedAgent
+  private unowned let cluster: SimulatedCluster
+  private let agent: SimulatedAgent
   let address: Address
   let connection: SimulatedConnection
   private var opening = Opening.no

@@ -59,6 +59,13 @@ final class SimulatedBus {
     }
   }
 
+  /// Releases the connections, at the end of a simulation.
+  func end() {
+    transports = []
+    waiting = []
+    lines = [:]
+  }
+
   // MARK: Connections
 
   /// Connects a process, now or when the broker is back.

@@ -81,6 +81,15 @@ final class SimulatedCluster {
     user.begin()
   }
 
+  /// Releases the processes and what is planned, which refer to each other.
+  func end() {
+    host?.kill()
+    pushServer?.kill()
+    for agent in agents.values { agent.kill() }
+    bus.end()
+    time.end()
+  }
+
   /// A device that was never started.
   func device() -> DeviceStateMachine {
     DeviceStateMachine {

@@ -72,6 +72,10 @@ final class SimulatedConnection {
     isAlive = false
     stopped = []
     awaiting = [:]
+    // They have the process, which would never be released.
+    handlers = [:]
+    onPresence = { _ in }
+    onWelcome = {}
     if time.dice.isOne(in: 2) { cut = time.now }
     if isOpen { bus.lost(self) }
   }

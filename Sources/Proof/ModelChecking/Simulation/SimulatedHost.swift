@@ -8,7 +8,7 @@ import Messages
 /// The host of the device: the real `DeviceStateMachine`, and what the services of `Device` do around it. What it sends
 /// waits for the transaction of all changes before it, as with `CommittedBus`.
 final class SimulatedHost {
-  let cluster: SimulatedCluster
+  unowned let cluster: SimulatedCluster
   let connection: SimulatedConnection
   let disk: HostDisk
   var machine: DeviceStateMachine

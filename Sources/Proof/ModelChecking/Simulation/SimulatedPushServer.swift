@@ -57,7 +57,7 @@ final class SimulatedPushServer {
     var due: [(PushSubject, String?)] = []
   }
 
-  private let cluster: SimulatedCluster
+  private unowned let cluster: SimulatedCluster
   let connection: SimulatedConnection
   private let disk: PushServerDisk
   private var machine = PushStateMachine(settings: settings)

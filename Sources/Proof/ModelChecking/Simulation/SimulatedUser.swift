@@ -8,7 +8,7 @@ import Messages
 /// The people and what they do: the user of the device, drawn as a day; the author's provider, which sends pushes; and who
 /// pulls plugs.
 final class SimulatedUser {
-  private let cluster: SimulatedCluster
+  private unowned let cluster: SimulatedCluster
   /// Whether new work begins. At the end of a simulation none does.
   private(set) var isActive = true
   private var operators = 0

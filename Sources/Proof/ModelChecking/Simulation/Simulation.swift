@@ -106,6 +106,7 @@ package struct Simulation {
     write: @escaping ([UInt8]) -> Void = { _ in }, progress: (Progress) -> Bool = { _ in true }
   ) -> SimulationResult {
     let run = SimulationRun(plan, write)
+    defer { run.cluster.end() }
     run.begin()
     var isInterrupted = false
     while run.isNext, !(endsAtBreach && run.breach != nil) {

@@ -104,6 +104,9 @@ final class VirtualTime {
     return true
   }
 
+  /// Nothing more happens.
+  func end() { heap = Heap() }
+
   /// How long something takes: at least `least` microseconds, mostly less than `spread` more, and once in 64 times twenty
   /// times as long.
   func span(_ least: Int64, _ spread: Int64) -> Int64 {
