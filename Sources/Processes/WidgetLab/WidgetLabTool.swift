@@ -25,7 +25,7 @@ struct WidgetLabTool: AsyncParsableCommand {
         widgetlab diagnose               mistakes in the code, and what to do
         widgetlab check                  is the journal without a loss or a disorder?
         widgetlab chaos                  kill everything hundreds of times, and judge
-        widgetlab simulate               a day with a hundred kills, in a second, from a seed
+        widgetlab simulate               a day with a hundred kills, from a seed
         widgetlab sessions               each transfer, and what it waits for
         widgetlab screen                 what the user sees
         widgetlab gallery                what can be placed where, with `add`

@@ -77,7 +77,7 @@ import Testing
   @Test func `the time in which the cluster is down does not count`() throws {
     func restarted(_ pause: Double) throws -> LawVerdict {
       try verdict(after: pause) { work in
-        try work.create(isAccepted: false)
+        try exit(&work)
         work.pass(3600)
         try work.boot(2)
       }

@@ -113,6 +113,10 @@ private enum Wish: CaseIterable {
     case .timeline: try device.core.record(learned)
     case .control:
       // A control is placed only after a launch of its app.
+      let app = ChildProcess(address: phoneApp, generation: 1, pid: 1, isStopped: false)
+      for agent in await device.launcher.silentAgents {
+        try device.core.record(.launching(.agentReported(agent, incarnation: UUID(), children: [app])))
+      }
       try device.core.record(.launching(.ready(phoneApp, generation: 1)))
       try device.core.record(learned)
       let request = AddPlacement(widgetKind: "Cups", family: nil, location: .controlCenter)
