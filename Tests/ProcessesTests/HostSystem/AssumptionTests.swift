@@ -114,7 +114,7 @@ private enum Wish: CaseIterable {
     case .control:
       // A control is placed only after a launch of its app.
       let app = ChildProcess(address: phoneApp, generation: 1, pid: 1, isStopped: false)
-      for agent in await device.launcher.silentAgents {
+      for agent in device.launcher.silentAgents {
         try device.core.record(.launching(.agentReported(agent, incarnation: UUID(), children: [app])))
       }
       try device.core.record(.launching(.ready(phoneApp, generation: 1)))
