@@ -54,6 +54,21 @@ import Testing
     #expect(named.filter { !known.contains($0) } == [])
   }
 
+  /// Otherwise `scripts/prove --mutations`, which takes hours, is the first to find out.
+  @Test func `each planted mutation applies to the sources, without fuzz`() throws {
+    let patches = try tree.files(below: "Sources/Proof/ModelChecking/Mutations", withSuffix: ".patch")
+    #expect(patches.count > 30)
+    for path in patches {
+      let lines = try tree.read(path).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+      let name = try #require(lines.first { $0.hasPrefix("+++ b/") }).dropFirst("+++ b/".count)
+      let source = try tree.read(String(name))
+      for hunk in lines.split(whereSeparator: { $0.hasPrefix("@@ ") }).dropFirst() {
+        let former = hunk.filter { !$0.hasPrefix("+") }.map { $0.dropFirst() }.joined(separator: "\n")
+        #expect(source.contains(former), "\(path): \(former)")
+      }
+    }
+  }
+
   /// Advice: where a reader would look for what to divide. It never fails.
   @Test func `long files and functions are listed`() throws {
     let files = try tree.swiftFiles(below: "Sources") + tree.swiftFiles(below: "Tests")
