@@ -41,12 +41,15 @@ for argument in CommandLine.arguments.dropFirst() {
   default: names.append(argument)
   }
 }
-func isSelected(_ search: String, by name: String) -> Bool { search == name || !isExact && search.hasPrefix(name + ".") }
-for name in names where !Searches.all.contains(where: { isSelected($0.name, by: name) }) {
+/// Whether an argument selects a search: by its name, or by the part of it before a dot.
+func isSelected(_ search: String, by name: String, isExact: Bool) -> Bool {
+  search == name || !isExact && search.hasPrefix(name + ".")
+}
+for name in names where !Searches.all.contains(where: { isSelected($0.name, by: name, isExact: isExact) }) {
   refuse("no search is named \(name); there are \(Searches.all.map(\.name).joined(separator: ", "))")
 }
 let searches = Searches.all.filter { search in
-  names.isEmpty || names.contains { isSelected(search.name, by: $0) }
+  names.isEmpty || names.contains { isSelected(search.name, by: $0, isExact: isExact) }
 }
 var states = 0
 var duration = Duration.zero
