@@ -30,14 +30,14 @@ import WidgetLabTesting
       echo '◇ Test "a quick one" started.'
       echo '◇ Test "one of many" started.'
       echo '◇ Test case passing 1 argument a → 1 to "one of many" started.'
-      echo '◇ Test "waits for ever" started.'
+      echo '◇ Test "waits forever" started.'
       echo '✔ Test "a quick one" passed after 0.001 seconds.'
       echo '✘ Test "one of many" with 3 test cases failed after 0.1 seconds.'
       exec sleep 600
       """
     let answer = try await watch(program, limit: 2)
     #expect(answer.status == 137)
-    #expect(answer.errors.contains("no test has ended for 2 s. These run:\n    \"waits for ever\"\n"))
+    #expect(answer.errors.contains("no test has ended for 2 s. These run:\n    \"waits forever\"\n"))
     #expect(!answer.errors.contains("a quick one") && !answer.errors.contains("one of many"))
     #expect(answer.errors.contains("The stacks of process") && answer.errors.lowercased().contains("thread"))
   }

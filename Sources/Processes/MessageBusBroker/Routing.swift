@@ -520,7 +520,7 @@ extension Routing {
   }
 
   /// Gives the next generation of an address: higher than those before it, also those that are not known any more, so that
-  /// address and generation identify one process instance for ever.
+  /// address and generation identify one process instance forever.
   private mutating func nextGeneration(after formerRegistration: Registration?) -> UInt32 {
     let next = max(formerRegistration?.generation ?? 0, droppedGeneration) + 1
     highestGeneration = max(highestGeneration, next)

@@ -98,7 +98,7 @@ final class FixtureDownload: NSObject, URLSessionDownloadDelegate, Sendable {
 ///     crash-<point>   the process exits with code 3
 ///     gate-<point>    the thread waits until this FIFO is opened for writing
 ///     grow-<point>    the process allocates the number of MiB in the file, and never frees them
-///     hold-<point>    the thread waits for ever
+///     hold-<point>    the thread waits forever
 enum Point: String {
   case launched
   case timeline

@@ -6,7 +6,7 @@ import Glibc
 import Messages
 import Testing
 
-/// A process maps its page once and for ever, so one page serves all tests, which run in order.
+/// A process maps its page once and forever, so one page serves all tests, which run in order.
 @Suite(.serialized) struct `The fault points of a process` {
   private static let process = Address.host("iphone")
   private static let joined: FaultPointPage = {

@@ -82,7 +82,7 @@ private let widget = TimelineSamples.widget
     #expect(fixture.give().last == "push 2 at 1: stored")
   }
 
-  /// Found by the search `pushes.hosts`: the first push had no result for ever.
+  /// Found by the search `pushes.hosts`: the first push had no result forever.
   @Test(arguments: [false, true])
   func `a push whose request ended with the host is served by the reload that is pending`(isPush: Bool) {
     var fixture = fixture()

@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(.rule("CLOCK-07"))
-  func `an advance does not wait for ever for unfinished work that began while it waited`() async throws {
+  func `an advance does not wait forever for unfinished work that began while it waited`() async throws {
     let clock = AdjustableClock(.held(origin), patience: .seconds(0.01), machine: { origin })
     _ = clock.beginWork()
     let advance = Task.immediate { try await clock.advance(by: 60) }

@@ -21,7 +21,7 @@ import Testing
     return nil
   }
 
-  @Test(.rule("PICTURE-79")) func `elements that use each other are not followed for ever`() {
+  @Test(.rule("PICTURE-79")) func `elements that use each other are not followed forever`() {
     let loop = ##"<g id="a"><use href="#b"/></g><g id="b"><use href="#a"/></g>"##
     #expect(reason(loop)?.hasSuffix("its elements use each other too often") == true)
     #expect(reason(##"<clipPath id="a"><use href="#a"/></clipPath><path d="M0 0h1v1" clip-path="url(#a)"/>"##) == nil)

@@ -81,7 +81,7 @@ package struct ActivityLifetime: Sendable, Hashable, Codable {
     return .stale
   }
 
-  /// Takes the timestamp of a change. That of one that is throttled is not taken: its content is not shown.
+  /// Records the timestamp of a change, unless the change is throttled: its content is not shown.
   ///
   /// - Parameter payment: for an update of priority 10.
   /// - Throws: `outOfOrder`, `throttled`.

@@ -401,7 +401,7 @@ package struct DeviceModel: Model {
       state.author.ends.append(task)
       state.author.expired.removeAll { $0 == task }
       state.author.loads[task] = nil
-      if let transfer = state.machine.loading.transfers[Self.task(task)] { state.unwritten.append(Self.row(transfer)) }
+      if let transfer = state.machine.loading.transfers[Self.task(task)] { state.unwritten.append(transfer.row) }
       handle(.delivery(.ending(Self.task(task))), &state, &log)
       if scope.loads { handle(.loading(.ended(Self.task(task))), &state, &log) }
     case .endIsOnDisk:

@@ -60,8 +60,8 @@ extension DeviceModel {
       sessions: former.loading.sessions, transfers: transfers(state), limiters: former.loading.limiters,
       settings: Self.transferSettings, families: AppFamilies(apps: ["a"]))
     machine.delivery = DeliveryStateMachine(
-      sessions: former.delivery.sessions.all.mapValues(Self.row),
-      deliveries: former.delivery.deliveries.values.map(Self.row), settings: Self.transferSettings,
+      sessions: former.delivery.sessions.all.mapValues(\.row),
+      deliveries: former.delivery.deliveries.values.map(\.row), settings: Self.transferSettings,
       identifiers: Self.identifiers(state.restarts))
     // TimelineStore
     for (id, placed) in former.timelines.placements.all.sorted(by: { $0.key < $1.key }) {
@@ -82,38 +82,7 @@ extension DeviceModel {
   /// The rows of tasks without an end. An end that is not on the disk is lost.
   private func transfers(_ state: State) -> [LoadingStateMachine.Transfer] {
     (Array(state.machine.loading.transfers.values) + state.unwritten)
-      .sorted { $0.key.identifier < $1.key.identifier }.map(Self.row)
-  }
-
-  /// What `TransferStore` keeps of a task.
-  static func row(_ transfer: LoadingStateMachine.Transfer) -> LoadingStateMachine.Transfer {
-    LoadingStateMachine.Transfer(
-      key: transfer.key, host: transfer.host, access: transfer.access, created: transfer.created,
-      isInBackground: transfer.isInBackground, priority: transfer.priority,
-      earliestBeginDate: transfer.earliestBeginDate, isSuspended: transfer.isSuspended, attempts: transfer.attempts,
-      failures: transfer.failures, notBefore: transfer.notBefore)
-  }
-
-  /// What `TransferStore` keeps of a session: a task whose end is not on the disk runs.
-  private static func row(_ session: DeliveryStateMachine.Session) -> DeliveryStateMachine.Session {
-    var row = DeliveryStateMachine.Session(
-      sendsLaunchEvents: session.sendsLaunchEvents, openIn: session.openIn, isQuit: session.isQuit,
-      running: session.running, ended: session.ended)
-    row.creators = session.creators
-    row.acknowledged = session.acknowledged
-    row.nextTaskIdentifier = session.nextTaskIdentifier
-    return row
-  }
-
-  /// What `TransferStore` keeps of a delivery (`Delivery.storedDelivery`).
-  private static func row(_ delivery: DeliveryStateMachine.Delivery) -> DeliveryStateMachine.Delivery {
-    var row = DeliveryStateMachine.Delivery(id: delivery.id, session: delivery.session, tasks: delivery.tasks)
-    row.redeliveries = delivery.redeliveries
-    row.exits = delivery.exits
-    row.notBefore = delivery.notBefore
-    row.isHeld = delivery.isHeld
-    row.last = delivery.last
-    return row
+      .sorted { $0.key.identifier < $1.key.identifier }.map(\.row)
   }
 
   /// Each host has its own.

@@ -167,16 +167,10 @@ package struct LaunchModel: Model {
     state.diskIncarnation = incarnation
   }
 
-  /// What `LaunchStore` writes and reads.
+  /// Its row, without the text that no decision depends on.
   static func row(_ process: Machine.Process) -> Machine.Process {
-    var row = Machine.Process()
-    row.instance = process.instance
-    row.state = process.instance == nil ? .absent : process.state
-    row.lastGeneration = process.lastGeneration
-    row.readyGeneration = process.readyGeneration
-    row.lastEnding = process.lastEnding
-    row.failures = process.failures
-    row.isQuit = process.isQuit
+    var row = process.row
+    row.why = Machine.Process().why
     return row
   }
 

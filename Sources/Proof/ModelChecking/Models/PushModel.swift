@@ -154,7 +154,7 @@ package struct PushModel: Model {
     }
     if state.isPresenceDue { actions.append(.serverLearnsPresence) }
     for number in state.results.keys.sorted() { actions.append(.resultArrives(number)) }
-    // A change back needs no permission: the network is not away for ever.
+    // A change back needs no permission: the network is not away forever.
     if !state.isOnline || left.networkChanges > 0 { actions.append(.networkChanges) }
     if !state.isAwake || left.powerChanges > 0 { actions.append(.powerChanges) }
     if left.serverExits > 0 { actions.append(.serverRestarts) }

@@ -197,7 +197,7 @@ package struct ReplicaModel: Model {
     ]
   }
 
-  /// A stopped replica may stay stopped for ever.
+  /// A stopped replica may stay stopped forever.
   package func isProgress(_ action: Action) -> Bool {
     switch action {
     case .requestIsOnDisk, .nextJob, .poll, .timerFires, .isDisconnected, .reportArrives, .networkChanges, .arrives:

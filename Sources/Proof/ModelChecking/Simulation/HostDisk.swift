@@ -130,7 +130,7 @@ final class HostDisk {
     var device = cluster.device()
     guard let machine else { return device }
     device.launching = LaunchStateMachine(
-      agents: SimulatedCluster.agents, processes: machine.launching.processes.mapValues(Self.row),
+      agents: SimulatedCluster.agents, processes: machine.launching.processes.mapValues(\.row),
       incarnations: machine.launching.incarnations, suspendAfter: machine.launching.suspendAfter,
       endIdleAfter: machine.launching.endIdleAfter)
     device.conditions = DeviceConditionsStateMachine(
@@ -152,21 +152,6 @@ final class HostDisk {
     return device
   }
 
-  /// `LaunchStore.processes`.
-  private static func row(_ process: LaunchStateMachine.Process) -> LaunchStateMachine.Process {
-    var row = LaunchStateMachine.Process()
-    row.instance = process.instance
-    row.state = process.instance == nil ? .absent : process.state
-    row.why = process.why
-    row.lastGeneration = process.lastGeneration
-    row.readyGeneration = process.readyGeneration
-    row.lastEnding = process.lastEnding
-    row.failures = process.failures
-    row.isQuit = process.isQuit
-    if process.assertions.contains(.foreground) { row.assertions.insert(.foreground) }
-    return row
-  }
-
   /// Whether a mistake took the end of a task away: the task is in no delivery yet.
   private func isForgotten(_ key: TaskKey, _ delivery: DeliveryStateMachine) -> Bool {
     guard mistake == .loadedAgain, outcomes[key] != nil else { return false }
@@ -181,12 +166,7 @@ final class HostDisk {
     let transfers = left.sorted {
       ($0.created, $0.key.session, $0.key.identifier) < ($1.created, $1.key.session, $1.key.identifier)
     }
-    .map { transfer in
-      LoadingStateMachine.Transfer(
-        key: transfer.key, host: transfer.host, created: transfer.created, isInBackground: transfer.isInBackground,
-        priority: transfer.priority, isSuspended: transfer.isSuspended, attempts: transfer.attempts,
-        failures: transfer.failures, notBefore: transfer.notBefore)
-    }
+    .map(\.row)
     return LoadingStateMachine(
       sessions: former.sessions, transfers: transfers, limiters: former.limiters,
       settings: SimulatedCluster.transferSettings, families: SimulatedCluster.families)
@@ -194,25 +174,9 @@ final class HostDisk {
 
   /// `TransferStore.stateMachine`.
   private func delivery(_ former: DeliveryStateMachine, _ cluster: SimulatedCluster) -> DeliveryStateMachine {
-    var deliveries = former.deliveries.values.map { delivery in
-      var row = DeliveryStateMachine.Delivery(id: delivery.id, session: delivery.session, tasks: delivery.tasks)
-      row.redeliveries = delivery.redeliveries
-      row.exits = delivery.exits
-      row.notBefore = delivery.notBefore
-      row.isHeld = delivery.isHeld
-      row.last = delivery.last
-      return row
-    }
+    var deliveries = former.deliveries.values.map(\.row)
     deliveries += kept.map { DeliveryStateMachine.Delivery(id: $0.id, session: $0.session, tasks: $0.tasks) }
-    var sessions = former.sessions.all.mapValues { session in
-      var row = DeliveryStateMachine.Session(
-        sendsLaunchEvents: session.sendsLaunchEvents, openIn: session.openIn, isQuit: session.isQuit,
-        running: session.running, ended: session.ended)
-      row.creators = session.creators
-      row.acknowledged = session.acknowledged
-      row.nextTaskIdentifier = session.nextTaskIdentifier
-      return row
-    }
+    var sessions = former.sessions.all.mapValues(\.row)
     for key in ended where sessions[key.session]?.running.remove(key.identifier) != nil {
       sessions[key.session]?.ended.append(key.identifier)
     }
