@@ -253,6 +253,7 @@ let package = Package(
     module("MessageBus", in: "Bus", ["FaultPoints", "Messages", "ZeroMQ"]),
     // Model: what several layers share, above the bus. Authors' processes have Timekeeping, DefaultsLog and CLazy; the
     // host and the tool have Layout, and the tool Pictures; only services have Stores.
+
     // Libraries that are loaded at first use. No header of them is needed.
     .target(name: "CLazy", path: "Sources/Model/CLazy"),
     module(
@@ -356,8 +357,7 @@ let package = Package(
       "PushDelivery", in: "APNs",
       [
         "Archive", "FaultPoints", "MessageBus", "Messages", "PrometheusMetrics", "PushRules", "Stores", "Timekeeping",
-        grdb,
-        grdbSQLite,
+        grdb, grdbSQLite,
       ]),
     // The store that several push servers share. Only this target uses libpq, and only the push server uses this target.
     module(
@@ -430,8 +430,7 @@ let package = Package(
       "PushServer", in: "Processes",
       [
         "APNs", "APNsServer", "Cluster", "FaultPoints", "MessageBus", "Messages", "PostgresStore", "PrometheusMetrics",
-        "PushDelivery", "PushRules",
-        "StandingProcesses", "Stores", arguments, grdb, logging,
+        "PushDelivery", "PushRules", "StandingProcesses", "Stores", arguments, grdb, logging,
       ]),
     process("PushServerMain", in: "Processes", ["PushServer", "StandingProcesses"]),
     module(

@@ -115,7 +115,9 @@ def main() -> None:
     for name in ("prove", "simulate"):
         main_folder = os.path.join(FOLDER, "Sources", name)
         os.makedirs(main_folder, exist_ok=True)
-        write(os.path.join(main_folder, "main.swift"), open(os.path.join(ROOT, f"scripts/prove.d/{name}.swift")).read())
+        for target, file in (("main", name), ("arguments", "arguments")):
+            text = open(os.path.join(ROOT, f"scripts/prove.d/{file}.swift"), encoding="utf-8").read()
+            write(os.path.join(main_folder, f"{target}.swift"), text)
         needed = '"ModelChecking"' + (', "JournalAnalysis"' if name == "simulate" else "")
         targets.append(f'    .executableTarget(name: "{name}", dependencies: [{needed}], swiftSettings: strict),')
     strict = ", ".join(f'.enableUpcomingFeature("{feature}")' for feature in FEATURES)

@@ -5,30 +5,41 @@
 import Foundation
 import ModelChecking
 
-/// Prints at once, also into a pipe.
-func show(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
-
 var plan = SimulationPlan(seed: 1)
 var seeds: ClosedRange<UInt64> = 1...1
 var journal: FileHandle?
 for argument in CommandLine.arguments.dropFirst() {
   let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
-  let value = parts.last ?? ""
-  switch parts.first {
+  guard parts.count == 2 else { refuse("\(argument): an option and a value are expected, such as --seeds=1-100") }
+  let value = parts[1]
+  switch parts[0] {
   case "--seeds":
-    let ends = value.split(separator: "-").compactMap { UInt64($0) }
-    if let first = ends.first, let last = ends.last, first <= last { seeds = first...last }
-  case "--hours": plan.hours = Double(value) ?? plan.hours
-  case "--kills": plan.kills = Int(value) ?? plan.kills
-  case "--only": plan.only = value.split(separator: ",").compactMap { Int($0) }
-  case "--until": plan.until = Int(value)
-  case "--plant": plan.mistake = SimulatedMistake(rawValue: value)
+    let ends = value.split(separator: "-").map { UInt64($0) }
+    guard ends.count == 2, let first = ends[0], let last = ends[1], first <= last else {
+      refuse("\(argument): a range A-B is expected, such as 1-100")
+    }
+    seeds = first...last
+  case "--hours":
+    guard let hours = Double(value), (0.1...87_600).contains(hours) else {
+      refuse("\(argument): 0.1 to 87600 is expected")
+    }
+    plan.hours = hours
+  case "--kills":
+    guard let kills = Int(value), kills >= 0 else { refuse("\(argument): a whole number is expected") }
+    plan.kills = kills
+  case "--only": plan.only = value == "none" ? [] : value.split(separator: ",").map { number(argument, String($0)) }
+  case "--until": plan.until = number(argument, value)
+  case "--plant":
+    guard let mistake = SimulatedMistake(rawValue: value) else {
+      refuse("\(argument): there are \(SimulatedMistake.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    plan.mistake = mistake
   case "--journal":
-    _ = FileManager.default.createFile(atPath: value, contents: nil)
-    journal = FileHandle(forWritingAtPath: value)
+    guard FileManager.default.createFile(atPath: value, contents: nil), let file = FileHandle(forWritingAtPath: value)
+    else { refuse("\(argument): the file cannot be written") }
+    journal = file
   default:
-    show("error: no option \(argument)")
-    exit(64)
+    refuse("no option is named \(parts[0]); there are --seeds, --hours, --kills, --only, --until, --plant, --journal")
   }
 }
 let clock = ContinuousClock()

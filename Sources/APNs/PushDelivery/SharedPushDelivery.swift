@@ -437,7 +437,7 @@ extension PushDeliveryService {
       jobs.compactMap { job in
         switch job {
         case .event(.reach(let device, _, _, _)): PushSubject.connection(of: device)
-        // Another instance reports, to the replica that gets it.
+        // Another instance sends its own report; the replica that receives it claims the route.
         case .event(.presence(let device, true, let generation))
         where stateMachine.hasReach(device, generation: generation):
           PushSubject.connection(of: device)

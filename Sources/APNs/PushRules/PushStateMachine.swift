@@ -413,7 +413,7 @@ extension PushStateMachine {
   ///
   /// - Returns: the devices whose reach is known. What is kept for them must be sent.
   package mutating func claimed(_ connections: Set<String>) -> [String] {
-    // The connection of a host is its device. Also one whose reach is not known: its host has restarted.
+    // The connection of a host is its device. This includes a device whose reach is unknown because its host has restarted.
     unload(connections)
     return reaches.known(of: connections)
   }

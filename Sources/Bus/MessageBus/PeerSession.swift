@@ -341,7 +341,7 @@ struct PeerSession {
       let id = item.envelope.header.id
       if notice.isPresent {
         interrupt(id)
-        // A notice of before the end of the transport may be received after it. Then it is sent after the next hello.
+        // A notice sent before the transport ended may arrive after it. The message is then sent after the next hello.
         if isWelcome { actions += sendAwaiting(id) }
       } else if !item.isEvent && item.waits == .fail && item.progress == .sent {
         let text = "\(notice.address) disconnected before it replied"

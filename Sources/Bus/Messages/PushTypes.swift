@@ -17,9 +17,10 @@ package enum PushTokenUse: RawRepresentable, Codable, Hashable, Sendable {
   case control(Int)
   /// The token of the app's Live Activity with this number, from `pushTokenUpdates`.
   case liveActivity(Int)
-  /// A backend starts an app's Live Activities of one type of attributes with it, from `pushToStartTokenUpdates`.
+  /// The token with which a backend starts an app's Live Activities of one type of attributes, from
+  /// `pushToStartTokenUpdates`.
   case liveActivityStarts(String)
-  /// One that only a device of a fleet has.
+  /// A token that only devices of a fleet have.
   case fleet(FleetTokenUse)
 
   private static let control = "control-"
@@ -66,7 +67,7 @@ package enum FleetTokenUse: String, Codable, Hashable, Sendable, CaseIterable {
   case complication
   /// A file provider's, from PushKit.
   case fileprovider
-  /// A backend starts a Live Activity with it, from `pushToStartTokenUpdates`.
+  /// The token with which a backend starts a Live Activity, from `pushToStartTokenUpdates`.
   case liveActivityStart = "liveactivity-start"
   /// The token of a location push service extension.
   case location

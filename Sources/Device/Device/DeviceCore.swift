@@ -44,7 +44,7 @@ extension DevicePart {
     last += 1
     let number = last
     waitingStreams[key, default: []].append((number, continuation))
-    // Also when the limit is over or the caller is cancelled.
+    // Also called when the limit passes or the caller is cancelled.
     continuation.onTermination = { [weak self] _ in
       DeviceActor.executor.post { DeviceActor.assumeIsolated { self?.remove(number, key) } }
     }

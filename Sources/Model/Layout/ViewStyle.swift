@@ -133,7 +133,7 @@ package struct ViewStyle: Hashable, Sendable {
     }
   }
 
-  /// A style as the views within see it: a level of the hierarchy belongs to the style around.
+  /// A style as the views within see it: a hierarchy level is resolved against the surrounding style.
   private func level(_ style: ArchivedValue) -> ArchivedValue {
     let levels = ["primary", "secondary", "tertiary", "quaternary", "quinary"]
     guard let name = style.string, let rank = levels.firstIndex(of: name), let first = foreground.first else {

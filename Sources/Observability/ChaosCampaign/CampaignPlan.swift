@@ -256,8 +256,11 @@ package struct SeedShard: Sendable, Equatable {
   /// - Throws: `Problem` with what is wrong.
   package init(seeds: String, shard: String?, environment: [String: String]) throws(Problem) {
     let ends = seeds.split(separator: "-").map { UInt64($0) }
-    guard ends.count == 2, let first = ends[0], let last = ends[1], first <= last, last - first < 1_000_000 else {
+    guard ends.count == 2, let first = ends[0], let last = ends[1], first <= last else {
       throw Problem(description: "'\(seeds)' is not a range of seeds; use A-B, such as 1-100")
+    }
+    guard last - first < 1_000_000 else {
+      throw Problem(description: "'\(seeds)' has more than 1000000 seeds; divide the range")
     }
     guard let shard else {
       self.seeds = Array(first...last)

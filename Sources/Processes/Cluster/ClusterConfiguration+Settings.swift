@@ -201,7 +201,7 @@ extension ClusterConfiguration.Settings: SettingsPart {
   private static let timelines: [Setting<Self>] = [
     .flag(
       "developerMode", \.developerMode,
-      "Disables budget and spacing of reloads, as WidgetKit Developer Mode does, but not the spacing of those that a "
+      "Disables budget and spacing of reloads, as WidgetKit Developer Mode does, but not the spacing of reloads that a "
         + "provider requests while it makes a timeline. Also disables `activityPushBudget` and `smartRotatePause`.",
       on: "activities", "budgets", "controls", "gallery", "pushes"),
     .path(

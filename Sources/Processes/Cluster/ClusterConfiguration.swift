@@ -186,7 +186,9 @@ extension ClusterConfiguration: SettingsPart {
         + keys.flatMap { key -> [String] in
           switch key.values {
           case .part(let keys), .parts(let keys): places(keys, path + [key.name])
-          default: []
+          case .flag, .count, .number, .seconds, .text, .version, .path, .length, .endpoint, .choice, .texts, .paths,
+            .dictionary:
+            []
           }
         }
     }
@@ -355,7 +357,8 @@ extension ClusterConfiguration.Product: SettingsPart {
 extension ClusterConfiguration.Provider: SettingsPart {
   static let table: [Setting<Self>] = [
     .text(
-      "executable", \.executable, as: .text(.notEmpty), isRequired: true, "As that of an app.",
+      "executable", \.executable, as: .text(.notEmpty), isRequired: true,
+      "Found in the same way as an app's executable.",
       objection: ClusterConfiguration.Product.objection(toExecutable:)),
     .texts(
       "arguments", \.arguments, "Its arguments. They may contain `${…}`.", objection: Expansion.objection(to:)),
@@ -449,7 +452,7 @@ extension ClusterConfiguration.PushServer: SettingsPart {
 
   private static let ownTable: [Setting<Self>] = [
     .text(
-      "executable", \.executable, as: .text(.notEmpty), "As that of an app.",
+      "executable", \.executable, as: .text(.notEmpty), "Found in the same way as an app's executable.",
       objection: ClusterConfiguration.Product.objection(toExecutable:)),
     .text("listen", \.listen, "The interface that it listens on."),
     .optionalText(

@@ -33,7 +33,7 @@ package enum LocalHTTP {
     guard let parts = URLComponents(string: url), let host = parts.host,
       let port = parts.port.flatMap({ UInt16(exactly: $0) })
     else {
-      throw Failure(description: "\(url) has no host and port of 0 to 65535")
+      throw Failure(description: "\(url) needs a host and a port up to 65535, such as http://127.0.0.1:8080/")
     }
     let path = parts.percentEncodedPath + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
     let content = json.map { "Content-Type: application/json\r\nContent-Length: \($0.count)\r\n" } ?? ""
@@ -66,7 +66,7 @@ package enum LocalHTTP {
   {
     func failure() -> Failure {
       let isLate = limit != nil && [EAGAIN, EINPROGRESS].contains(errno)
-      let reason = isLate ? "nothing happened within the time limit" : String(cString: strerror(errno))
+      let reason = isLate ? "no answer within the time limit; is the server running?" : String(cString: strerror(errno))
       return Failure(description: "\(host):\(port): \(reason)")
     }
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

@@ -211,7 +211,7 @@ extension Setting {
     }
   }
 
-  /// A list of paths, relative to the folder of the file. The property has absolute ones.
+  /// A list of paths, relative to the folder of the file. The property holds absolute paths.
   static func paths(_ name: String, _ path: Path<[String]>, _ sentence: String) -> Setting {
     Setting(SettingKey(name, .paths, sentence)) { reader, owner throws(ClusterError) in
       owner[keyPath: path] = try reader.strings(name).map(reader.beside)
@@ -375,7 +375,7 @@ package struct TextForm: Sendable {
   /// The greatest number of characters; `nil` for any.
   package var most: Int?
 
-  /// One that can be a component of an address and of a path.
+  /// A name that can be a component of an address and of a path.
   static func name(most: Int? = nil) -> TextForm { TextForm(pattern: #"^(?!\.{1,2}$)[A-Za-z0-9_.-]+$"#, most: most) }
   static let notEmpty = TextForm(least: 1)
 }

@@ -164,8 +164,8 @@ actor FleetService {
     await registrar.close()
   }
 
-  /// One request at a time: the connection sends it again to each push server. It is repeated when another instance has
-  /// connected before the reply.
+  /// At most one request is open; the connection resends it to each new push server. The fleet asks once more if another
+  /// instance connected before the reply.
   private func join() async {
     mustJoin = true
     guard !isJoining else { return }

@@ -24,7 +24,7 @@ extension Device {
   }
 
   /// An update replaces these products, of which none runs. The next instances of the extensions may have other widgets:
-  /// the next reload of all widgets launches them.
+  /// the next reload of all widgets launches them. If the replacement fails, the same widgets are learned again.
   func replaced(_ products: [Address]) {
     let extensions = products.filter { $0.role == .widgetExtension }
     gallery.outdate(extensions)

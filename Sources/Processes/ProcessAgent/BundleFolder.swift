@@ -25,7 +25,7 @@ package struct BundleFolder: Sendable {
     self.device = device
   }
 
-  /// Makes the bundle of a product, or brings it up to date. An extension's is in the bundle of its app. Does nothing
+  /// Makes the bundle of a product, or brings it up to date. An extension's bundle is inside its app's bundle. Does nothing
   /// while no file that it depends on has changed, because a launch waits for it.
   ///
   /// - Parameter executable: the path of the product's executable.

@@ -113,7 +113,8 @@ enum ConfigurationPage {
 }
 
 /// Documentation/widgetlab.schema.json, generated from the tables of settings. It permits what the reader accepts, and
-/// refuses what it refuses, unless this depends on several values, a time zone or a `${…}`.
+/// refuses what it refuses, unless this depends on several values, a time zone, a `${…}`, or the range of a number that
+/// YAML 1.2 reads as a text, such as 1_000.
 ///
 /// Editors read YAML 1.2, in which 1_000, 1:30, yes and other numbers and flags of YAML 1.1 are texts. A key without a
 /// value is null, as if the file did not have it.
@@ -221,7 +222,7 @@ enum ConfigurationSchema {
   }
 
   /// - Parameters:
-  ///   - keyword: that of the limit of a range without a greatest number; `nil` for no limit.
+  ///   - keyword: the schema keyword for the upper limit when the range has none; `nil` for no limit.
   ///   - limit: the limit.
   private static func bounds(_ range: SettingRange, _ keyword: String? = nil, _ limit: String = "") -> Members {
     let least: Members = [("minimum", .word(SettingRange.text(range.least)))]

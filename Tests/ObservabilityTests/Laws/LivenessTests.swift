@@ -51,15 +51,30 @@ import Testing
     #expect(undelivered.answer == .holds)
   }
 
-  /// Found by a simulation.
-  @Test func `a request may be given up while its destination is away`() throws {
+  /// Found by a simulation. A sender that forgets its request is still found.
+  @Test(arguments: [(0.1, LawVerdict.Answer.broken), (20, .holds)])
+  func `a request may be given up while its destination is away for its deadline`(
+    away: Double, answer: LawVerdict.Answer
+  ) throws {
     let verdict = try verdict(after: 61) { work in
       try work.create(isAccepted: false)
       try work.change(.disconnected, of: RecordedWork.host)
-      work.pass(20)
+      work.pass(away)
       try work.connect(RecordedWork.host, generation: 2)
     }
-    #expect(verdict.answer == .holds, "\(verdict.findings)")
+    #expect(verdict.answer == answer, "\(verdict.findings)")
+  }
+
+  @Test(arguments: [(0.1, LawVerdict.Answer.broken), (3_600, .holds)])
+  func `a request may be given up while the broker is away for its deadline`(
+    away: Double, answer: LawVerdict.Answer
+  ) throws {
+    let verdict = try verdict(after: 61) { work in
+      try work.create(isAccepted: false)
+      work.pass(away)
+      try work.boot(2)
+    }
+    #expect(verdict.answer == answer, "\(verdict.findings)")
   }
 
   @Test func `the time begins again with a disturbance`() throws {
@@ -213,17 +228,18 @@ import Testing
   }
 
   /// Found by a simulation.
-  @Test func `the time of events that waited for another task begins with its end`() throws {
+  @Test(arguments: [50.0, 115])
+  func `the time of events that waited for another task begins with its end`(before: Double) throws {
     func ended(_ pause: Double) throws -> LawVerdict {
       try verdict(after: pause) { work in
         try work.create(2)
         try downloaded(&work)
-        work.pass(115)
+        work.pass(before)
         try work.progress(.finished, 2, sha256: "bb")
       }
     }
     #expect(try ended(50).answer == .unknown)
-    #expect(try ended(130).answer == .broken)
+    #expect(try ended(61).answer == .broken)
   }
 
   @Test(arguments: ["another task", "no launch", "force quit", "no network", "held clock", "not launched", "not taken"])

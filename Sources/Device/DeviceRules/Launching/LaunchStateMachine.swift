@@ -399,7 +399,7 @@ package struct LaunchStateMachine: Sendable, Hashable {
   ) -> [Action] {
     guard var process = processes[address], process.instance?.generation == generation else { return [] }
     process.isAsking = false
-    // An agent that refuses at once would be asked again without an end.
+    // Without a pause, an agent that refuses at once would be asked again and again.
     let mustPause = signal == SIGCONT || process.state == .dying
     if mustPause { process.isPausing = true }
     if process.state == .running, process.assertions.isEmpty { process.idleSince = now }

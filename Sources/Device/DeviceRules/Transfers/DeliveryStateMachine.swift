@@ -380,7 +380,7 @@ package struct DeliveryStateMachine: Sendable, Hashable {
     let waits = isConnected(key) && sessions[key]?.ending.isEmpty == false
     guard isLast, !waits else { return [.forget(delivery)] + next }
     // One that waited until the handler of this one was called goes to the same instance, too, or to the next one.
-    // One that cannot begin, and may not wake its owner, waits until the owner opens the session.
+    // A delivery that cannot begin and may not wake its owner waits until the owner opens the session.
     let canBegin = isConnected(key)
     let due = ids { $0.session == key && isDue($0, now) && (canBegin || $0.wakes && mayWake(for: key)) }
       .flatMap { want($0, now) }

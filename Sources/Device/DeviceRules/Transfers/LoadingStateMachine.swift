@@ -310,7 +310,7 @@ extension LoadingStateMachine: Hashable {
     }
   }
 
-  /// A date, and for what it is one.
+  /// A date and what it is for.
   private struct Due: Hashable {
     let instant: Date
     let task: TaskKey?

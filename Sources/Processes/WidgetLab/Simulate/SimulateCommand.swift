@@ -5,6 +5,7 @@ import ArgumentParser
 import ChaosCampaign
 import Foundation
 import Glibc
+import Journal
 import JournalAnalysis
 import ModelChecking
 
@@ -24,7 +25,8 @@ struct SimulateCommand: AsyncParsableCommand {
       it ends, and looks for fewer kills that break the law. --until ends it before a step; --journal writes what \
       happened until then, for check, trace, diagnose and tail.
 
-      Exit code 0 when all laws hold, 1 when one is broken, 2 when none is broken and one is unknown.
+      Exit code 0 when all laws hold, 1 when one is broken, 2 when none is broken and one is unknown. With --until, work \
+      that is not done is no doubt: 0 unless a law is broken.
 
       EXAMPLES
         widgetlab simulate                          a day and 100 kills; a drawn seed
@@ -49,7 +51,9 @@ struct SimulateCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Processes that are killed in these hours.", valueName: "number"))
   var kills = 100
 
-  @Option(help: ArgumentHelp("Of these kills only those with these numbers: 3,17, or none.", valueName: "numbers"))
+  @Option(
+    help: ArgumentHelp(
+      "Keep only the kills with these numbers, such as 3,17; none keeps no kill.", valueName: "numbers"))
   var only: String?
 
   @Option(help: ArgumentHelp("End before this step.", valueName: "step"))
@@ -69,12 +73,13 @@ struct SimulateCommand: AsyncParsableCommand {
 
   func validate() throws {
     if seed != nil, seeds != nil { throw ValidationError("Give --seed or --seeds, not both.") }
-    guard (0.1...87_600).contains(hours) else { throw ValidationError("--hours: 0.1 to 87600.") }
-    guard (0...10_000_000).contains(kills) else { throw ValidationError("--kills: 0 to 10000000.") }
-    if let until, until < 1 { throw ValidationError("--until: steps begin at 1.") }
+    guard (0.1...87_600).contains(hours) else { throw ValidationError("--hours must be between 0.1 and 87600.") }
+    guard (0...10_000_000).contains(kills) else { throw ValidationError("--kills must be between 0 and 10000000.") }
+    if let until, until < 1 { throw ValidationError("--until must be 1 or more.") }
     if seeds != nil, journal != nil || until != nil || only != nil {
       throw ValidationError("--journal, --until and --only need one seed, and not --seeds.")
     }
+    if seeds != nil { _ = try chosenSeeds }
     _ = try mistake
     _ = try kept
   }
@@ -157,12 +162,12 @@ struct SimulateCommand: AsyncParsableCommand {
         return true
       })
     line.clear()
-    try file?.close()
     for text in SimulationText.lines(
       result, clock.now - start, isBrief: isBrief, isColored: Output.isColored)
     { Output.print(text) }
     if let next = result.next { Output.print("next: step \(result.steps + 1), \(next)") }
     if let breach = result.breach { report(breach, result, &line) }
+    try file?.close()
     return result
   }
 
@@ -187,10 +192,20 @@ private final class SimulatedJournalFile {
   private let file: FileHandle
   private var failure: (any Error)?
 
+  /// - Throws: `CommandError` when the file cannot be written, or is no journal and would be lost.
   init(_ path: String) throws {
+    let head = SegmentLayout.head(firstSequence: 1)
+    let former = (try? FileHandle(forReadingAtPath: path)?.read(upToCount: head.count)) ?? nil
+    if let former, !former.isEmpty, Array(former) != head {
+      throw CommandError(
+        Exit.usage, "this file is not the journal of a simulation, and would be overwritten",
+        at: path, advice: "Give --journal the name of a new file.")
+    }
     guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path)
     else {
-      throw CommandError(Exit.usage, "the journal cannot be written", at: path)
+      throw CommandError(
+        Exit.usage, "the journal cannot be written: \(String(cString: strerror(errno)))",
+        at: path, advice: "Give --journal a file in a folder that you can write.")
     }
     self.path = path
     self.file = file

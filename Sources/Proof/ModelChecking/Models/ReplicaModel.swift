@@ -28,7 +28,7 @@ package struct ReplicaScope: Sendable {
 
 /// Two replicas of the push server, their database, the broker between them and a device, and that device.
 ///
-/// The decisions are those of `PushStateMachine`. Which replica may decide is in no plain value: `route` is a row of
+/// The decisions are those of `PushStateMachine`. No plain value states which replica may decide: `route` is a row of
 /// the database, and `PushDeliveryService.open` compares it with what the replica knows. So this is environment here,
 /// from the statements of `PostgresPushStore`:
 ///

@@ -8,8 +8,11 @@ extension SearchReport {
   package var summary: String {
     let shortest = counterexamples.min { $0.steps.count < $1.steps.count }
     let unmet = properties.first { $0.verdict == .unknown }.map { ", never: \($0.name)" }
-    let example = shortest.map { ", \($0.steps.count) steps: \($0.property)" } ?? unmet ?? ""
-    return "\(name): \(verdict)\(example), \(states) states, \(duration.formatted)"
+    let example = shortest.map { example in
+      let count = example.steps.count
+      return ", \(count) \(count == 1 ? "step" : "steps"): \(example.property)"
+    }
+    return "\(name): \(verdict)\(example ?? unmet ?? ""), \(states) states, \(duration.formatted)"
   }
 
   /// What `scripts/prove` prints.

@@ -5,14 +5,17 @@
 package struct SimulationShrinking {
   private let found: SimulationResult
   private let limit: Duration
+  private let attempts: Int
   private let clock = ContinuousClock()
 
   /// - Parameters:
   ///   - found: a simulation that broke a law.
   ///   - limit: how long it may take, of the machine's time.
-  package init(_ found: SimulationResult, limit: Duration = .seconds(60)) {
+  ///   - attempts: the number of simulations that it may run.
+  package init(_ found: SimulationResult, limit: Duration = .seconds(60), attempts: Int = .max) {
     self.found = found
     self.limit = limit
+    self.attempts = attempts
   }
 
   /// - Parameter tried: called after each attempt, with the kills that it had and whether it broke the law.
@@ -22,8 +25,10 @@ package struct SimulationShrinking {
     let start = clock.now
     var smallest = found
     var kills = breach.kills
+    var left = attempts
     func attempt(_ candidate: [Int]) -> Bool {
-      guard clock.now - start < limit else { return false }
+      guard clock.now - start < limit, left > 0 else { return false }
+      left -= 1
       var plan = found.plan
       plan.only = candidate
       let result = Simulation(plan, settles: false).run(progress: { progress in
@@ -43,7 +48,7 @@ package struct SimulationShrinking {
       last = max(1, last * 2)
     }
     var parts = 2
-    while kills.count > 1, parts <= kills.count, clock.now - start < limit {
+    while kills.count > 1, parts <= kills.count, clock.now - start < limit, left > 0 {
       let length = (kills.count + parts - 1) / parts
       let pieces = stride(from: 0, to: kills.count, by: length).map { Array(kills[$0..<min($0 + length, kills.count)]) }
       let rests = pieces.indices.map { index in pieces.indices.filter { $0 != index }.flatMap { pieces[$0] } }

@@ -19,7 +19,9 @@ struct Liveness: Law {
     limits: "What the author's code must do, such as call a completion. Work of a device without a network or with a "
       + "held clock, of an owner that was force quit, cannot be launched, does not want launch events or does not take "
       + "the events, and of a process that has left or is away. How long a transfer takes, without a limit for it. A second "
-      + "reply to a message that is sent again, when the destination or the broker ends.")
+      + "reply to a message that is sent again, when the destination or the broker ends. A request whose destination was "
+      + "away for the deadline of a request, 5 s, unless it is sent again. Events that waited for another task of their "
+      + "session are due from its end on.")
 
   /// Events that are sent until they are acknowledged. Others may be replaced by newer ones.
   private static let events: Set<Kind> = [
@@ -112,16 +114,21 @@ struct Liveness: Law {
   /// The generations that are connected, as far as the journal shows: when a process and the broker end together, no
   /// record shows the end of the process.
   private var connected: [Address: UInt32] = [:]
+  /// Since when a process has not been connected.
+  private var awaySince: [Address: Timestamp] = [:]
+  /// Seconds after which a sender gives a request up, at the earliest. Source: the default of `Connection.request`.
+  private static let shortestDeadline = 5.0
 
   mutating func see(_ seen: LawEnvelope, _ record: LawRecord) {
     judgeTime(record)
+    let former = at
     at = record.at
     let header = seen.header
     switch seen.body {
     case .registration(let changed): take(changed)
     case .busStarted(let started):
       left = []
-      if record.isAnotherBroker(started) { takeBrokerEnd() }
+      if record.isAnotherBroker(started) { takeBrokerEnd(at: former) }
     case .opened(let opened):
       let session = LawSession(owner: header.source, session: opened.identifier)
       if opened.configuration.sessionSendsLaunchEvents {
@@ -166,6 +173,10 @@ struct Liveness: Law {
     switch changed.change {
     case .connected:
       left.remove(address)
+      // If the deadline has not passed, it is sent again, and its time continues.
+      if let since = awaySince.removeValue(forKey: address), Self.isDeadlineOver(since, at) {
+        queue.removeAll { $0.destination == address && Self.requests.contains($0.mark.kind) }
+      }
       let generation = changed.registration.generation
       if let former = connected.updateValue(generation, forKey: address), former != generation {
         queue.removeAll { $0.source == address }
@@ -177,19 +188,21 @@ struct Liveness: Law {
     case .registered: break
     }
     if changed.change != .connected { queue.removeAll { $0.source == address } }
+    if changed.change == .disconnected || changed.change == .retired { awaySince[address] = awaySince[address] ?? at }
     if changed.change == .left { queue.removeAll { $0.destination == address } }
-    // The deadline of a request may pass while its destination is away. If not, it is sent again, and then counts again.
-    if changed.change != .registered {
-      queue.removeAll { $0.destination == address && Self.requests.contains($0.mark.kind) }
-    }
     // The sender may have the reply by now. If not, it sends the message once more.
     if changed.change != .registered { queue.removeAll { $0.isRepetition && $0.destination == address } }
   }
 
   /// Senders that are still there send their messages again. A command that ended with the broker does not.
-  private mutating func takeBrokerEnd() {
-    queue.removeAll { $0.isRepetition || $0.source.role.isPassing || Self.requests.contains($0.mark.kind) }
+  private mutating func takeBrokerEnd(at last: Timestamp) {
+    queue.removeAll { $0.isRepetition || $0.source.role.isPassing }
     connected = connected.filter { !$0.key.role.isPassing }
+    for address in connected.keys where awaySince[address] == nil { awaySince[address] = last }
+  }
+
+  private static func isDeadlineOver(_ since: Timestamp, _ now: Timestamp) -> Bool {
+    Double(now.microseconds - since.microseconds) >= shortestDeadline * 1e6
   }
 
   private mutating func takeReplies(_ seen: LawEnvelope) {
@@ -289,12 +302,16 @@ struct Liveness: Law {
   private mutating func judgeTime(_ record: LawRecord) {
     var busy: Set<LawSession>?
     while let (work, item) = queue.popOver({ record.isOver($0.began, within: record.limits.settle) }) {
-      guard isDue(work, item: item, in: record, busy: &busy), !isDueOnlyNow(work, record) else {
+      guard isDue(work, item: item, in: record, busy: &busy) else {
         switch work {
-        case .delivery: wait(work, item: item, now: record.now)
-        case .reply where record.isAway(item.destination) && !isGone(item): wait(work, item: item, now: record.now)
+        case .delivery: wait(work, item: item, from: record.now)
+        case .reply where record.isAway(item.destination) && !isGone(item): wait(work, item: item, from: record.now)
         case .reply, .acknowledgement, .deletion, .push, .transfer: break
         }
+        continue
+      }
+      if let last = lastEnd(work), !record.isOver(last, within: record.limits.settle) {
+        wait(work, item: item, from: last)
         continue
       }
       let finding = overdue(item, limit: record.limits.settle, in: record)
@@ -307,10 +324,10 @@ struct Liveness: Law {
     }
   }
 
-  /// Judges it again when the same time has passed once more.
-  private mutating func wait(_ work: Work, item: Open, now: Timestamp) {
+  /// Judges it again when the same time has passed since then.
+  private mutating func wait(_ work: Work, item: Open, from time: Timestamp) {
     var item = item
-    item.began = now
+    item.began = time
     queue.begin(work, item)
   }
 
@@ -356,12 +373,10 @@ struct Liveness: Law {
     }
   }
 
-  /// Whether events waited for another task of their session, or for an earlier delivery, until a moment ago.
-  private func isDueOnlyNow(_ work: Work, _ record: LawRecord) -> Bool {
-    guard case .delivery(let task) = work,
-      let last = lastEnds[LawSession(owner: task.owner, session: task.session)]
-    else { return false }
-    return !record.isOver(last, within: record.limits.settle)
+  /// When the session of events had its last task end, or an earlier delivery acknowledged.
+  private func lastEnd(_ work: Work) -> Timestamp? {
+    guard case .delivery(let task) = work else { return nil }
+    return lastEnds[LawSession(owner: task.owner, session: task.session)]
   }
 
   /// Whether a process of it left in order.

@@ -33,8 +33,8 @@ struct PushesSettled: Law {
     /// The push server that logged it.
     var source: Address { mark.source }
     let name: PushStep.Name
-    /// Whether the notice was in the journal. A reply to `push.log` may be sent before the notices of what it contains.
-    var isNoticed = true
+    /// A reply to `push.log` stated the result. These are its steps whose notices may follow.
+    var unnoticedSteps: [PushStep.Name] = []
   }
 
   var findings = LawFindings()
@@ -132,12 +132,16 @@ struct PushesSettled: Law {
     guard header.kind == ListPushes.kind.answered(.ok),
       let reply = try? BodyCoding.decode(ListPushes.Reply.self, from: seen.envelope.body)
     else { return }
-    for push in reply.pushes where open[push.uniqueID] != nil {
+    for push in reply.pushes {
+      guard let known = open[push.uniqueID] else { continue }
       guard let result = push.steps.first(where: { $0.name.isResult && $0.name != .delivered }) else { continue }
       // The notice of the result was lost with a connection, or follows.
       findings.check(true, LawFinding(""))
       open[push.uniqueID] = nil
-      settled[push.uniqueID] = Settled(mark: Mark(header), name: result.name, isNoticed: false)
+      let steps = push.steps.map(\.name)
+      let noticed = steps.lastIndex(of: known.last).map { $0 + 1 } ?? 0
+      settled[push.uniqueID] = Settled(
+        mark: Mark(header), name: result.name, unnoticedSteps: Array(steps[noticed...]))
     }
     guard let cause = header.cause, let id = questions[cause], let push = open[id] else { return }
     if reply.pushes.isEmpty, push.isForOnce, record.mayHaveLost(from: header.source, since: push.lastMark.sequence) {
@@ -153,8 +157,8 @@ struct PushesSettled: Law {
     if logged.omitted != nil { hasOmitted = true }
     let (id, name) = (logged.uniqueID, logged.step.name)
     if let earlier = settled[id] {
-      if !earlier.isNoticed, earlier.source == seen.header.source, !name.isResult || name == earlier.name {
-        if name.isResult { settled[id] = Settled(mark: Mark(seen.header), name: name) }
+      if earlier.source == seen.header.source, let index = earlier.unnoticedSteps.firstIndex(of: name) {
+        settled[id]?.unnoticedSteps.remove(at: index)
         return
       }
       // The notices of two replicas have no order: the one that accepted a push may be slower than the one that sent it.
