@@ -180,17 +180,17 @@ import Testing
 
   /// Found by a simulation.
   @Test func `the notices of steps that a reply about the log contains may follow it, each once`() throws {
-    func verdict(_ steps: PushStep.Name...) throws -> LawVerdict {
+    func judged(_ steps: PushStep.Name...) throws -> LawVerdict {
       try verdict("pushes-settled") { work in
         try log(.accepted, &work)
         try answerAboutLog([.accepted, .storedOffline, .superseded], &work)
         for step in steps { try log(step, &work) }
       }
     }
-    #expect(try verdict(.storedOffline, .superseded).answer == .holds)
-    #expect(try verdict(.superseded, .superseded).answer == .broken)
-    #expect(try verdict(.storedOffline, .storedOffline).answer == .broken)
-    #expect(try verdict(.sent).answer == .broken)
+    #expect(try judged(.storedOffline, .superseded).answer == .holds)
+    #expect(try judged(.superseded, .superseded).answer == .broken)
+    #expect(try judged(.storedOffline, .storedOffline).answer == .broken)
+    #expect(try judged(.sent).answer == .broken)
   }
 
   /// The bus was killed before it had the notice of the result.
