@@ -107,23 +107,25 @@ struct Liveness: Law {
   private var notLaunched: Set<Address> = []
   /// Pushes that were sent or stored before the notice of their acceptance: another replica did it.
   private var handled = Recent<UUID, Bool>()
-  /// The time of the current envelope.
+  /// The time of the current envelope, and the date in its header.
   private var at = Timestamp(microseconds: 0)
+  private var sentAt = Timestamp(microseconds: 0)
   /// Addresses that left in order; nothing is expected of them.
   private var left: Set<Address> = []
   /// The generations that are connected, as far as the journal shows: when a process and the broker end together, no
   /// record shows the end of the process.
   private var connected: [Address: UInt32] = [:]
-  /// Since when a process has not been connected.
+  /// Since when a process has not been connected, by the clock of the sender: a pause that does not count as time is one in
+  /// which a deadline passes.
   private var awaySince: [Address: Timestamp] = [:]
   /// Seconds after which a sender gives a request up, at the earliest. Source: the default of `Connection.request`.
   private static let shortestDeadline = 5.0
 
   mutating func see(_ seen: LawEnvelope, _ record: LawRecord) {
     judgeTime(record)
-    let former = at
-    at = record.at
     let header = seen.header
+    let former = sentAt
+    (at, sentAt) = (record.at, header.sentAt)
     switch seen.body {
     case .registration(let changed): take(changed)
     case .busStarted(let started):
@@ -174,7 +176,7 @@ struct Liveness: Law {
     case .connected:
       left.remove(address)
       // If the deadline has not passed, it is sent again, and its time continues.
-      if let since = awaySince.removeValue(forKey: address), Self.isDeadlineOver(since, at) {
+      if let since = awaySince.removeValue(forKey: address), Self.isDeadlineOver(since, sentAt) {
         queue.removeAll { $0.destination == address && Self.requests.contains($0.mark.kind) }
       }
       let generation = changed.registration.generation
@@ -188,7 +190,7 @@ struct Liveness: Law {
     case .registered: break
     }
     if changed.change != .connected { queue.removeAll { $0.source == address } }
-    if changed.change == .disconnected || changed.change == .retired { awaySince[address] = awaySince[address] ?? at }
+    if changed.change == .disconnected || changed.change == .retired { awaySince[address] = awaySince[address] ?? sentAt }
     if changed.change == .left { queue.removeAll { $0.destination == address } }
     // The sender may have the reply by now. If not, it sends the message once more.
     if changed.change != .registered { queue.removeAll { $0.isRepetition && $0.destination == address } }
@@ -201,8 +203,9 @@ struct Liveness: Law {
     for address in connected.keys where awaySince[address] == nil { awaySince[address] = last }
   }
 
+  /// Also when the clock was set back: then it may be.
   private static func isDeadlineOver(_ since: Timestamp, _ now: Timestamp) -> Bool {
-    Double(now.microseconds - since.microseconds) >= shortestDeadline * 1e6
+    Double(abs(now.microseconds - since.microseconds)) >= shortestDeadline * 1e6
   }
 
   private mutating func takeReplies(_ seen: LawEnvelope) {
