@@ -115,8 +115,8 @@ struct Liveness: Law {
   /// The generations that are connected, as far as the journal shows: when a process and the broker end together, no
   /// record shows the end of the process.
   private var connected: [Address: UInt32] = [:]
-  /// Since when a process has not been connected, by the clock of the sender: a pause that does not count as time is one in
-  /// which a deadline passes.
+  /// Since when a process has not been connected, by the clock of the sender: deadlines pass also in a pause that does not
+  /// count as time.
   private var awaySince: [Address: Timestamp] = [:]
   /// Seconds after which a sender gives a request up, at the earliest. Source: the default of `Connection.request`.
   private static let shortestDeadline = 5.0
