@@ -190,7 +190,9 @@ struct Liveness: Law {
     case .registered: break
     }
     if changed.change != .connected { queue.removeAll { $0.source == address } }
-    if changed.change == .disconnected || changed.change == .retired { awaySince[address] = awaySince[address] ?? sentAt }
+    if changed.change == .disconnected || changed.change == .retired {
+      awaySince[address] = awaySince[address] ?? sentAt
+    }
     if changed.change == .left { queue.removeAll { $0.destination == address } }
     // The sender may have the reply by now. If not, it sends the message once more.
     if changed.change != .registered { queue.removeAll { $0.isRepetition && $0.destination == address } }
