@@ -165,7 +165,8 @@ package struct DeviceStateMachine: Sendable {
       // The first three are known to the process or to its transfers before their events are delivered.
       if address.role == .app { setFront(address, isInFront: launching.isInFront(address), now: now) }
       runs(address, generation: instance.generation, now: now)
-      awake(owner: address, generation: instance.generation, woken: woken, because: nil, now: now)
+      let isForSessions = woken && launching.isForSessions(address)
+      awake(owner: address, generation: instance.generation, woken: isForSessions, because: nil, now: now)
       if address.role == .widgetExtension { run(.timelines(.awake(address)), now) }
       if address.role == .app { launched(address) }
       run(.tokens(.awake(address)), now)
@@ -209,7 +210,7 @@ package struct DeviceStateMachine: Sendable {
     run(.settings(.runs(address, generation: generation)), now)
   }
 
-  /// The owner of sessions runs. `woken`: it was launched or resumed a moment ago.
+  /// The owner of sessions runs. `woken`: the system launched or resumed it for its sessions a moment ago.
   private mutating func awake(
     owner: Address, generation: UInt32, woken: Bool, because: Assertion?, now: Date
   ) {
