@@ -590,8 +590,13 @@ extension DeviceStateMachine {
     switch event {
     case .advance: advanceActivities(now)
     case .request(let request, let app, let cause, let context):
-      try changeActivities(context, now: now) { activities throws(BusError) in
-        try activities.request(request, app: app, because: cause, now: now)
+      do throws(BusError) {
+        try changeActivities(context, now: now) { activities throws(BusError) in
+          try activities.request(request, app: app, because: cause, now: now)
+        }
+      } catch {
+        if error.code == .noPushEntitlement { run(.tokens(.activityRefused(app: app)), now) }
+        throw error
       }
       return activities.activities(of: app)
     case .change(let request, let app, let cause, let context):

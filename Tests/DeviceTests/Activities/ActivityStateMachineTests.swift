@@ -30,6 +30,9 @@ import Testing
       content: ActivityContentRecord(state: state, staleDate: stale), usesToken: true)
   }
 
+  /// The fields of a start.
+  private static let ride = #""attributes-type":"Ride","attributes":{},"content-state":{},"alert":{"title":"x"}"#
+
   private static func push(
     _ event: String, use: PushTokenUse = .liveActivity(1), fields: String = #""content-state":{"m":4}"#,
     timestamp: Int = 1, priority: Int = 10, id: UUID = UUID()
@@ -55,6 +58,28 @@ import Testing
     for _ in 1...2 { try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start) }
     #expect(machine.state.activities.count == 1 && machine.moved.map(\.change) == [.started])
     #expect(machine.withToken.map(\.number) == [1] && machine.startable == [Self.app: ["Ride"]])
+  }
+
+  @Test(.rule("ACTIVITY-17"))
+  func `a request for an activity with a token fails without the entitlement, and is reported once`() throws {
+    var device = DeviceStateMachine()
+    let address = Address.app("iphone", Self.app)
+    let apps = [InstalledApp(address: address, extensions: [], hasPushEntitlement: false)]
+    device.activities = ActivityStateMachine(apps: apps)
+    device.tokens = TokenStateMachine(products: [PushProduct(address: address, app: Self.app, environment: nil)])
+    var reports: [PushWithheld] = []
+    for _ in 1...2 {
+      let event = ActivityEvent.request(Self.request(), app: Self.app, because: .app, .none)
+      let step = device.handle(.activities(event), now: Self.start)
+      #expect(Self.code { _ = try step.reply?.get() } == .noPushEntitlement)
+      reports += step.actions.compactMap { if case .tokens(.withheld(let report)) = $0 { report } else { nil } }
+    }
+    #expect(reports == [PushWithheld(address: address, reason: .noEntitlement, handlers: ["pushTokenUpdates"])])
+    var plain = Self.request()
+    plain = RequestActivity(
+      id: plain.id, attributesType: plain.attributesType, attributes: plain.attributes, content: plain.content)
+    try device.activities.request(plain, app: Self.app, because: .app, now: Self.start)
+    #expect(device.activities.state.activities.count == 1)
   }
 
   @Test(.rule("ACTIVITY-03")) func `attributes and content have 4096 bytes at most`() throws {
@@ -124,7 +149,7 @@ import Testing
     #expect(machine.receive(push, now: Self.start).step == .handled)
     #expect(machine.state == state)
     let start = Self.push(
-      "start", use: .liveActivityStarts("Ride"), fields: #""attributes-type":"Ride","attributes":{},"content-state":{}"#
+      "start", use: .liveActivityStarts("Ride"), fields: Self.ride
     )
     for _ in 1...2 { #expect(machine.receive(start, now: Self.start).started == Self.app) }
     #expect(machine.state.activities.count == 2)
@@ -145,8 +170,7 @@ import Testing
 
   @Test func `a start that is repeated after it was forgotten changes no other activity`() throws {
     var machine = Self.machine()
-    let content = #""attributes-type":"Ride","attributes":{},"content-state":{}"#
-    let start = Self.push("start", use: .liveActivityStarts("Ride"), fields: content)
+    let start = Self.push("start", use: .liveActivityStarts("Ride"), fields: Self.ride)
     #expect(machine.receive(start, now: Self.start).step == .handled)
     machine.state.starts = []
     try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start)
@@ -155,9 +179,8 @@ import Testing
     #expect(machine.state.activities.last == other)
   }
 
-  @Test(.rule("ACTIVITY-13", "ACTIVITY-14")) func `a notification that does not fit is discarded with its reason`()
-    throws
-  {
+  @Test(.rule("ACTIVITY-13", "ACTIVITY-14", "ACTIVITY-18"))
+  func `a notification that does not fit is discarded with its reason`() throws {
     var machine = Self.machine()
     try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start)
     let starts = PushTokenUse.liveActivityStarts("Ride")
@@ -171,6 +194,16 @@ import Testing
       (
         Self.push("start", use: starts, fields: #""attributes-type":"Ride","attributes":{}"#),
         "content-state is missing"
+      ),
+      (
+        Self.push("start", use: starts, fields: #""attributes-type":"Ride","attributes":{},"content-state":{}"#),
+        "alert is missing"
+      ),
+      (
+        Self.push(
+          "start", use: starts,
+          fields: #""attributes-type":"Ride","attributes":{},"content-state":{},"alert":null"#),
+        "alert is missing"
       ),
     ]
     for (push, reason) in cases {

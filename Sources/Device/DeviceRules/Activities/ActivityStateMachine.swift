@@ -118,12 +118,17 @@ package struct ActivityStateMachine: Sendable {
 
   /// An activity is requested. One with the same id is returned as it is.
   ///
-  /// - Throws: `activities-denied`, `activity-too-large`, `too-many-activities`, `bad-activity-content` (definite).
+  /// - Throws: `activities-denied`, `no-push-entitlement`, `activity-too-large`, `too-many-activities`,
+  ///   `bad-activity-content` (definite).
   package mutating func request(
     _ request: RequestActivity, app: String, because cause: ActivityMoved.Cause, now: Date
   ) throws(BusError) {
     guard !state.activities.contains(where: { $0.record.id == request.id }) else { return }
     if let refusal = refusal(app) { throw BusError(.activitiesDenied, refusal) }
+    guard !request.usesToken || apps.contains(where: { $0.bundle == app && $0.hasPushEntitlement }) else {
+      throw BusError(
+        .noPushEntitlement, "\(app) has no entitlement aps-environment, so an activity cannot have a token: pushType nil")
+    }
     try check(request.content, attributes: request.attributes)
     let ownActivities = state.activities.filter { $0.record.app == app }
     guard ownActivities.count < limits.atATime else {
@@ -337,6 +342,9 @@ extension ActivityStateMachine {
     }
     guard let attributes = content.attributes, let state = content.state else {
       return PushResult(step: .discarded, detail: "attributes or content-state is missing, or not an object")
+    }
+    guard payload.hasAlert else {
+      return PushResult(step: .discarded, detail: "alert is missing in aps, and a start without one is dropped")
     }
     let record = ActivityContentRecord(
       state: state, staleDate: payload.staleDate, relevanceScore: content.relevanceScore ?? 0)

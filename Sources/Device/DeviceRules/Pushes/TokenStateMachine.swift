@@ -44,6 +44,8 @@ package struct TokenStateMachine: Sendable, Hashable {
     case widgets([String: PushWidgets])
     /// The tokens that Live Activities need, and those that start them.
     case activities(Set<TokenKey>)
+    /// The app requested an activity with a token, without the entitlement.
+    case activityRefused(app: String)
     case issued(TokenKey, String)
     case released(TokenKey)
     /// `push.token.replaced`.
@@ -225,14 +227,18 @@ package struct TokenStateMachine: Sendable, Hashable {
   package mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .began:
-      return withholdFromActivities() + reconcile() + state.notifiedApps.keys.sorted().flatMap(notifyApp)
+      return reconcile() + state.notifiedApps.keys.sorted().flatMap(notifyApp)
         + state.tokens.keys.sorted().flatMap(passOn)
     case .widgets(let widgets):
       self.widgets = widgets
       return withhold() + reconcile()
     case .activities(let keys):
       activities = keys
-      return withholdFromActivities() + reconcile()
+      return reconcile()
+    case .activityRefused(let bundle):
+      guard let app = app(bundle) else { return [] }
+      let report = PushWithheld(address: app.address, reason: .noEntitlement, handlers: ["pushTokenUpdates"])
+      return withheld.insert(report).inserted ? [.withheld(report)] : []
     case .issued(let key, let token): return issued(key, token)
     case .released(let key):
       guard state.tokens[key]?.phase == .releasing else { return [] }
@@ -334,15 +340,6 @@ package struct TokenStateMachine: Sendable, Hashable {
     }
     .filter { !$0.handlers.isEmpty && withheld.insert($0).inserted }
     .map(Action.withheld)
-  }
-
-  /// Reports apps whose activities were requested with a token, and get none.
-  private mutating func withholdFromActivities() -> [Action] {
-    activities.sorted().compactMap { key -> PushWithheld? in
-      guard case .liveActivity = key.use, let app = app(key.bundle), app.environment == nil else { return nil }
-      return PushWithheld(address: app.address, reason: .noEntitlement, handlers: ["pushTokenUpdates"])
-    }
-    .filter { withheld.insert($0).inserted }.map(Action.withheld)
   }
 
   // MARK: Consequences
