@@ -612,10 +612,17 @@ extension DeviceStateMachine {
       // Most extensions have none.
       if declarations.isEmpty, activities.state.declarations[bundle] == nil { return Done() }
       try changeActivities(.none, now: now) { activities throws(BusError) in activities.declare(bundle, declarations) }
-    case .archived(let number, let version, let note, let text):
-      try changeActivities(.none, now: now) { activities throws(BusError) in
-        activities.archived(number, version: version, note: note, text: text)
+    case .archived(let number, let version, let note, let isUndecodable, let text):
+      let context = activities.activity(number)?.start.map { MessageContext(correlation: $0) }
+      let started = try changeActivities(context ?? .none, now: now) { activities throws(BusError) in
+        activities.archived(number, version: version, note: note, isUndecodable: isUndecodable, text: text)
       }
+      guard let started else { return Done() }
+      // A token that starts activities is used once (observed).
+      if started.result.step == .handled, let key = notifications.notification(started.push)?.key {
+        run(.tokens(.used(key)), now)
+      }
+      close(started.push, started.result, now)
     }
     return Done()
   }
@@ -629,7 +636,11 @@ extension DeviceStateMachine {
       activities.advance(to: now)
       return activities.receive(push, now: now)
     }
-    run(.notifications([.closed(push.uniqueID, result.step, result.detail)]), now)
+    if let result { close(push.uniqueID, result, now) }
+  }
+
+  private mutating func close(_ push: UUID, _ result: ActivityStateMachine.PushResult, _ now: Date) {
+    run(.notifications([.closed(push, result.step, result.detail)]), now)
     if let app = result.started { step.actions.append(.activities(.started(app: app))) }
   }
 

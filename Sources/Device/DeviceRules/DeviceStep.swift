@@ -103,7 +103,8 @@ package enum ActivityEvent: Sendable {
   /// An extension is ready and shows these types of attributes.
   case declared(bundle: String, [ActivityDeclaration])
   /// The views of a version are stored, or the reason why they cannot be made.
-  case archived(Int, version: Int, note: String?, text: [String])
+  /// - Parameter isUndecodable: whether the extension cannot decode the attributes or the content.
+  case archived(Int, version: Int, note: String?, isUndecodable: Bool, text: [String])
 }
 
 /// What follows from an event of Live Activities.

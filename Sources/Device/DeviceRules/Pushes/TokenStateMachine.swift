@@ -48,6 +48,8 @@ package struct TokenStateMachine: Sendable, Hashable {
     case activityRefused(app: String)
     case issued(TokenKey, String)
     case released(TokenKey)
+    /// The token started an activity. It ends, and a new one is requested.
+    case used(TokenKey)
     /// `push.token.replaced`.
     case replaced(TokenKey, String?)
     case register(app: String)
@@ -244,6 +246,10 @@ package struct TokenStateMachine: Sendable, Hashable {
       guard state.tokens[key]?.phase == .releasing else { return [] }
       state.tokens[key] = nil
       return reconcile()
+    case .used(let key):
+      guard case .liveActivityStarts = key.use, state.tokens[key]?.phase == .held else { return [] }
+      state.tokens[key]?.phase = .releasing
+      return [.tokensChanged] + passOn(key)
     case .replaced(let key, let token): return replaced(key, token)
     case .register(let app): return register(app)
     case .unregister(let app):
