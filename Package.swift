@@ -65,7 +65,7 @@ let staticRuntime: [LinkerSetting] = [
       "-l_FoundationCollections", "-lswiftSynchronization", "-lstdc++",
     ] + staticLibraries
       + (sharedRuntime.map { ["-Xlinker", "\($0)/lib_FoundationICU.so"] + besideExecutable } ?? ["-l_FoundationICU"])
-      + ["-Xlinker", "--end-group"])
+      + ["-Xlinker", "--end-group"]),
 ]
 
 /// `-static-stdlib` exports all 50,000 symbols of an executable, which the loader searches at each start: 0.4 ms. Only

@@ -29,9 +29,10 @@ import Testing
     #expect(findings.first?.sighting.subject == "Pour" && findings.first?.sighting.owner == Self.app)
   }
 
-  @Test(arguments: [
-    (nil, []), (.url("https://example.com/cups"), []), (.url("door://add"), ["custom-scheme-not-opened"]),
-  ] as [(PerformIntent.Opening?, [String])])
+  @Test(
+    arguments: [
+      (nil, []), (.url("https://example.com/cups"), []), (.url("door://add"), ["custom-scheme-not-opened"]),
+    ] as [(PerformIntent.Opening?, [String])])
   func `a result that opens a URL with a custom scheme is diagnosed`(opens: PerformIntent.Opening?, codes: [String])
     throws
   {
@@ -48,7 +49,8 @@ import Testing
   func `a timestamp in milliseconds is diagnosed, and one in seconds is not`(timestamp: Int, count: Int) throws {
     let found = try RecordedMistakes.codes { journal in
       let push = PushedNotification(
-        uniqueID: UUID(), apnsID: "", subject: PushSubject(device: "iphone", bundle: "com.example", use: .liveActivity(1)),
+        uniqueID: UUID(), apnsID: "",
+        subject: PushSubject(device: "iphone", bundle: "com.example", use: .liveActivity(1)),
         type: .liveactivity, priority: 10, collapseID: nil,
         payload: #"{"aps":{"event":"update","timestamp":\#(timestamp),"content-state":{}}}"#,
         acceptedAt: .distantPast, expiration: nil, isFromStorage: false)

@@ -38,7 +38,10 @@ import Testing
       #"{"aps":{"event":"start","timestamp":1,"content-state":{},"attributes-type":"A","attributes":{}\#(more)}}"#
     }
     #expect(machine.receiveStart(with(""), Self.key, now: Self.start) == (.ignored, []))
-    #expect(machine.receiveStart(with(#","alert":{"title":"x"}"#), Self.key, now: Self.start) == (.started, [.began(Self.key)]))
+    #expect(
+      machine.receiveStart(with(#","alert":{"title":"x"}"#), Self.key, now: Self.start) == (
+        .started, [.began(Self.key)]
+      ))
   }
 
   @Test func `a device has no more activities than its limit`() {

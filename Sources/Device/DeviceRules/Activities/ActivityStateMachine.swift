@@ -144,7 +144,8 @@ package struct ActivityStateMachine: Sendable {
     if let refusal = refusal(app) { throw BusError(.activitiesDenied, refusal) }
     guard !request.usesToken || apps.contains(where: { $0.bundle == app && $0.hasPushEntitlement }) else {
       throw BusError(
-        .noPushEntitlement, "\(app) has no entitlement aps-environment, so an activity cannot have a token: pushType nil")
+        .noPushEntitlement,
+        "\(app) has no entitlement aps-environment, so an activity cannot have a token")
     }
     try check(request.content, attributes: request.attributes)
     let ownActivities = state.activities.filter { $0.record.app == app }
