@@ -77,7 +77,8 @@ import WidgetLabTesting
       var request = URLRequest(url: fixture.server.url("/begin"))
       request.httpMethod = "POST"
       request.httpBody = Data("first".utf8)
-      #expect(try await session.text(for: request) == "POST other")
+      let answer = try await session.text(for: request)
+      #expect(answer == "POST other")
     }
   }
 
