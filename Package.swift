@@ -50,8 +50,8 @@ let staticLibraries =
 /// because relocating them takes 75,000 fix-ups in each launch of an extension: 1 to 2 ms. Only ICU, half of such an
 /// executable, can be shared at little cost: 0.3 ms.
 ///
-/// Of a static library the linker takes only what is named. The conformances by which Foundation makes objects of values are
-/// looked up by type: without them a property list with a list fails, and a keyed archive is empty or traps.
+/// Of a static library the linker takes only what is named. The conformances by which Foundation makes objects of values
+/// are looked up by type: without them a property list with a list fails, and a keyed archive is empty or traps.
 let staticRuntime: [LinkerSetting] = [
   .unsafeFlags(
     ["ayxG", "hyxG"].flatMap { ["-Xlinker", "--undefined=$sS\($0)s21_ObjectiveCBridgeable10FoundationMc"] }
