@@ -49,7 +49,15 @@ let staticLibraries =
 /// build against the static module folder, which `--static-swift-stdlib` would require. They have a fixed load address,
 /// because relocating them takes 75,000 fix-ups in each launch of an extension: 1 to 2 ms. Only ICU, half of such an
 /// executable, can be shared at little cost: 0.3 ms.
+///
+/// Of a static library the linker takes only what is named. The conformances by which Foundation makes objects of values
+/// are looked up by type: without them a property list with a list fails, and a keyed archive is empty or traps.
 let staticRuntime: [LinkerSetting] = [
+  .unsafeFlags(
+    ["ayxG", "hyxG"].flatMap { ["-Xlinker", "--undefined=$sS\($0)s21_ObjectiveCBridgeable10FoundationMc"] }
+      + [
+        "12DateInterval", "12URLQueryItem", "13URLComponents", "14DateComponents", "7Decimal", "9IndexPath",
+      ].flatMap { ["-Xlinker", "--undefined=$s20FoundationEssentials\($0)Vs21_ObjectiveCBridgeable0A0Mc"] }),
   .unsafeFlags(
     [
       "-static-stdlib", "-use-ld=lld", "-Xclang-linker", "-no-pie", "-Xlinker", "--start-group", "-lFoundation",
@@ -57,7 +65,7 @@ let staticRuntime: [LinkerSetting] = [
       "-l_FoundationCollections", "-lswiftSynchronization", "-lstdc++",
     ] + staticLibraries
       + (sharedRuntime.map { ["-Xlinker", "\($0)/lib_FoundationICU.so"] + besideExecutable } ?? ["-l_FoundationICU"])
-      + ["-Xlinker", "--end-group"])
+      + ["-Xlinker", "--end-group"]),
 ]
 
 /// `-static-stdlib` exports all 50,000 symbols of an executable, which the loader searches at each start: 0.4 ms. Only

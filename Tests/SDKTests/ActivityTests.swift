@@ -2,6 +2,7 @@
 
 import Archive
 import BusTesting
+import FidelityRules
 import Foundation
 import MessageBus
 import Messages
@@ -152,5 +153,27 @@ private struct FamilyView: View {
       }
     }
     #expect(error == expected)
+  }
+
+  @Test(.rule("ACTIVITY-17")) func `a push type without the entitlement throws the error that a phone throws`()
+    async throws
+  {
+    let fixture = try SDKFixture(SDKFixture.app)
+    fixture.host.connection.onRequest(ListActivities.self) { _, _ in AppActivities() }
+    fixture.host.connection.onRequest(RequestActivity.self) { _, _ in throw BusError(.noPushEntitlement, "refused") }
+    try await fixture.host.start()
+    try await fixture.announce()
+    let error = await fixture.blocking { () -> String in
+      do {
+        _ = try Activity.request(
+          attributes: Ride(rider: "Ada"), content: ActivityContent(state: .init(minutes: 5), staleDate: nil),
+          pushType: .token)
+        return "none"
+      } catch {
+        let error = error as NSError
+        return "\(error.domain) \(error.code)"
+      }
+    }
+    #expect(error == "com.apple.ActivityKit.ActivityInput 0")
   }
 }

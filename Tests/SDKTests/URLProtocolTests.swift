@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FidelityRules
 import Foundation
 import Synchronization
 import Testing
@@ -33,6 +34,11 @@ private final class Recorded: URLProtocol {
     case "/redirect":
       guard let next = URL(string: "http://a.example/next") else { return }
       client.urlProtocol(self, wasRedirectedTo: URLRequest(url: next), redirectResponse: response)
+    case "/again":
+      guard let next = URL(string: "http://a.example/next") else { return }
+      var following = request
+      following.url = next
+      client.urlProtocol(self, wasRedirectedTo: following, redirectResponse: response)
     case "/cached":
       client.urlProtocol(self, cachedResponseIsValid: CachedURLResponse(response: response, data: Data("kept".utf8)))
     case "/echo":
@@ -116,6 +122,21 @@ private final class Recorded: URLProtocol {
     async let answer = session.data(from: try url("redirect"))
     let next = try await performer.next()
     #expect(next.request.url?.path == "/next")
+    await next.succeed("moved")
+    #expect(try await answer.0 == Data("moved".utf8))
+  }
+
+  @Test(.rule("INLINE-11")) func `a request that the class redirects keeps its body`() async throws {
+    let fixture = try SDKFixture()
+    let performer = fixture.perform()
+    let session = fixture.inline(nil, configuration)
+    var request = URLRequest(url: try url("again"))
+    request.httpMethod = "POST"
+    request.httpBody = Data("espresso".utf8)
+    async let answer = session.data(for: request)
+    let next = try await performer.next()
+    let body = if case .data(let data) = next.body { data } else { Data() }
+    #expect(body == Data("espresso".utf8))
     await next.succeed("moved")
     #expect(try await answer.0 == Data("moved".utf8))
   }

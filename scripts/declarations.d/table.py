@@ -74,7 +74,7 @@ def table(names):
             wrong += [f"{LIST.name}:{number}: no test `{test}` exists" for test in shown if test not in known]
             if not live.issuperset(shown):
                 kind, here = "accepted", f"accepted: {here} shows it within one process"
-        counts[kind] += 1
+        counts[kind] += int(times or 1)
         overloads = f" ×{times}" if times else ""
         page.append(f"| `{name}`{overloads} | {since} | {here if kind != 'with effect' else 'with effect: ' + here} |")
     total = ", ".join(f"{counts[kind]} {kind}" for kind in ("with effect", "accepted", "absent"))

@@ -167,7 +167,7 @@ package struct APNsContract: Sendable {
     if case .certificate(let certificate) = session.identity {
       guard type.isForCertificates else {
         throw APNsRefusal(
-          .forbidden,
+          .topicDisallowed,
           "push type \(type.rawValue) requires a provider token; this connection has a client certificate")
       }
       guard certificate.topics.contains(topic.text) else {

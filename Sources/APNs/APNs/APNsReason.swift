@@ -77,15 +77,15 @@ extension APNsReason {
     case .missingDeviceToken: "the path is /3/device/ or /3/device"
     case .missingTopic: "apns-topic is absent or empty, and the connection has no certificate with exactly one topic"
     case .payloadEmpty: "the request has no body"
-    case .topicDisallowed: "the provider token's key or the client certificate is for other topics"
+    case .topicDisallowed:
+      "the provider token's key or the client certificate is for other topics; or the push type is liveactivity or "
+        + "location and the connection has a client certificate"
     case .badCertificate:
       "the client certificate was not issued by this push server's CA, is not valid at this time, or has no "
         + "topic; a GOAWAY follows"
     case .badCertificateEnvironment: "the client certificate is for the other environment; a GOAWAY follows"
     case .expiredProviderToken: "iat is more than an hour ago"
-    case .forbidden:
-      "the connection's first push was of another team; or the push type is liveactivity or location and "
-        + "the connection has a client certificate"
+    case .forbidden: "the connection's first push was of another team"
     case .invalidProviderToken:
       "the token is not a JSON Web Token with ES256, has no registered key, another team than its key, no "
         + "time, or a signature that does not match the key"

@@ -356,6 +356,13 @@ package struct PerformIntent: Request {
     case url(String)
     /// Another intent, which is performed.
     case intent(String, values: [String: ArchivedValue], opensApp: Bool, runsInApp: Bool)
+
+    /// A URL that a phone does not open. Source: `OpenURLIntent`, which opens universal links.
+    package var ignoredURL: String? {
+      guard case .url(let url) = self else { return nil }
+      let scheme = url.prefix { $0 != ":" }.lowercased()
+      return ["https", "http"].contains(scheme) ? nil : url
+    }
   }
 
   package struct Reply: Codable, Hashable, Sendable {
@@ -363,6 +370,13 @@ package struct PerformIntent: Request {
     package let opens: Opening?
     package init(opens: Opening? = nil) { self.opens = opens }
   }
+}
+
+extension BusError.Code {
+  /// The executable has no intent type with that name. Definite.
+  package static let unknownIntent = BusError.Code("unknown-intent")
+  /// The author's `perform()` threw, or a parameter does not accept the value. Definite.
+  package static let intentFailed = BusError.Code("intent-failed")
 }
 
 /// The app was opened from a widget.

@@ -50,7 +50,7 @@ package enum DeviceAction: Sendable {
   case notifications(NotificationStateMachine.Action)
   case gallery(GalleryAction)
   case activities(ActivityAction)
-  /// The owner runs: ask it about its tasks and challenges.
+  /// The owner runs: ask it about its tasks and challenges. `woken`: the system launched or resumed it for its sessions.
   case ask(owner: Address, woken: Bool)
   /// The owner lost a session to another process of its app.
   case sessionTaken(SessionTaken, SessionKey)
@@ -103,7 +103,8 @@ package enum ActivityEvent: Sendable {
   /// An extension is ready and shows these types of attributes.
   case declared(bundle: String, [ActivityDeclaration])
   /// The views of a version are stored, or the reason why they cannot be made.
-  case archived(Int, version: Int, note: String?, text: [String])
+  /// - Parameter isUndecodable: whether the extension cannot decode the attributes or the content.
+  case archived(Int, version: Int, note: String?, isUndecodable: Bool, text: [String])
 }
 
 /// What follows from an event of Live Activities.
@@ -139,8 +140,8 @@ package enum DeviceConcern: Sendable {
 /// What one concern asks of another. It is resolved in the same step, in the order of the requests.
 package enum DeviceRequest: Sendable, Equatable {
   case process(ProcessAction)
-  /// The process runs and can receive messages. `woken`: it was launched or resumed for this. `because`: it ran when it was
-  /// wanted for this, and keeps running until the release.
+  /// The process runs and can receive messages. `woken`: it was launched or resumed a moment ago, for whatever reason.
+  /// `because`: it ran when it was wanted for this, and keeps running until the release.
   case awake(Address, ProcessInstance, woken: Bool, because: Assertion? = nil)
   /// The process was stopped and still exists.
   case suspended(Address, ProcessInstance)
@@ -212,12 +213,27 @@ package struct Assertion: Hashable, Sendable, Comparable, CustomStringConvertibl
   package static let activity: Assertion = "activity"
 
   private static let eventsPrefix = "events "
+  private static let challengePrefix = "challenge "
+  private static let beginPrefix = "begin "
 
   /// The events of a background session are delivered.
   package static func events(of session: String) -> Assertion { Assertion(eventsPrefix + session) }
 
+  /// The owner of a session answers a challenge to one of its tasks.
+  package static func challenge(of key: TaskKey) -> Assertion {
+    Assertion("\(challengePrefix)\(key.session.identifier) \(key.identifier)")
+  }
+
+  /// The owner of a session is asked before a task begins.
+  package static func begin(of session: String) -> Assertion { Assertion(beginPrefix + session) }
+
   /// Whether this is `events(of:)` of any session.
   var isForEvents: Bool { description.hasPrefix(Assertion.eventsPrefix) }
+
+  /// Whether a background session needs the process.
+  var isForSession: Bool {
+    isForEvents || description.hasPrefix(Assertion.challengePrefix) || description.hasPrefix(Assertion.beginPrefix)
+  }
 
   package static func < (left: Assertion, right: Assertion) -> Bool { left.description < right.description }
 }

@@ -165,7 +165,8 @@ package struct DeviceStateMachine: Sendable {
       // The first three are known to the process or to its transfers before their events are delivered.
       if address.role == .app { setFront(address, isInFront: launching.isInFront(address), now: now) }
       runs(address, generation: instance.generation, now: now)
-      awake(owner: address, generation: instance.generation, woken: woken, because: nil, now: now)
+      let isForSessions = woken && launching.isForSessions(address)
+      awake(owner: address, generation: instance.generation, woken: isForSessions, because: nil, now: now)
       if address.role == .widgetExtension { run(.timelines(.awake(address)), now) }
       if address.role == .app { launched(address) }
       run(.tokens(.awake(address)), now)
@@ -209,7 +210,7 @@ package struct DeviceStateMachine: Sendable {
     run(.settings(.runs(address, generation: generation)), now)
   }
 
-  /// The owner of sessions runs. `woken`: it was launched or resumed a moment ago.
+  /// The owner of sessions runs. `woken`: the system launched or resumed it for its sessions a moment ago.
   private mutating func awake(
     owner: Address, generation: UInt32, woken: Bool, because: Assertion?, now: Date
   ) {
@@ -589,8 +590,13 @@ extension DeviceStateMachine {
     switch event {
     case .advance: advanceActivities(now)
     case .request(let request, let app, let cause, let context):
-      try changeActivities(context, now: now) { activities throws(BusError) in
-        try activities.request(request, app: app, because: cause, now: now)
+      do throws(BusError) {
+        try changeActivities(context, now: now) { activities throws(BusError) in
+          try activities.request(request, app: app, because: cause, now: now)
+        }
+      } catch {
+        if error.code == .noPushEntitlement { run(.tokens(.activityRefused(app: app)), now) }
+        throw error
       }
       return activities.activities(of: app)
     case .change(let request, let app, let cause, let context):
@@ -606,10 +612,17 @@ extension DeviceStateMachine {
       // Most extensions have none.
       if declarations.isEmpty, activities.state.declarations[bundle] == nil { return Done() }
       try changeActivities(.none, now: now) { activities throws(BusError) in activities.declare(bundle, declarations) }
-    case .archived(let number, let version, let note, let text):
-      try changeActivities(.none, now: now) { activities throws(BusError) in
-        activities.archived(number, version: version, note: note, text: text)
+    case .archived(let number, let version, let note, let isUndecodable, let text):
+      let context = activities.activity(number)?.start.map { MessageContext(correlation: $0) }
+      let started = try changeActivities(context ?? .none, now: now) { activities throws(BusError) in
+        activities.archived(number, version: version, note: note, isUndecodable: isUndecodable, text: text)
       }
+      guard let started else { return Done() }
+      // A token that starts activities is used once (observed).
+      if started.result.step == .handled, let key = notifications.notification(started.push)?.key {
+        run(.tokens(.used(key)), now)
+      }
+      close(started.push, started.result, now)
     }
     return Done()
   }
@@ -623,7 +636,11 @@ extension DeviceStateMachine {
       activities.advance(to: now)
       return activities.receive(push, now: now)
     }
-    run(.notifications([.closed(push.uniqueID, result.step, result.detail)]), now)
+    if let result { close(push.uniqueID, result, now) }
+  }
+
+  private mutating func close(_ push: UUID, _ result: ActivityStateMachine.PushResult, _ now: Date) {
+    run(.notifications([.closed(push, result.step, result.detail)]), now)
     if let app = result.started { step.actions.append(.activities(.started(app: app))) }
   }
 

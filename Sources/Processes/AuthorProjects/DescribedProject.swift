@@ -62,9 +62,13 @@ struct DescribedProject {
     return result
   }
 
-  /// A property list in XML.
-  static func propertyList(_ keys: [String: Any]) -> Data? {
-    try? PropertyListSerialization.data(fromPropertyList: keys, format: .xml, options: 0)
+  /// Keeps a property list that the tool has not written yet, or notes why it cannot be written.
+  mutating func generate(_ keys: [String: Any], at place: String) {
+    do {
+      generated[place] = try PropertyListSerialization.data(fromPropertyList: keys, format: .xml, options: 0)
+    } catch {
+      notes.append(ProjectNote(FilePath.name(place), "it cannot be written as a property list: \(error)"))
+    }
   }
 
   /// The keys that each generator writes into an `Info.plist`, for a type of target.

@@ -196,7 +196,7 @@ private struct TuistManifest {
     }
     // Where Tuist writes it.
     let place = "\(folder)/Derived/InfoPlists/\(target.name)-Info.plist"
-    described.generated[place] = DescribedProject.propertyList(content)
+    described.generate(content, at: place)
     target.settings["INFOPLIST_FILE"] = place
   }
 
@@ -208,7 +208,7 @@ private struct TuistManifest {
       target.settings["CODE_SIGN_ENTITLEMENTS"] = absolute(path)
     } else if let content = keys["dictionary"] as? [String: Any] {
       let place = "\(folder)/Derived/Entitlements/\(target.name).entitlements"
-      described.generated[place] = DescribedProject.propertyList(content)
+      described.generate(content, at: place)
       target.settings["CODE_SIGN_ENTITLEMENTS"] = place
     }
   }

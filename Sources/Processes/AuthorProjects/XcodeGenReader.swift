@@ -93,8 +93,7 @@ struct XcodeGenReader {
     addInfoPlist(value["info"], found: plists.first?.path, to: &target, in: &described)
     if let entitlements = value["entitlements"], let path = entitlements["path"]?.text {
       let place = FilePath.absolute(path, in: spec.folder)
-      described.generated[place] = DescribedProject.propertyList(
-        entitlements["properties"]?.property as? [String: Any] ?? [:])
+      described.generate(entitlements["properties"]?.property as? [String: Any] ?? [:], at: place)
       target.settings["CODE_SIGN_ENTITLEMENTS"] = target.settings["CODE_SIGN_ENTITLEMENTS"] ?? place
     }
     for member in members where member.path != target.settings["INFOPLIST_FILE"] {
@@ -132,7 +131,7 @@ struct XcodeGenReader {
       let place = FilePath.absolute(path, in: spec.folder)
       var keys = DescribedProject.standardKeys(ofType: target.type)
       keys.merge(info?["properties"]?.property as? [String: Any] ?? [:]) { $1 }
-      described.generated[place] = DescribedProject.propertyList(keys)
+      described.generate(keys, at: place)
       target.settings["INFOPLIST_FILE"] = target.settings["INFOPLIST_FILE"] ?? place
     } else if target.settings["GENERATE_INFOPLIST_FILE"] != "YES" {
       target.settings["INFOPLIST_FILE"] = target.settings["INFOPLIST_FILE"] ?? foundPath

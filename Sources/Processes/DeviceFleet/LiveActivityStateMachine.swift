@@ -88,9 +88,9 @@ struct LiveActivityStateMachine: Sendable {
   ///
   /// - Parameter key: the activity that it would start.
   mutating func receiveStart(_ payload: String, _ key: Key, now: Date) -> (Outcome, [Action]) {
-    guard let payload = LiveActivityPayload(payload), payload.event == .start, payload.hasAttributes else {
-      return (.ignored, [])
-    }
+    guard let payload = LiveActivityPayload(payload), payload.event == .start, payload.hasAttributes,
+      payload.hasAlert
+    else { return (.ignored, []) }
     return begin(key, payload: payload, now: now)
   }
 

@@ -298,6 +298,10 @@ extension Device {
     _ opening: PerformIntent.Opening, of placement: Placement, isLast: Bool, _ context: MessageContext
   ) async throws -> TapWidget.Reply {
     let isLocked = core.state.screen.state.isLocked
+    if let url = opening.ignoredURL {
+      return TapWidget.Reply(
+        outcome: "\(url) is not opened: OpenURLIntent opens universal links only", hasFailed: true)
+    }
     switch opening {
     case .url(let url) where isLocked:
       return TapWidget.Reply(

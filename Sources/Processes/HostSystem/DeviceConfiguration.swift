@@ -38,7 +38,8 @@ extension ClusterConfiguration {
       InstalledApp(
         address: app.address(on: device.name),
         extensions: extensions(ofApp: app.bundle).map { $0.address(on: device.name) },
-        supportsActivities: try app.readInfoPlist()?.supportsLiveActivities ?? true)
+        supportsActivities: try app.readInfoPlist()?.supportsLiveActivities ?? true,
+        hasPushEntitlement: app.pushEnvironment != nil)
     }
   }
 }

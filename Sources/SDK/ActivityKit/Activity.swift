@@ -77,7 +77,8 @@ public final class Activity<Attributes: ActivityAttributes>: Identifiable, Senda
 
   /// Starts a Live Activity. Blocks until the host has replied.
   ///
-  /// - Throws: an `ActivityAuthorizationError`.
+  /// - Throws: an `ActivityAuthorizationError`; with a push type and without the entitlement for pushes an `NSError` of the
+  ///   domain `com.apple.ActivityKit.ActivityInput` (observed).
   public static func request(
     attributes: Attributes, content: ActivityContent<ContentState>, pushType: PushType? = nil
   ) throws -> Activity<Attributes> {
@@ -86,7 +87,8 @@ public final class Activity<Attributes: ActivityAttributes>: Identifiable, Senda
 
   /// Starts a Live Activity. Blocks until the host has replied.
   ///
-  /// - Throws: an `ActivityAuthorizationError`.
+  /// - Throws: an `ActivityAuthorizationError`; with a push type and without the entitlement for pushes an `NSError` of the
+  ///   domain `com.apple.ActivityKit.ActivityInput` (observed).
   public static func request(
     attributes: Attributes, content: ActivityContent<ContentState>, pushType: PushType? = nil, style: ActivityStyle
   ) throws -> Activity<Attributes> {
@@ -104,6 +106,7 @@ public final class Activity<Attributes: ActivityAttributes>: Identifiable, Senda
       return activity
     case .failure(let error):
       registry.log("Activity.request: \(error.message)")
+      if error.code == .noPushEntitlement { throw NSError(domain: "com.apple.ActivityKit.ActivityInput", code: 0) }
       throw ActivityAuthorizationError(error.code)
     }
   }

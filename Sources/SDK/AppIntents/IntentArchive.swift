@@ -4,7 +4,7 @@ package import Archive
 package import AuthorRuntime
 import Dispatch
 import MessageBus
-package import Messages
+import Messages
 import Synchronization
 import Timekeeping
 import URLSessionAPI
@@ -143,13 +143,6 @@ let mainModule = String(
   (CommandLine.arguments.first ?? "").split(separator: "/").last.map { name in
     name.map { $0.isLetter || $0.isNumber ? $0 : "_" }
   } ?? [])
-
-extension BusError.Code {
-  /// This executable has no intent type with that name. Definite.
-  package static let unknownIntent = BusError.Code("unknown-intent")
-  /// The author's `perform()` threw, or a parameter does not accept the value. Definite.
-  package static let intentFailed = BusError.Code("intent-failed")
-}
 
 /// Performs intents that the host requests. Register before the process is announced.
 package enum IntentPerformer {

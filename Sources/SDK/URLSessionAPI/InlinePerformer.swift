@@ -49,6 +49,37 @@ package enum InlineBody: Sendable {
     case .file(let url): InputStream(url: url)
     }
   }
+
+  /// The body of a request that the author returns in place of a proposed one: its own, which for a stream is read on this
+  /// thread, or the former one where both requests have the same. The former one may be no part of a request (an upload's
+  /// file).
+  ///
+  /// - Throws: `requestBodyStreamExhausted`.
+  init(of request: URLRequest, proposed: URLRequest, former: InlineBody) throws(URLError) {
+    if request.httpBody == proposed.httpBody, request.httpBodyStream === proposed.httpBodyStream {
+      self = former
+    } else if let stream = request.httpBodyStream, stream !== proposed.httpBodyStream {
+      self = .data(try Data(reading: stream))
+    } else {
+      self = request.httpBody.map { .data($0) } ?? .none
+    }
+  }
+}
+
+extension Data {
+  /// Reads a stream to its end.
+  fileprivate init(reading stream: InputStream) throws(URLError) {
+    self.init()
+    stream.open()
+    defer { stream.close() }
+    var piece = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = stream.read(&piece, maxLength: piece.count)
+      guard count >= 0 else { throw URLError(.requestBodyStreamExhausted) }
+      if count == 0 { return }
+      append(contentsOf: piece[..<count])
+    }
+  }
 }
 
 /// One inline request. Any thread. Each call returns at once. A call after the end has no effect.

@@ -99,8 +99,9 @@ final class InlineRun: InlineObserver {
     loaded.httpBodyStream = body.stream
     return ProtocolLoading(kind, request: loaded, of: task, observer: self) { work in
       session.process.asCurrent(context, work)
-    } following: { next in
-      self.makeExchange(next, next.httpBody.map { .data($0) } ?? .none, on: connections)
+    } following: { [loaded] next throws(URLError) in
+      let following = try InlineBody(of: next, proposed: loaded, former: body)
+      return self.makeExchange(next, following, on: connections)
     }
   }
 

@@ -214,7 +214,8 @@ final class RequestRun: AttemptWatcher {
       if let answer {
         redirectCount += 1
         (credentials, skipped) = (nil, 0)
-        next = .request(answer, keepsBody ? body : .none)
+        let former = keepsBody ? body : .none
+        next = .request(answer, try InlineBody(of: answer, proposed: following, former: former))
         return
       }
     } else if let offer = OfferedAuthentication(head), try meets(offer, response, of: url) {

@@ -443,6 +443,9 @@ extension SessionCore {
     let answer = await ask(task, context) { await $0.urlSession($1, task: task, willBeginDelayedRequest: request) }
     switch answer {
     case (.useNewRequest, let new?)?:
+      if new.httpBodyStream != nil {
+        process.noticeUnsimulated("httpBodyStream", "a request that replaces a delayed one is sent without its stream")
+      }
       return BeginDelayedRequest.Reply(disposition: .useNewRequest, request: new.transfer)
     case (.cancel, _)?: return BeginDelayedRequest.Reply(disposition: .cancel)
     default: return BeginDelayedRequest.Reply(disposition: .continueLoading)

@@ -158,8 +158,8 @@ final class ProtocolLoading: NSObject, InlineExchange {
   private let observer: any InlineObserver
   /// Runs code of the author as code of its process.
   private let asAuthor: @Sendable (() -> Void) -> Void
-  /// Makes the request after a redirection.
-  private let following: @Sendable (URLRequest) -> any InlineExchange
+  /// Makes the request after a redirection. It throws when the body cannot be read.
+  private let following: @Sendable (URLRequest) throws(URLError) -> any InlineExchange
   private let state = Mutex(State())
   /// Where the observer is called.
   private let queue = DispatchQueue(label: "URLProtocolClient")
@@ -171,7 +171,7 @@ final class ProtocolLoading: NSObject, InlineExchange {
   init(
     _ kind: URLProtocol.Type, request: URLRequest, of task: URLSessionTask, observer: any InlineObserver,
     asAuthor: @escaping @Sendable (() -> Void) -> Void,
-    following: @escaping @Sendable (URLRequest) -> any InlineExchange
+    following: @escaping @Sendable (URLRequest) throws(URLError) -> any InlineExchange
   ) {
     self.kind = kind
     self.request = request
@@ -260,8 +260,13 @@ final class ProtocolLoading: NSObject, InlineExchange {
 
   private func follow(_ request: URLRequest) {
     queue.async {
+      let next: any InlineExchange
+      do {
+        next = try self.following(request)
+      } catch {
+        return self.end(error)
+      }
       guard self.finish() else { return }
-      let next = self.following(request)
       let (isHeld, isCancelled) = self.state.withLock { state in
         state.next = next
         return (state.isHeld, state.isCancelled)

@@ -70,7 +70,7 @@ struct Visit: AppIntent {
 
   func perform() async throws -> some IntentResult & OpensIntent {
     print("visiting")
-    return .result(opensIntent: OpenURLIntent(URL(string: "trial://visited") ?? URL(filePath: "/")))
+    return .result(opensIntent: OpenURLIntent(URL(string: "https://trial.example/visited") ?? URL(filePath: "/")))
   }
 }
 
@@ -102,8 +102,9 @@ struct IntentsWidget: Widget {
         Button("Talk", intent: made(Talk.self, cups: 7))
         Button("Spill", intent: Spill())
         Button("Visit", intent: Visit())
-        Button("Link", intent: OpenURLIntent(URL(string: "trial://linked") ?? URL(filePath: "/")))
+        Button("Link", intent: OpenURLIntent(URL(string: "https://trial.example/linked") ?? URL(filePath: "/")))
         Button("Forward", intent: Forward())
+        Button("Scheme", intent: OpenURLIntent(URL(string: "trial://scheme") ?? URL(filePath: "/")))
       }
       .backed
     }

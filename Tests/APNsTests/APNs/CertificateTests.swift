@@ -67,7 +67,7 @@ import X509
       let request = lab.alert([
         "apns-push-type": type.rawValue, "apns-topic": ProviderKeyFixture.bundle + type.topicSuffix,
       ])
-      #expect(lab.reason(request) == .forbidden)
+      #expect(lab.reason(request) == .topicDisallowed)
     }
   }
 

@@ -30,6 +30,9 @@ import Testing
       content: ActivityContentRecord(state: state, staleDate: stale), usesToken: true)
   }
 
+  /// The fields of a start.
+  private static let ride = #""attributes-type":"Ride","attributes":{},"content-state":{},"alert":{"title":"x"}"#
+
   private static func push(
     _ event: String, use: PushTokenUse = .liveActivity(1), fields: String = #""content-state":{"m":4}"#,
     timestamp: Int = 1, priority: Int = 10, id: UUID = UUID()
@@ -55,6 +58,28 @@ import Testing
     for _ in 1...2 { try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start) }
     #expect(machine.state.activities.count == 1 && machine.moved.map(\.change) == [.started])
     #expect(machine.withToken.map(\.number) == [1] && machine.startable == [Self.app: ["Ride"]])
+  }
+
+  @Test(.rule("ACTIVITY-17"))
+  func `a request for an activity with a token fails without the entitlement, and is reported once`() throws {
+    var device = DeviceStateMachine()
+    let address = Address.app("iphone", Self.app)
+    let apps = [InstalledApp(address: address, extensions: [], hasPushEntitlement: false)]
+    device.activities = ActivityStateMachine(apps: apps)
+    device.tokens = TokenStateMachine(products: [PushProduct(address: address, app: Self.app, environment: nil)])
+    var reports: [PushWithheld] = []
+    for _ in 1...2 {
+      let event = ActivityEvent.request(Self.request(), app: Self.app, because: .app, .none)
+      let step = device.handle(.activities(event), now: Self.start)
+      #expect(Self.code { _ = try step.reply?.get() } == .noPushEntitlement)
+      reports += step.actions.compactMap { if case .tokens(.withheld(let report)) = $0 { report } else { nil } }
+    }
+    #expect(reports == [PushWithheld(address: address, reason: .noEntitlement, handlers: ["pushTokenUpdates"])])
+    var plain = Self.request()
+    plain = RequestActivity(
+      id: plain.id, attributesType: plain.attributesType, attributes: plain.attributes, content: plain.content)
+    try device.activities.request(plain, app: Self.app, because: .app, now: Self.start)
+    #expect(device.activities.state.activities.count == 1)
   }
 
   @Test(.rule("ACTIVITY-03")) func `attributes and content have 4096 bytes at most`() throws {
@@ -119,14 +144,16 @@ import Testing
     var machine = Self.machine(ActivityLimits(priority10PerHour: 2))
     try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start)
     let push = Self.push("update")
-    #expect(machine.receive(push, now: Self.start).step == .handled)
+    #expect(machine.receive(push, now: Self.start)?.step == .handled)
     let state = machine.state
-    #expect(machine.receive(push, now: Self.start).step == .handled)
+    #expect(machine.receive(push, now: Self.start)?.step == .handled)
     #expect(machine.state == state)
     let start = Self.push(
-      "start", use: .liveActivityStarts("Ride"), fields: #""attributes-type":"Ride","attributes":{},"content-state":{}"#
+      "start", use: .liveActivityStarts("Ride"), fields: Self.ride
     )
-    for _ in 1...2 { #expect(machine.receive(start, now: Self.start).started == Self.app) }
+    for _ in 1...2 { #expect(machine.receive(start, now: Self.start) == nil) }
+    #expect(machine.archived(2, version: 1, note: nil, text: [])?.result.started == Self.app)
+    #expect(machine.receive(start, now: Self.start)?.started == Self.app)
     #expect(machine.state.activities.count == 2)
   }
 
@@ -134,8 +161,8 @@ import Testing
   func `a notification is shown if it is newer than the content, and older than one that is not shown`() throws {
     var machine = Self.machine(ActivityLimits(priority10PerHour: 1))
     try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start)
-    func step(_ timestamp: Int, priority: Int) -> PushStep.Name {
-      machine.receive(Self.push("update", timestamp: timestamp, priority: priority), now: Self.start).step
+    func step(_ timestamp: Int, priority: Int) -> PushStep.Name? {
+      machine.receive(Self.push("update", timestamp: timestamp, priority: priority), now: Self.start)?.step
     }
     #expect(step(10, priority: 10) == .handled)
     #expect(step(30, priority: 10) == .budget)
@@ -145,19 +172,18 @@ import Testing
 
   @Test func `a start that is repeated after it was forgotten changes no other activity`() throws {
     var machine = Self.machine()
-    let content = #""attributes-type":"Ride","attributes":{},"content-state":{}"#
-    let start = Self.push("start", use: .liveActivityStarts("Ride"), fields: content)
-    #expect(machine.receive(start, now: Self.start).step == .handled)
+    let start = Self.push("start", use: .liveActivityStarts("Ride"), fields: Self.ride)
+    #expect(machine.receive(start, now: Self.start) == nil)
+    machine.archived(1, version: 1, note: nil, text: [])
     machine.state.starts = []
     try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start)
     let other = machine.state.activities.last
-    #expect(machine.receive(start, now: Self.start).step == .handled)
+    #expect(machine.receive(start, now: Self.start)?.step == .handled)
     #expect(machine.state.activities.last == other)
   }
 
-  @Test(.rule("ACTIVITY-13", "ACTIVITY-14")) func `a notification that does not fit is discarded with its reason`()
-    throws
-  {
+  @Test(.rule("ACTIVITY-13", "ACTIVITY-14", "ACTIVITY-18"))
+  func `a notification that does not fit is discarded with its reason`() throws {
     var machine = Self.machine()
     try machine.request(Self.request(), app: Self.app, because: .app, now: Self.start)
     let starts = PushTokenUse.liveActivityStarts("Ride")
@@ -172,12 +198,72 @@ import Testing
         Self.push("start", use: starts, fields: #""attributes-type":"Ride","attributes":{}"#),
         "content-state is missing"
       ),
+      (
+        Self.push("start", use: starts, fields: #""attributes-type":"Ride","attributes":{},"content-state":{}"#),
+        "alert is missing"
+      ),
+      (
+        Self.push(
+          "start", use: starts,
+          fields: #""attributes-type":"Ride","attributes":{},"content-state":{},"alert":null"#),
+        "alert is missing"
+      ),
     ]
     for (push, reason) in cases {
       let result = machine.receive(push, now: Self.start)
-      #expect(result.step == .discarded && result.detail.contains(reason), "\(result)")
+      #expect(result?.step == .discarded && result?.detail.contains(reason) == true, "\(String(describing: result))")
     }
     #expect(machine.moved.map(\.change) == [.started])
+  }
+
+  /// A device with an app whose extension shows rides, and with the token that starts them.
+  private static func device() -> DeviceStateMachine {
+    var device = DeviceStateMachine()
+    device.activities = machine()
+    let address = Address.app("iphone", app)
+    device.tokens = TokenStateMachine(products: [PushProduct(address: address, app: app, environment: .development)])
+    device.notifications = NotificationStateMachine(device: "iphone")
+    device.run(.tokens(.activities(device.activityTokens)), start)
+    device.run(.tokens(.issued(TokenKey(app, .liveActivityStarts("Ride")), "01")), start)
+    return device
+  }
+
+  private static func steps(_ step: DeviceStep) -> [String] {
+    step.actions.compactMap { action in
+      if case .notifications(.step(_, let name, let detail)) = action { "\(name) \(detail ?? "")" } else { nil }
+    }
+  }
+
+  @Test(.rule("ACTIVITY-19"), arguments: [false, true])
+  func `a start is handled when the extension has decoded it, and otherwise nothing is shown`(isUndecodable: Bool) {
+    var device = Self.device()
+    let start = Self.push("start", use: .liveActivityStarts("Ride"), fields: Self.ride)
+    #expect(Self.steps(device.handle(.notifications([.received(start)]), now: Self.start)) == [])
+    #expect(device.activities.all.activities.isEmpty && device.activities.withToken.isEmpty)
+    let event = ActivityEvent.archived(
+      1, version: 1, note: isUndecodable ? "no JSON of Ride" : nil, isUndecodable: isUndecodable, text: [])
+    let step = device.handle(.activities(event), now: Self.start)
+    #expect(Self.steps(step) == [isUndecodable ? "discarded no JSON of Ride" : "handled started"])
+    #expect(device.activities.all.activities.count == (isUndecodable ? 0 : 1))
+    #expect(device.activities.withToken.count == (isUndecodable ? 0 : 1))
+    #expect(device.activities.state.activities.count == device.activities.all.activities.count)
+  }
+
+  @Test(.rule("ACTIVITY-20")) func `a token that starts activities is replaced when it has started one`() {
+    var device = Self.device()
+    let key = TokenKey(Self.app, .liveActivityStarts("Ride"))
+    #expect(device.tokens.token(key) == "01")
+    let start = Self.push("start", use: key.use, fields: Self.ride)
+    _ = device.handle(.notifications([.received(start)]), now: Self.start)
+    #expect(device.tokens.token(key) == "01")
+    _ = device.handle(
+      .activities(.archived(1, version: 1, note: nil, isUndecodable: false, text: [])), now: Self.start)
+    #expect(device.tokens.state.tokens[key]?.phase == .releasing)
+    #expect(device.activities.activities(of: Self.app).startTokens.isEmpty)
+    _ = device.handle(.tokens(.released(key)), now: Self.start)
+    #expect(device.tokens.state.tokens[key]?.phase == .asking)
+    _ = device.handle(.tokens(.issued(key, "02")), now: Self.start)
+    #expect(device.activities.activities(of: Self.app).startTokens == ["Ride": "02"])
   }
 
   @Test(.rule("ACTIVITY-11")) func `a forbidden app loses its activities, and starts none until it is allowed`() throws

@@ -128,6 +128,28 @@ import WidgetLabTesting
     }
   }
 
+  /// The executable is linked statically, and the tests of AuthorProjects are not.
+  @Test func `lists in the property lists of an XcodeGen project arrive`() async throws {
+    let project = """
+      name: Weather
+      targets:
+        Widget:
+          {type: app-extension, platform: iOS, sources: [Widget],
+           settings: {PRODUCT_BUNDLE_IDENTIFIER: com.example.Weather},
+           info: {path: Info.plist, properties: {UIAppFonts: [Sun.ttf],
+             NSExtension: {NSExtensionPointIdentifier: com.apple.widgetkit-extension}}},
+           entitlements: {path: W.entitlements, properties:
+             {com.apple.security.application-groups: [group.sky]}}}
+      """
+    try await inFolder(["project.yml": project, "Widget/Weather.swift": Self.widget]) { folder, widgetlab in
+      let answer = try await widgetlab(["new", "--from", folder + "/project.yml", "--output", folder + "/made"])
+      #expect(answer.status == 0, "\(answer)")
+      let cluster = try String(contentsOfFile: folder + "/made/widgetlab.yaml", encoding: .utf8)
+      #expect(cluster.contains("appGroups: [group.sky]"))
+      #expect(!(answer.output + answer.errors).contains("cannot be"), "\(answer)")
+    }
+  }
+
   @Test(arguments: [
     (["Weather.xcodeproj/project.pbxproj": "{ objects = {"], "cannot be read: it is not a property list"),
     (["project.yml": "name: Weather"], "xcodegen generate"),

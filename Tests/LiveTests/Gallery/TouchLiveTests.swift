@@ -184,13 +184,27 @@ import WidgetLabTesting
       try await fixture.add("Intents")
       _ = try await fixture.entry(of: 1)
       let before = try await fixture.last
-      #expect(try await fixture.opened("tap", "1", "--button", "8") == "trial://visited")
+      #expect(try await fixture.opened("tap", "1", "--button", "8") == "https://trial.example/visited")
       try await fixture.printed("visiting", after: before)
       #expect(try await fixture.cluster.run("look", "light").contains("\(GalleryFixture.app) is in front"))
-      #expect(try await fixture.opened("tap", "1", "--button", "9") == "trial://linked")
+      #expect(try await fixture.opened("tap", "1", "--button", "9") == "https://trial.example/linked")
       try await fixture.cluster.run("app", "background")
       try await fixture.expectPerformed("Open", 10, cups: 9, by: fixture.app)
       #expect(try await fixture.cluster.run("look", "light").contains("\(GalleryFixture.app) is in front"))
+    }
+  }
+
+  @Test(.rule("GALLERY-50"))
+  func `a custom scheme opens nothing, and a failed intent is diagnosed`() async throws {
+    try await run("ignored results") { fixture in
+      try await fixture.add("Intents")
+      _ = try await fixture.entry(of: 1)
+      let scheme = try await fixture.cluster.attempt(["tap", "1", "--button", "11"])
+      #expect(scheme.status == 1 && scheme.output.contains("trial://scheme is not opened"), "\(scheme)")
+      let failed = try await fixture.cluster.attempt(["tap", "1", "--button", "7"])
+      #expect(failed.status == 1, "\(failed)")
+      let found = try await fixture.cluster.run("diagnose")
+      #expect(found.contains("custom-scheme-not-opened") && found.contains("intent-not-performed"), "\(found)")
     }
   }
 

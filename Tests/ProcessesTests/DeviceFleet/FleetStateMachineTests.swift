@@ -115,7 +115,8 @@ import Testing
       (.fleet(.pushtotalk), .pushtotalk, "{}", "handled"), (.fleet(.voip), .voip, "{}", "handled"),
       (
         .fleet(.liveActivityStart), .liveactivity,
-        #"{"aps":{"event":"start","timestamp":1,"attributes-type":"A","attributes":{},"content-state":{}}}"#, "started"
+        #"{"aps":{"event":"start","timestamp":1,"attributes-type":"A","attributes":{},"content-state":{},"alert":"x"}}"#,
+        "started"
       ),
       (.liveActivity(1), .liveactivity, #"{"aps":{"event":"update","timestamp":2,"content-state":{}}}"#, "updated"),
       (.liveActivity(1), .liveactivity, #"{"aps":{"event":"end","timestamp":3}}"#, "ended"),

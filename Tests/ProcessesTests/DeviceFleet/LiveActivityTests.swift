@@ -2,6 +2,7 @@
 
 import Cluster
 import DeviceRules
+import FidelityRules
 import Foundation
 import Testing
 
@@ -27,14 +28,20 @@ import Testing
 
   private static func after(_ hours: Double) -> Date { start.addingTimeInterval(hours * 3_600) }
 
-  @Test func `a start needs attributes`() {
+  @Test(.rule("ACTIVITY-18")) func `a start needs attributes and an alert`() {
     var machine = LiveActivityStateMachine(rules: FleetProfile.LiveActivities())
     let without = #"{"aps":{"event":"start","timestamp":1,"content-state":{}}}"#
     #expect(machine.receiveStart(without, Self.key, now: Self.start) == (.ignored, []))
     #expect(machine.receiveStart("no JSON", Self.key, now: Self.start) == (.ignored, []))
     #expect(machine.receiveStart(Self.update(), Self.key, now: Self.start) == (.ignored, []))
-    let with = #"{"aps":{"event":"start","timestamp":1,"content-state":{},"attributes-type":"A","attributes":{}}}"#
-    #expect(machine.receiveStart(with, Self.key, now: Self.start) == (.started, [.began(Self.key)]))
+    func with(_ more: String) -> String {
+      #"{"aps":{"event":"start","timestamp":1,"content-state":{},"attributes-type":"A","attributes":{}\#(more)}}"#
+    }
+    #expect(machine.receiveStart(with(""), Self.key, now: Self.start) == (.ignored, []))
+    #expect(
+      machine.receiveStart(with(#","alert":{"title":"x"}"#), Self.key, now: Self.start) == (
+        .started, [.began(Self.key)]
+      ))
   }
 
   @Test func `a device has no more activities than its limit`() {

@@ -77,6 +77,10 @@ extension URLSession {
 final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
   struct Answers: Sendable {
     var follows = true
+    /// The body of the POST that follows a redirection; `nil` for the proposed request.
+    var body: Data?
+    /// Whether that body is a stream.
+    var streams = false
     var disposition = URLSession.ResponseDisposition.allow
     var credential: URLCredential?
     var trusts = false
@@ -118,7 +122,12 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
     note("redirect \(response.statusCode) \(request.httpMethod ?? "") \(request.url?.path ?? "")")
-    completionHandler(answers.follows ? request : nil)
+    var other = request
+    if let body = answers.body {
+      other.httpMethod = "POST"
+      if answers.streams { other.httpBodyStream = InputStream(data: body) } else { other.httpBody = body }
+    }
+    completionHandler(answers.follows ? other : nil)
   }
 
   func urlSession(

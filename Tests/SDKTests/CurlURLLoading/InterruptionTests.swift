@@ -65,6 +65,23 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("INLINE-11"), arguments: [302, 307], [false, true])
+  func `the request that a delegate returns for a redirection is sent with its body`(status: Int, streams: Bool)
+    async throws
+  {
+    try await CurlFixture.run({ request in
+      request.path == "/end"
+        ? .text("\(request.method) \(text(request.body))") : .text("", status, ["Location": "/end"])
+    }) { fixture in
+      let session = fixture.session(Recorder(.init(body: Data("other".utf8), streams: streams)))
+      var request = URLRequest(url: fixture.server.url("/begin"))
+      request.httpMethod = "POST"
+      request.httpBody = Data("first".utf8)
+      let answer = try await session.text(for: request)
+      #expect(answer == "POST other")
+    }
+  }
+
   @Test func `cancelling a task or its Swift task ends the request with -999`() async throws {
     try await CurlFixture.run({ _ in LocalServer.Reply(body: Data("ab".utf8), holdsAfter: 1) }) { fixture in
       let recorder = Recorder()

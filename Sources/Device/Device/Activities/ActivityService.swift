@@ -94,7 +94,7 @@ package import Timekeeping
 
   /// The activities with their views, the most relevant first; of equal ones the latest first.
   package var shown: [ShowScreen.LiveActivity] {
-    let sorted = stateMachine.state.activities.sorted {
+    let sorted = stateMachine.shown.sorted {
       let (one, other) = ($0.record.content.relevanceScore, $1.record.content.relevanceScore)
       return one == other ? $0.number > $1.number : one > other
     }
@@ -211,7 +211,7 @@ package import Timekeeping
       case .failure(let error):
         // The author's code refuses this content, and would do so again.
         if [.badActivityContent, .archiveTooLarge, .tooLarge].contains(error.code) {
-          set(nil, keptActivity, note: error.message)
+          set(nil, keptActivity, note: error.message, isUndecodable: error.code == .badActivityContent)
           continue
         }
         failures += 1
@@ -221,7 +221,9 @@ package import Timekeeping
     }
   }
 
-  private func set(_ views: ActivityViews?, _ keptActivity: ActivityStateMachine.Kept, note: String?) {
+  private func set(
+    _ views: ActivityViews?, _ keptActivity: ActivityStateMachine.Kept, note: String?, isUndecodable: Bool = false
+  ) {
     let text = views?[.lockScreen]?.view.lines ?? []
     // The device may end, and the activity can be gone by now.
     guard core.failure == nil, stateMachine.activity(keptActivity.number) != nil else { return }
@@ -235,7 +237,10 @@ package import Timekeeping
       }
       self.views[keptActivity.number] = new
     }
-    core.handle(.activities(.archived(keptActivity.number, version: keptActivity.version, note: note, text: text)))
+    core.handle(
+      .activities(
+        .archived(
+          keptActivity.number, version: keptActivity.version, note: note, isUndecodable: isUndecodable, text: text)))
   }
 }
 

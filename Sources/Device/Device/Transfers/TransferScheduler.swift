@@ -358,7 +358,7 @@ extension TransferScheduler {
     if context.core.state.hasQuestions(for: owner) != areOpen { context.core.handle(.questions(owner: owner, areOpen)) }
   }
 
-  /// The owner runs: asks it about its tasks and challenges. `woken`: it was launched or resumed a moment ago.
+  /// The owner runs: asks it about its tasks and challenges. `woken`: the system launched or resumed it for its sessions.
   func awake(_ owner: Address, woken: Bool) {
     for key in (delayed[owner] ?? []).sorted(by: { $0.identifier < $1.identifier }) where questions[key] == nil {
       questions[key] = tasks.start { await self.sendQuestion(about: key) }
@@ -439,7 +439,7 @@ extension TransferScheduler {
 
 extension SessionKey {
   /// The assertion that keeps the owner awake before a task begins.
-  fileprivate var beginAssertion: Assertion { Assertion("begin \(identifier)") }
+  fileprivate var beginAssertion: Assertion { .begin(of: identifier) }
 }
 
 extension TransferRequest {
@@ -512,7 +512,7 @@ extension TransferScheduler {
 
 extension TaskKey {
   /// The assertion that keeps the owner awake for a challenge.
-  fileprivate var challengeAssertion: Assertion { Assertion("challenge \(session.identifier) \(identifier)") }
+  fileprivate var challengeAssertion: Assertion { .challenge(of: self) }
 }
 
 // Tasks that ended two hosts in a row by a trap. They fail, and are not handled again.

@@ -19,6 +19,11 @@ package struct ActivityStateMachine: Sendable {
     package fileprivate(set) var note: String?
     /// The notification that changed it last, which can arrive again after a restart of the host.
     var lastPush: UUID?
+    /// The notification that starts it, while the extension has not decoded its attributes and content: until then it is
+    /// not shown and has no token.
+    fileprivate(set) var start: UUID?
+    /// Whether it is shown.
+    package var isShown: Bool { start == nil }
     package var number: Int { record.number }
   }
 
@@ -67,13 +72,16 @@ package struct ActivityStateMachine: Sendable {
   package func activities(of app: String) -> AppActivities {
     AppActivities(
       revision: state.revision, areEnabled: refusal(app) == nil,
-      activities: state.activities.map(\.record).filter { $0.app == app }, startTokens: state.startTokens[app] ?? [:])
+      activities: shown.map(\.record).filter { $0.app == app }, startTokens: state.startTokens[app] ?? [:])
   }
 
   /// The activities of all apps.
   package var all: AppActivities {
-    AppActivities(revision: state.revision, activities: state.activities.map(\.record))
+    AppActivities(revision: state.revision, activities: shown.map(\.record))
   }
+
+  /// The activities in the order of their start.
+  package var shown: [Kept] { state.activities.filter(\.isShown) }
 
   package func activity(_ number: Int) -> Kept? { state.activities.first { $0.number == number } }
 
@@ -91,7 +99,7 @@ package struct ActivityStateMachine: Sendable {
 
   /// The activities that need tokens.
   package var withToken: [ActivityRecord] {
-    state.activities.map(\.record).filter { $0.usesToken && $0.phase != .ended }
+    shown.map(\.record).filter { $0.usesToken && $0.phase != .ended }
   }
 
   /// The types of attributes whose activities a backend may start, by app.
@@ -118,12 +126,27 @@ package struct ActivityStateMachine: Sendable {
 
   /// An activity is requested. One with the same id is returned as it is.
   ///
-  /// - Throws: `activities-denied`, `activity-too-large`, `too-many-activities`, `bad-activity-content` (definite).
+  /// - Throws: `activities-denied`, `no-push-entitlement`, `activity-too-large`, `too-many-activities`,
+  ///   `bad-activity-content` (definite).
   package mutating func request(
     _ request: RequestActivity, app: String, because cause: ActivityMoved.Cause, now: Date
   ) throws(BusError) {
-    guard !state.activities.contains(where: { $0.record.id == request.id }) else { return }
+    try add(request, app: app, now: now).map { changed(.started, cause: cause, record: $0) }
+    advance(to: now)
+  }
+
+  /// - Parameter start: the notification that starts it.
+  /// - Returns: `nil` for one that exists.
+  private mutating func add(
+    _ request: RequestActivity, app: String, now: Date, start: UUID? = nil
+  ) throws(BusError) -> ActivityRecord? {
+    guard !state.activities.contains(where: { $0.record.id == request.id }) else { return nil }
     if let refusal = refusal(app) { throw BusError(.activitiesDenied, refusal) }
+    guard !request.usesToken || apps.contains(where: { $0.bundle == app && $0.hasPushEntitlement }) else {
+      throw BusError(
+        .noPushEntitlement,
+        "\(app) has no entitlement aps-environment, so an activity cannot have a token")
+    }
     try check(request.content, attributes: request.attributes)
     let ownActivities = state.activities.filter { $0.record.app == app }
     guard ownActivities.count < limits.atATime else {
@@ -136,9 +159,8 @@ package struct ActivityStateMachine: Sendable {
       attributes: request.attributes, content: request.content, startedAt: now, style: request.style,
       usesToken: request.usesToken)
     let life = ActivityLifetime(startedAt: now, staleAt: request.content.staleDate, limits)
-    state.activities.append(Kept(record: record, life: life))
-    changed(.started, cause: cause, record: record)
-    advance(to: now)
+    state.activities.append(Kept(record: record, life: life, start: start))
+    return record
   }
 
   /// Updates, ends or dismisses an activity.
@@ -153,7 +175,7 @@ package struct ActivityStateMachine: Sendable {
     _ id: String, _ change: ChangeActivity.Change, of app: String?, because cause: ActivityMoved.Cause, now: Date
   ) throws(BusError) -> String {
     let index = state.activities.firstIndex {
-      ($0.record.id == id || "\($0.number)" == id) && (app == nil || $0.record.app == app)
+      $0.isShown && ($0.record.id == id || "\($0.number)" == id) && (app == nil || $0.record.app == app)
     }
     guard let index else { throw BusError(.noSuchActivity, "no Live Activity has the id \(id)") }
     var keptActivity = state.activities[index]
@@ -200,7 +222,7 @@ package struct ActivityStateMachine: Sendable {
     state.revision += 1
     guard !isAllowed else { return }
     for index in state.activities.indices where state.activities[index].record.app == app {
-      guard state.activities[index].record.phase != .ended else { continue }
+      guard state.activities[index].record.phase != .ended, state.activities[index].isShown else { continue }
       state.activities[index].end(now, dismissAt: now, limits)
       changed(.ended, cause: .user, record: state.activities[index].record)
     }
@@ -221,13 +243,30 @@ package struct ActivityStateMachine: Sendable {
   }
 
   /// The views of a version are stored, or the reason why they cannot be made.
-  package mutating func archived(_ number: Int, version: Int, note: String?, text: [String]) {
-    guard let index = state.activities.firstIndex(where: { $0.number == number }) else { return }
+  ///
+  /// - Parameter isUndecodable: whether the extension cannot decode the attributes or the content.
+  /// - Returns: what became of the notification that starts the activity, if it was not shown before.
+  @discardableResult
+  package mutating func archived(
+    _ number: Int, version: Int, note: String?, isUndecodable: Bool = false, text: [String]
+  ) -> (push: UUID, result: PushResult)? {
+    guard let index = state.activities.firstIndex(where: { $0.number == number }) else { return nil }
+    let app = state.activities[index].record.app
+    let start = state.activities[index].start.take()
+    if let start, let reason = isUndecodable ? note ?? "it cannot be decoded" : refusal(app) {
+      state.activities.remove(at: index)
+      return (start, PushResult(step: .discarded, detail: reason))
+    }
+    if let start {
+      state.starts = (state.starts + [start]).suffix(Self.rememberedStarts)
+      changed(.started, cause: .push, record: state.activities[index].record)
+    }
     state.activities[index].archived = version
     state.activities[index].note = note
     let change: ActivityMoved.Change = note == nil ? .archived : .notArchived
     moved.append(
       ActivityMoved(change, because: .extension, state.activities[index].record, text: note.map { [$0] } ?? text))
+    return start.map { ($0, PushResult(step: .handled, detail: "started", started: app)) }
   }
 
   /// The views depend on settings that changed.
@@ -260,16 +299,17 @@ package struct ActivityStateMachine: Sendable {
       while let index = state.activities.firstIndex(where: { $0.number == number }),
         let instant = state.activities[index].life.advance(to: now, limits)
       {
+        let isShown = state.activities[index].isShown
+        let change: ActivityMoved.Change
         switch instant {
-        case .stale:
-          state.activities[index].version += 1
-          state.activities[index].agree()
-          changed(.stale, cause: .system, record: state.activities[index].record)
-        case .endedBySystem:
-          state.activities[index].agree()
-          changed(.ended, cause: .system, record: state.activities[index].record)
-        case .dismissed: changed(.dismissed, cause: .system, record: state.activities.remove(at: index).record)
+        case .stale: (change, state.activities[index].version) = (.stale, state.activities[index].version + 1)
+        case .endedBySystem: change = .ended
+        case .dismissed: change = .dismissed
         }
+        state.activities[index].agree()
+        let record = state.activities[index].record
+        if change == .dismissed { state.activities.remove(at: index) }
+        if isShown { changed(change, cause: .system, record: record) }
       }
     }
   }
@@ -302,7 +342,7 @@ package struct ActivityStateMachine: Sendable {
 
 extension ActivityStateMachine {
   /// What became of a notification.
-  struct PushResult: Sendable, Hashable {
+  package struct PushResult: Sendable, Hashable {
     package let step: PushStep.Name
     package let detail: String
     /// The app whose activity was started, which is launched to receive its token.
@@ -310,7 +350,9 @@ extension ActivityStateMachine {
   }
 
   /// A notification for an activity, or one that starts one. The same notification again changes nothing.
-  mutating func receive(_ push: PushedNotification, now: Date) -> PushResult {
+  ///
+  /// - Returns: `nil` for a start that the extension has to decode first: `archived` has the result.
+  mutating func receive(_ push: PushedNotification, now: Date) -> PushResult? {
     guard let payload = LiveActivityPayload(push.payload) else {
       return PushResult(step: .discarded, detail: "its payload is not JSON with aps")
     }
@@ -325,7 +367,7 @@ extension ActivityStateMachine {
   private mutating func start(
     _ type: String, push: PushedNotification, payload: LiveActivityPayload, content: LiveActivityContent,
     now: Date
-  ) -> PushResult {
+  ) -> PushResult? {
     let app = push.subject.bundle
     if state.starts.contains(push.uniqueID) { return PushResult(step: .handled, detail: "started", started: app) }
     guard payload.event == .start else {
@@ -338,24 +380,27 @@ extension ActivityStateMachine {
     guard let attributes = content.attributes, let state = content.state else {
       return PushResult(step: .discarded, detail: "attributes or content-state is missing, or not an object")
     }
+    guard payload.hasAlert else {
+      return PushResult(step: .discarded, detail: "alert is missing in aps, and a start without one is dropped")
+    }
     let record = ActivityContentRecord(
       state: state, staleDate: payload.staleDate, relevanceScore: content.relevanceScore ?? 0)
     do throws(BusError) {
-      try request(
-        RequestActivity(
-          id: push.uniqueID.uuidString, attributesType: type, attributes: attributes, content: record, usesToken: true),
-        app: app, because: .push, now: now)
+      let request = RequestActivity(
+        id: push.uniqueID.uuidString, attributesType: type, attributes: attributes, content: record, usesToken: true)
+      _ = try add(request, app: app, now: now, start: push.uniqueID)
     } catch {
       return PushResult(step: .discarded, detail: "\(error)")
     }
-    let started = self.state.activities.firstIndex { $0.record.id == push.uniqueID.uuidString }
-    if let timestamp = payload.timestamp, let started {
-      let newest = max(self.state.activities[started].life.timestamp, timestamp)
-      self.state.activities[started].life.timestamp = newest
+    guard let index = self.state.activities.firstIndex(where: { $0.record.id == push.uniqueID.uuidString }) else {
+      return nil
     }
-    self.state.starts.append(push.uniqueID)
-    self.state.starts = self.state.starts.suffix(Self.rememberedStarts)
-    return PushResult(step: .handled, detail: "started", started: app)
+    if let timestamp = payload.timestamp {
+      self.state.activities[index].life.timestamp = max(self.state.activities[index].life.timestamp, timestamp)
+    }
+    // One that is shown was started by the same notification, which was forgotten.
+    let isShown = self.state.activities[index].isShown
+    return isShown ? PushResult(step: .handled, detail: "started", started: app) : nil
   }
 
   private mutating func change(

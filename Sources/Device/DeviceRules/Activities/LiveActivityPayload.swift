@@ -10,6 +10,8 @@ package struct LiveActivityPayload: Sendable, Hashable {
   package private(set) var staleDate: Date?
   package private(set) var dismissalDate: Date?
   package private(set) var hasAttributes = false
+  /// Whether it has an alert, a text or a dictionary. A device drops a start without one.
+  package private(set) var hasAlert = false
 
   package init() {}
 
@@ -23,7 +25,7 @@ package struct LiveActivityPayload: Sendable, Hashable {
 
   private struct Aps: Decodable {
     enum Key: String, CodingKey {
-      case event, timestamp
+      case event, timestamp, alert
       case staleDate = "stale-date"
       case dismissalDate = "dismissal-date"
       case attributesType = "attributes-type"
@@ -40,6 +42,9 @@ package struct LiveActivityPayload: Sendable, Hashable {
       payload.staleDate = date(.staleDate)
       payload.dismissalDate = date(.dismissalDate)
       payload.hasAttributes = values.contains(.attributesType)
+      payload.hasAlert =
+        (try? values.decode(String.self, forKey: .alert)) != nil
+        || (try? values.nestedContainer(keyedBy: Key.self, forKey: .alert)) != nil
     }
   }
 }

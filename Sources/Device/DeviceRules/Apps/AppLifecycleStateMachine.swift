@@ -8,11 +8,16 @@ package struct InstalledApp: Sendable, Hashable {
   package let extensions: [Address]
   /// Whether its `Info.plist` permits Live Activities.
   package let supportsActivities: Bool
+  /// Whether its entitlements have `aps-environment`.
+  let hasPushEntitlement: Bool
 
-  package init(address: Address, extensions: [Address], supportsActivities: Bool = true) {
+  package init(
+    address: Address, extensions: [Address], supportsActivities: Bool = true, hasPushEntitlement: Bool = true
+  ) {
     self.address = address
     self.extensions = extensions
     self.supportsActivities = supportsActivities
+    self.hasPushEntitlement = hasPushEntitlement
   }
 
   var bundle: String { address.bundleIdentifier ?? "" }

@@ -157,11 +157,13 @@ package struct LaunchStateMachine: Sendable, Hashable {
       process.state = .launching
       process.isListStale = false
       process.whyToEndAtSpawn = nil
+      process.isForSessions = isWantedForSessions(process)
       process.why = reason(process)
       return [changed(address, process), .spawn(address, reason: process.why)]
     case .suspended where isWanted && !mustWait:
       guard let instance = process.instance else { return [] }
       process.isAsking = true
+      process.isForSessions = isWantedForSessions(process)
       return [.signal(address, generation: instance.generation, signal: SIGCONT)]
     case .suspended where !isWanted: return endIdle(address, &process, now)
     case .running where !isWanted:
@@ -173,6 +175,14 @@ package struct LaunchStateMachine: Sendable, Hashable {
     case .absent, .launching, .running, .suspended, .dying: return []
     }
   }
+
+  /// Whether the system launches or resumes a process for its sessions. The user who opens an app does not.
+  private func isWantedForSessions(_ process: Process) -> Bool {
+    process.assertions.contains(where: \.isForSession) && !process.assertions.contains(.foreground)
+  }
+
+  /// Whether the last launch or resumption of a process was for its sessions; `true` when it is not known.
+  func isForSessions(_ address: Address) -> Bool { processes[address]?.isForSessions ?? true }
 
   private func reasonToEnd(_ address: Address, _ process: Process) -> String? {
     preventedLaunches[address] ?? (process.isQuit ? "force-quit by the user" : nil)
@@ -294,6 +304,7 @@ package struct LaunchStateMachine: Sendable, Hashable {
     process.instance = nil
     process.idleSince = nil
     process.isAsking = false
+    process.isForSessions = nil
     // A process that was about to be ended lost its assertions before. Those it has now are newer and relaunch it.
     if wasToEnd { process.isPausing = false } else { process.endAssertionsOfInstance() }
     processes[address] = process
@@ -389,6 +400,7 @@ package struct LaunchStateMachine: Sendable, Hashable {
     process.failures = 0
     process.idleSince = nil
     process.suspendedAt = nil
+    process.isForSessions = nil
     process.why = why
     processes[address] = process
     return [changed(address, process)] + (process.instance.map { [.asks(.suspended(address, $0))] } ?? [])
@@ -454,6 +466,8 @@ extension LaunchStateMachine {
     package var idleSince: Date?
     /// Why the instance that is being spawned is ended at once. Not kept over a host restart.
     var whyToEndAtSpawn: String?
+    /// Whether it was launched or resumed for its sessions. Not kept over a host restart, after which it is not known.
+    var isForSessions: Bool?
     /// Since when it has been suspended and not wanted. Not kept over a host restart.
     package var suspendedAt: Date?
     /// A spawn or a signal is in progress.
@@ -628,6 +642,7 @@ extension LaunchStateMachine {
     // it runs in any case.
     case .suspended where !child.isStopped && !process.isPausing:
       processes[address]?.isAsking = true
+      processes[address]?.isForSessions = nil
       return actions + [.signal(address, generation: instance.generation, signal: SIGCONT)]
     case .dying where !process.isPausing:
       return actions + [.signal(address, generation: instance.generation, signal: SIGKILL)]

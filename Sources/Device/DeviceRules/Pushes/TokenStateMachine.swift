@@ -44,8 +44,12 @@ package struct TokenStateMachine: Sendable, Hashable {
     case widgets([String: PushWidgets])
     /// The tokens that Live Activities need, and those that start them.
     case activities(Set<TokenKey>)
+    /// The app requested an activity with a token, without the entitlement.
+    case activityRefused(app: String)
     case issued(TokenKey, String)
     case released(TokenKey)
+    /// The token started an activity. It ends, and a new one is requested.
+    case used(TokenKey)
     /// `push.token.replaced`.
     case replaced(TokenKey, String?)
     case register(app: String)
@@ -225,19 +229,27 @@ package struct TokenStateMachine: Sendable, Hashable {
   package mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .began:
-      return withholdFromActivities() + reconcile() + state.notifiedApps.keys.sorted().flatMap(notifyApp)
+      return reconcile() + state.notifiedApps.keys.sorted().flatMap(notifyApp)
         + state.tokens.keys.sorted().flatMap(passOn)
     case .widgets(let widgets):
       self.widgets = widgets
       return withhold() + reconcile()
     case .activities(let keys):
       activities = keys
-      return withholdFromActivities() + reconcile()
+      return reconcile()
+    case .activityRefused(let bundle):
+      guard let app = app(bundle) else { return [] }
+      let report = PushWithheld(address: app.address, reason: .noEntitlement, handlers: ["pushTokenUpdates"])
+      return withheld.insert(report).inserted ? [.withheld(report)] : []
     case .issued(let key, let token): return issued(key, token)
     case .released(let key):
       guard state.tokens[key]?.phase == .releasing else { return [] }
       state.tokens[key] = nil
       return reconcile()
+    case .used(let key):
+      guard case .liveActivityStarts = key.use, state.tokens[key]?.phase == .held else { return [] }
+      state.tokens[key]?.phase = .releasing
+      return [.tokensChanged] + passOn(key)
     case .replaced(let key, let token): return replaced(key, token)
     case .register(let app): return register(app)
     case .unregister(let app):
@@ -334,15 +346,6 @@ package struct TokenStateMachine: Sendable, Hashable {
     }
     .filter { !$0.handlers.isEmpty && withheld.insert($0).inserted }
     .map(Action.withheld)
-  }
-
-  /// Reports apps whose activities were requested with a token, and get none.
-  private mutating func withholdFromActivities() -> [Action] {
-    activities.sorted().compactMap { key -> PushWithheld? in
-      guard case .liveActivity = key.use, let app = app(key.bundle), app.environment == nil else { return nil }
-      return PushWithheld(address: app.address, reason: .noEntitlement, handlers: ["pushTokenUpdates"])
-    }
-    .filter { withheld.insert($0).inserted }.map(Action.withheld)
   }
 
   // MARK: Consequences

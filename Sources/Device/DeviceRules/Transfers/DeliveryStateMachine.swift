@@ -73,8 +73,8 @@ package struct DeliveryStateMachine: Sendable, Hashable {
     case ending(TaskKey)
     /// Finished, failed or cancelled, in this order.
     case ended([TaskKey])
-    /// The owner runs. `woken`: it was launched or resumed a moment ago. `because`: it ran when it was wanted for this, and
-    /// keeps running until the release.
+    /// The owner runs. `woken`: the system launched or resumed it for its sessions a moment ago. `because`: it ran when it
+    /// was wanted for this, and keeps running until the release.
     case awake(Address, generation: UInt32, woken: Bool, because: Assertion? = nil)
     /// The owner was suspended.
     case suspended(Address, generation: UInt32)

@@ -55,6 +55,7 @@ package enum DiagnosticTable {
       ArchiveTooLarge(),
       NoticedFault(.kindTwice), NoticedFault(.noContainerBackground), NoticedFault(.unsupportedView),
       NoticedFault(.assetNotUsable),
+      IntentNotPerformed(), CustomSchemeNotOpened(), TimestampInMilliseconds(),
       NoticedFault(.foreignAppGroup), NoticedFault(.notSimulated), NoticedFault(.setAside), CodeLeftOut(),
     ]
   }

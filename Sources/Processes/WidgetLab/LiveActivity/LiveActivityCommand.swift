@@ -77,7 +77,7 @@ struct LiveActivityStartCommand: AsyncParsableCommand {
   @Option(help: "The app's bundle identifier (default: the only app).")
   var app: String?
 
-  @Flag(help: "Request a device token for updates: pushType: .token.")
+  @Flag(help: "Request a device token for updates: pushType: .token. The app needs the entitlement aps-environment.")
   var token = false
 
   func run() async throws {

@@ -142,11 +142,12 @@ struct NoPushEntitlement: DiagnosticRule {
     code: "no-push-entitlement", severity: .error, title: "a process without the entitlement requests a device token",
     rule:
       "Widgets with a push handler get a device token when the widget extension's target has the capability Push "
-      + "Notifications, and an app when the app's target has it. Without it the handler is never called, and "
-      + "registerForRemoteNotifications() fails with NSCocoaErrorDomain 3000.",
+      + "Notifications, and an app when the app's target has it. Without it the handler is never called, "
+      + "registerForRemoteNotifications() fails with NSCocoaErrorDomain 3000, and Activity.request with a push type "
+      + "throws.",
     source:
       "documented: Updating widgets with WidgetKit push notifications, step 1; Registering your app with APNs; observed: "
-      + "the error",
+      + "the errors",
     advice:
       "Add the capability to the target that requests the token, not only to the app. In WidgetLab: entitlements: "
       + "{ aps-environment: development } of the product in widgetlab.yaml.")
@@ -158,7 +159,7 @@ struct NoPushEntitlement: DiagnosticRule {
     return [
       Sighting(
         owner: withheld.address, subject: subject,
-        what: "\(subject) waits for a device token, but the entitlements of \(withheld.address.short) have no "
+        what: "\(subject) needs a device token, but the entitlements of \(withheld.address.short) have no "
           + "aps-environment",
         evidence: [Evidence(envelope)])
     ]
