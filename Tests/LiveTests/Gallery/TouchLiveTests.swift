@@ -203,8 +203,10 @@ import WidgetLabTesting
       #expect(scheme.status == 1 && scheme.output.contains("trial://scheme is not opened"), "\(scheme)")
       let failed = try await fixture.cluster.attempt(["tap", "1", "--button", "7"])
       #expect(failed.status == 1, "\(failed)")
-      let found = try await fixture.cluster.run("diagnose")
-      #expect(found.contains("custom-scheme-not-opened") && found.contains("intent-not-performed"), "\(found)")
+      let found = try await fixture.cluster.attempt(["diagnose"])
+      #expect(
+        found.status == 1 && found.output.contains("custom-scheme-not-opened")
+          && found.output.contains("intent-not-performed"), "\(found)")
     }
   }
 
