@@ -14,8 +14,9 @@ struct ReloadCommand: AsyncParsableCommand {
     abstract: "Requests new timelines, like WidgetCenter.reloadTimelines(ofKind:) does.",
     discussion: """
       The host replies once it has persisted the reload. The command then waits for the launch of the extension, if \
-      one is in progress: exit code 78 and the cause when the extension cannot be started. The tail shows the result \
-      of the reload: `timeline.stored`, or `timeline.failed` with the reason.
+      one is in progress: exit code 78 and the cause when the extension cannot be started, and 1 when no extension has \
+      a widget or a control of that kind. The tail shows the result of the reload: `timeline.stored`, or \
+      `timeline.failed` with the reason.
 
       EXAMPLES
         widgetlab reload CaffeineTracker    the widgets of one kind
@@ -42,9 +43,20 @@ struct ReloadCommand: AsyncParsableCommand {
       try await OperatorSession.with(options) { session in
         try await session.reload(kind, within: .saturating(seconds: timeout))
         try await session.awaitLaunch(within: timeout) { AwaitLaunch(widgetKind: kind, limit: $0) }
+        if let kind { try await expect(kind, session) }
         Output.print("the host will reload \(kind ?? "all timelines"); follow with `widgetlab tail`")
       }
     }
+  }
+
+  /// A phone ignores a reload of a kind that no extension has. Here it is a mistake of the caller.
+  private func expect(_ kind: String, _ session: OperatorSession) async throws {
+    let gallery = try await session.ask(ListGallery(location: nil), within: .seconds(30))
+    let kinds = Set(gallery.items.map(\.widgetKind))
+    guard !kinds.isEmpty, !kinds.contains(kind) else { return }
+    throw CommandError(
+      Exit.no, "no widget is of kind \(kind); there are: \(kinds.sorted().joined(separator: ", "))",
+      at: session.folder, advice: "`widgetlab gallery` lists the widgets and controls")
   }
 }
 
