@@ -54,6 +54,27 @@ import Testing
     #expect(commandError?.advice?.isEmpty == false)
   }
 
+  @Test func `a misspelled process name is answered with the one that was probably meant`() throws {
+    let cluster = try cluster()
+    let error = #expect(throws: CommandError.self) { try cluster.address("hostt") }
+    #expect(error?.advice?.hasPrefix("did you mean host? Use one of: message-bus, ") == true)
+  }
+
+  @Test(arguments: [
+    ("staus", "ps"), ("start", "up"), ("stop", "down"), ("status", "ps"), ("logs", "tail"), ("version", "--version"),
+    ("Tail", "tail"), ("relaod", "reload"), ("help snapshto", "snapshot"), ("zzzzzz", nil),
+  ])
+  func `an unknown command is answered with the one that was probably meant`(line: String, meant: String?) throws {
+    let error = try #require(WidgetLabTool.unknown(line.split(separator: " ").map(String.init)))
+    #expect(error.exit == Exit.usage)
+    #expect(error.advice == meant.map { "did you mean `widgetlab \($0)`?" } ?? "`widgetlab --help` lists the commands")
+  }
+
+  @Test(arguments: ["", "--help", "help", "help up", "up --json", "push log", "--version"])
+  func `a known command is left to the parser`(line: String) {
+    #expect(WidgetLabTool.unknown(line.split(separator: " ").map(String.init)) == nil)
+  }
+
   @Test func `standing processes start in order and have the names of their keys`() throws {
     let names = try cluster().standing.map(ClusterFacts.standingName)
     #expect(names == ["message-bus", "agent-1", "agent-2", "host", "provider"])

@@ -221,7 +221,7 @@ extension Node {
 
 extension String {
   /// Returns the name that the user probably meant: one with few other letters, whatever their case.
-  func mostSimilar(of names: Set<String>) -> String? {
+  package func mostSimilar(of names: Set<String>) -> String? {
     guard utf8.count <= 60 else { return nil }
     let limit = Swift.max(1, Swift.min(3, utf8.count / 3))
     return names.map { ($0, lowercased().distance(to: $0.lowercased())) }.filter { $0.1 <= limit }

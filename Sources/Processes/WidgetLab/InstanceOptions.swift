@@ -188,9 +188,11 @@ struct ClusterFacts: Sendable {
   func address(_ text: String) throws -> Address {
     if let address = try named(text) { return address }
     if let address = Address(text) ?? Address("device/\(device)/\(text)") { return address }
-    let all = (standing + apps + extensions).map(\.short).joined(separator: ", ")
+    let all = (standing + apps + extensions).map(\.short)
+    let meant = text.mostSimilar(of: Set(all)).map { "did you mean \($0)? " } ?? ""
     throw CommandError(
-      Exit.usage, "'\(text)' is not a process of this cluster", at: configurationPath, advice: "use one of: \(all)")
+      Exit.usage, "'\(text)' is not a process of this cluster", at: configurationPath,
+      advice: "\(meant)Use one of: \(all.joined(separator: ", "))")
   }
 
   /// Resolves one process that the user named: also the only fleet, or the only push server of a shared database.

@@ -85,5 +85,29 @@ struct WidgetLabTool: AsyncParsableCommand {
 /// Runs the tool with the arguments of this process, and exits with the command's exit code.
 package func runTool() async {
   ParentDeathSignal.exitWithParentIfRequested(CommandLine.arguments)
+  if let unknown = WidgetLabTool.unknown(Array(CommandLine.arguments.dropFirst())) {
+    Output.printText(unknown.description, isError: true)
+    WidgetLabTool.exit(withError: unknown.exit)
+  }
   await WidgetLabTool.main()
+}
+
+extension WidgetLabTool {
+  /// What other tools call a command.
+  private static let synonyms = [
+    "start": "up", "stop": "down", "status": "ps", "logs": "tail", "log": "tail", "version": "--version",
+    "restart": "kill",
+  ]
+
+  /// The error of a line whose first word is no command; `nil` for any other line. The parser names no command then.
+  static func unknown(_ arguments: [String]) -> CommandError? {
+    let words = arguments.first == "help" ? arguments.dropFirst() : arguments[...]
+    guard let word = words.first, !word.hasPrefix("-") else { return nil }
+    let commands = Set(configuration.subcommands.compactMap(\.configuration.commandName) + ["help"])
+    guard !commands.contains(word) else { return nil }
+    let similar = word.mostSimilar(of: commands.union(synonyms.keys))
+    let meant = similar.map { "did you mean `widgetlab \(synonyms[$0] ?? $0)`?" }
+    return CommandError(
+      Exit.usage, "there is no command '\(word)'", advice: meant ?? "`widgetlab --help` lists the commands")
+  }
 }
