@@ -45,11 +45,14 @@ package struct ActivityRecord: Codable, Hashable, Sendable {
   package let style: String
   /// Whether it was requested with `pushType: .token`.
   package let usesToken: Bool
+  /// Whether it has no token until the user allows the activities of the app: a push started it.
+  package var awaitsConsent: Bool
   /// Lower-case hexadecimal; `nil` while it has none.
   package var token: String?
   package init(
     number: Int, id: String, app: String, attributesType: String, attributes: String, content: ActivityContentRecord,
-    phase: Phase = .active, startedAt: Date, style: String = "standard", usesToken: Bool = false
+    phase: Phase = .active, startedAt: Date, style: String = "standard", usesToken: Bool = false,
+    awaitsConsent: Bool = false
   ) {
     self.number = number
     self.id = id
@@ -61,6 +64,7 @@ package struct ActivityRecord: Codable, Hashable, Sendable {
     self.startedAt = startedAt
     self.style = style
     self.usesToken = usesToken
+    self.awaitsConsent = awaitsConsent
   }
 }
 

@@ -122,7 +122,8 @@ extension ActivityLimits {
   init(_ settings: ClusterConfiguration.Settings) {
     self.init(
       atATime: settings.activityLimit,
-      priority10PerHour: settings.developerMode ? .greatestFiniteMagnitude : Double(settings.activityPushBudget))
+      priority10PerHour: settings.developerMode ? .greatestFiniteMagnitude : Double(settings.activityPushBudget),
+      tokensNeedConsent: settings.activityTokenNeedsConsent)
   }
 }
 

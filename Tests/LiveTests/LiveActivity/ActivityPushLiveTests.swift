@@ -11,8 +11,10 @@ import WidgetLabTesting
   /// 2026-03-01T06:00:00Z.
   private static let six = 1_772_344_800
 
-  @Test(.rule("ACTIVITY-06", "ACTIVITY-13", "ACTIVITY-14"))
-  func `a push starts an activity and launches the app, which gets the token for updates and the end`() async throws {
+  @Test(.rule("ACTIVITY-06", "ACTIVITY-13", "ACTIVITY-14", "ACTIVITY-21"))
+  func `a push starts an activity and launches the app, which gets the token for updates when the user allows it`()
+    async throws
+  {
     try await ActivitiesFixture.run("activity pushed", requests: false) { fixture in
       // The app was launched once, so that its backend has the token.
       try await fixture.cluster.run("reload", "--all")
@@ -29,7 +31,12 @@ import WidgetLabTesting
       try await fixture.step(start, name: .handled, detail: "started")
       try await fixture.moved(.archived, text: "in 8 minutes")
       try await fixture.app.prints("activity of Joan, active")
+      #expect(try await fixture.cluster.run("activity", "list").contains("token none until the user allows"))
+      let lock = try await fixture.cluster.run("activity", "show", "1")
+      #expect(lock.contains("Allow Live Activities of com.example.Rides?"), "\(lock)")
+      try await fixture.cluster.run("activity", "allow", "yes")
       try await fixture.app.prints("update token \(try await fixture.token(1))")
+      #expect(try await !fixture.cluster.run("activity", "show", "1").contains("Allow Live Activities"))
 
       let stale = Self.six + 60
       let update = try await fixture.push(

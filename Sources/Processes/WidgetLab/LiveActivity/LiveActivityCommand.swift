@@ -166,6 +166,9 @@ struct LiveActivityAllowCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "allow", abstract: "Allows the Live Activities of an app, or forbids them, as in Settings.",
     discussion: """
+      It also answers the question of the Lock Screen below the first activity of an app: Allow, or Don't Allow. Until \
+      then an activity that a push started has no token for updates (activityTokenNeedsConsent).
+
       EXAMPLES
         widgetlab activity allow no      the activities of the only app end, and it can start none
         widgetlab activity allow yes
@@ -222,7 +225,9 @@ extension ActivityRecord {
     if let endedAt { facts.append("ended \(endedAt.formatted(.iso8601))") }
     if let dismissAt { facts.append("dismissed \(dismissAt.formatted(.iso8601))") }
     var lines = ["\(number)  \(attributesType)  of \(app)  \(facts.joined(separator: ", "))", "   id \(id)"]
-    if usesToken, token != nil || phase != .ended { lines.append("   token \(token ?? "none yet")") }
+    if usesToken, token != nil || phase != .ended {
+      lines.append("   token \(token ?? (awaitsConsent ? "none until the user allows Live Activities" : "none yet"))")
+    }
     return lines + ["   attributes \(attributes)", "   state \(content.state)"]
   }
 }
