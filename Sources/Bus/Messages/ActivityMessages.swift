@@ -178,6 +178,30 @@ package struct AllowActivities: Request {
   }
 }
 
+/// The user taps a Live Activity.
+package struct TapActivity: Request {
+  package static let kind: Kind = "activity.tap"
+  package typealias Reply = TapWidget.Reply
+  /// A presentation that is touched. The compact and the minimal one have no controls: a tap on them is one beside those
+  /// of the expanded one. Source: *Adding interactivity to widgets and Live Activities*.
+  package enum Presentation: String, Codable, Hashable, Sendable, CaseIterable {
+    case lockScreen, expanded
+  }
+  /// The activity's id, or its number.
+  package let id: String
+  /// `nil`: the Lock Screen if it is visible or the only place, otherwise the Dynamic Island.
+  package let presentation: Presentation?
+  /// The number of a button or toggle of the presentation, from 1; the link's label; or `nil` for the activity itself.
+  package let control: Int?
+  package let link: String?
+  package init(id: String, presentation: Presentation? = nil, control: Int? = nil, link: String? = nil) {
+    self.id = id
+    self.presentation = presentation
+    self.control = control
+    self.link = link
+  }
+}
+
 /// The activities or the tokens of the receiver's app changed.
 package struct ActivitiesChanged: Event {
   package static let kind: Kind = "activity.changed"
