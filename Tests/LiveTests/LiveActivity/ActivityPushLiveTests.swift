@@ -117,16 +117,22 @@ import WidgetLabTesting
   }
 
   @Test(.rule("ACTIVITY-16"))
-  func `an activity survives kills of the host, the app, the extension and the push server`() async throws {
+  func `an activity survives kills of each process`() async throws {
     try await ActivitiesFixture.run("activity kills", settings: ["developerMode: true"], diesOnce: true) { fixture in
       // The extension exits once while it is asked for the first views.
       let token = try await fixture.begin()
       var minutes = 20
-      for (position, victim) in ["host", "app", "extension", "push-server", "host"].enumerated() {
+      let victims = ["host", "app", "extension", "push-server", "bus", "agent", "host"]
+      for (position, victim) in victims.enumerated() {
         let after = try await fixture.journal.all().last?.sequence ?? 0
         if victim != "extension" {
           try await fixture.cluster.run("kill", victim)
-          if victim != "app" { try await fixture.cluster.isBack(victim) }
+          for name in ["bus": ["bus", "host", "agent/1"], "agent": ["agent/1"]][victim] ?? [] {
+            try await fixture.cluster.eventually("\(name) replies") {
+              try await fixture.cluster.attempt(["ping", name]).status == 0
+            }
+          }
+          if ["host", "push-server"].contains(victim) { try await fixture.cluster.isBack(victim) }
         } else {
           // It may be suspended, or be gone.
           _ = try await fixture.cluster.attempt(["kill", victim])
