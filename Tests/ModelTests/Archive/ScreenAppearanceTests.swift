@@ -29,6 +29,45 @@ import Testing
     #expect(read == [text])
   }
 
+  @Test(
+    .rule("VIEW-17"),
+    arguments: [
+      (["minute", "second"], 2, "automatic", -332, "5:32"),
+      (["hour", "minute", "second"], 3, "automatic", 3_932, "−1:05:32"),
+      (["hour", "minute"], 2, "always", -3_900, "+1 hour, 5 minutes"),
+      (["hour", "minute"], 2, "never", 300, "5 minutes"),
+      (["day", "hour", "minute"], 2, "automatic", -183_660, "2 days, 3 hours"),
+      (["minute", "second"], 1, "always", 0, "0 seconds"), (["second"], 2, "alwaysIncludingZero", 0, "+0 seconds"),
+    ])
+  func `a text of the current date has the distance to a date in its units`(
+    units: [String], count: Int, sign: String, ahead: Double, text: String
+  ) {
+    let view = live([
+      .format: "offset", .date: .date(now + ahead), .fields: .list(units.map { .string($0) }),
+      .count: .number(Double(count)), .sign: .string(sign),
+    ])
+    #expect(view.lines(ScreenAppearance(now: now)) == [text])
+  }
+
+  @Test(
+    .rule("VIEW-17"),
+    arguments: [
+      (2, "day", 30, "now"), (2, "day", 300, "in 5 minutes"), (2, "day", -259_200, "3 days ago"),
+      (2, "day", 86_400, "tomorrow"), (2, "day", 2_332_800, "in 27 days"),
+      (2, "day", 3_456_000, "Saturday, February 21"), (2, "day", 43_200_000, "May 1971"),
+      (3, "day", 43_200_000, "May 27, 1971"), (2, "hour", 10_800, "in 3 hours"),
+    ])
+  func `a text of the current date refers to a near date by the distance, and to another one by its name`(
+    count: Int, threshold: String, ahead: Double, text: String
+  ) {
+    let fields = ["year", "month", "day", "hour", "minute"].map { ArchivedValue.string($0) }
+    let view = live([
+      .format: "reference", .date: .date(now + ahead), .fields: .list(fields), .count: .number(Double(count)),
+      .thresholdField: .string(threshold),
+    ])
+    #expect(view.lines(ScreenAppearance(now: now)) == [text])
+  }
+
   @Test(.rule("VIEW-09")) func `a timer text counts up or down within its interval and stops at its pause time`() {
     var arguments: ArchivedArguments = [.timerInterval: .list([.date(now - 10), .date(now + 50)])]
     #expect(live(arguments).lines(ScreenAppearance(now: now)) == ["0:50"])
