@@ -11,7 +11,7 @@ package enum LiveText: Hashable, Sendable {
   /// The distance from a date to the present, in some of the units. `sign` is `automatic`, `never`, `always` or
   /// `alwaysIncludingZero`. Source: `SystemFormatStyle.DateOffset`.
   case offset(to: Date, units: [String], count: Int, sign: String)
-  /// A date as one speaks of it at present. Source: `SystemFormatStyle.DateReference`.
+  /// A date relative to the present, or by its name. Source: `SystemFormatStyle.DateReference`.
   case reference(to: Date, units: [String], count: Int, threshold: String)
   /// The present, in a `Date.FormatStyle` as JSON.
   case present(format: String)

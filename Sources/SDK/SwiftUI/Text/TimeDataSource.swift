@@ -51,7 +51,7 @@ public enum SystemFormatStyle: Sendable {
     }
   }
 
-  /// A date as one speaks of it at present, such as `tomorrow`.
+  /// A date relative to the present or by its name, such as `tomorrow`.
   public struct DateReference: Hashable, Sendable {
     let date: Date
     let allowedFields: Set<Date.RelativeFormatStyle.Field>
@@ -102,7 +102,7 @@ extension Text {
     ])
   }
 
-  /// A date as one speaks of it at present.
+  /// A date relative to the present, or by its name.
   public init(_ source: TimeDataSource<Date>, format: SystemFormatStyle.DateReference) {
     content = .live([
       .format: "reference", .date: format.date.archived,
