@@ -41,7 +41,8 @@ struct FidelityPages {
 
   /// The text with which a test sets the property or argument behind a key, by the key.
   static let properties = [
-    "advancePatience": "patience", "archiveDepth": "ArchiveLimits(depth", "archiveLimit": "ArchiveLimits(bytes",
+    "activityTokenNeedsConsent": "tokensNeedConsent", "advancePatience": "patience",
+    "archiveDepth": "ArchiveLimits(depth", "archiveLimit": "ArchiveLimits(bytes",
     "callDeadline": "Stage(rules: .waiting", "crashBackoffFirst": "Backoff(first", "crashBackoffMax": "Backoff(first",
     "entryLimit": "ArchiveLimits(entries", "extensionMemoryLimit": "memoryLimit",
     "imageAreaLimit": "ArchiveLimits(imageArea", "journalRate": "JournalRateLimiter(rate",

@@ -37,6 +37,9 @@ package enum ArgumentLabel: String, CaseIterable, Hashable, Sendable {
   /// Of a text: `uppercase` or `lowercase`.
   case `case`
   case date, interval, timerInterval, pauseTime, countsDown, showsHours
+  /// Of the current date: `offset`, `reference` or `dateTime`.
+  case format
+  case fields, sign, thresholdField
   /// Ours: the text of a timer, which is as wide as the space that it is offered.
   case isTimer
   case font, weight, design, custom, fixedSize, relativeTo

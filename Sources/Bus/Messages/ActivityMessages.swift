@@ -45,11 +45,14 @@ package struct ActivityRecord: Codable, Hashable, Sendable {
   package let style: String
   /// Whether it was requested with `pushType: .token`.
   package let usesToken: Bool
+  /// Whether it has no token until the user allows the activities of the app: a push started it.
+  package var awaitsConsent: Bool
   /// Lower-case hexadecimal; `nil` while it has none.
   package var token: String?
   package init(
     number: Int, id: String, app: String, attributesType: String, attributes: String, content: ActivityContentRecord,
-    phase: Phase = .active, startedAt: Date, style: String = "standard", usesToken: Bool = false
+    phase: Phase = .active, startedAt: Date, style: String = "standard", usesToken: Bool = false,
+    awaitsConsent: Bool = false
   ) {
     self.number = number
     self.id = id
@@ -61,6 +64,7 @@ package struct ActivityRecord: Codable, Hashable, Sendable {
     self.startedAt = startedAt
     self.style = style
     self.usesToken = usesToken
+    self.awaitsConsent = awaitsConsent
   }
 }
 
@@ -171,6 +175,30 @@ package struct AllowActivities: Request {
   package init(app: String, isAllowed: Bool) {
     self.app = app
     self.isAllowed = isAllowed
+  }
+}
+
+/// The user taps a Live Activity.
+package struct TapActivity: Request {
+  package static let kind: Kind = "activity.tap"
+  package typealias Reply = TapWidget.Reply
+  /// A presentation that is touched. The compact and the minimal one have no controls: a tap on them is one beside those
+  /// of the expanded one. Source: *Adding interactivity to widgets and Live Activities*.
+  package enum Presentation: String, Codable, Hashable, Sendable, CaseIterable {
+    case lockScreen, expanded
+  }
+  /// The activity's id, or its number.
+  package let id: String
+  /// `nil`: the Lock Screen if it is visible or the only place, otherwise the Dynamic Island.
+  package let presentation: Presentation?
+  /// The number of a button or toggle of the presentation, from 1; the link's label; or `nil` for the activity itself.
+  package let control: Int?
+  package let link: String?
+  package init(id: String, presentation: Presentation? = nil, control: Int? = nil, link: String? = nil) {
+    self.id = id
+    self.presentation = presentation
+    self.control = control
+    self.link = link
   }
 }
 

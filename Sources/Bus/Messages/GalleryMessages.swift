@@ -343,8 +343,9 @@ package struct PerformIntent: Request {
   /// The author's intent type.
   package let intent: String
   package let values: [String: ArchivedValue]
-  package let placement: Int
-  package init(intent: String, values: [String: ArchivedValue], placement: Int) {
+  /// `nil`: a Live Activity was touched.
+  package let placement: Int?
+  package init(intent: String, values: [String: ArchivedValue], placement: Int?) {
     self.intent = intent
     self.values = values
     self.placement = placement

@@ -310,7 +310,9 @@ package enum MessageTable {
       failure: "Nothing is changed, and the user gets an error."),
     .request(
       PerformIntent.self, toAll(spawned, from: [.host]),
-      summary: "Performs the intent of a control, or of a widget's button or toggle: returns what its result opens.",
+      summary:
+        "Performs the intent of a control, or of a button or toggle of a widget or Live Activity: returns what its result "
+        + "opens.",
       failure: "The toggle reverts."),
     .event(OpenFromWidget.self, [Route([.host], to: .app)], summary: "The app was opened from a widget."),
   ]
@@ -446,6 +448,9 @@ extension MessageTable {
       AllowActivities.self, [Route([.operator], to: .host)],
       summary: "The user allows or forbids an app's Live Activities.",
       failure: "A retry is safe."),
+    .request(
+      TapActivity.self, [Route([.operator], to: .host)], summary: "The user taps a Live Activity.",
+      failure: "When indefinite, the action may have been started."),
     .event(
       ActivitiesChanged.self, toAll(spawned, from: [.host]),
       summary: "The Live Activities or the tokens of an app changed."),

@@ -113,7 +113,7 @@ package enum ActivityAction: Sendable {
   case moved(ActivityMoved, MessageContext)
   /// Tell the processes of the app, and archive what is new.
   case changed(MessageContext)
-  /// A push started an activity of this app, which must receive its token.
+  /// A push started an activity of this app, or the user allowed one: the app must receive its token.
   case started(app: String)
 }
 

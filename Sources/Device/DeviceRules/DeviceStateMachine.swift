@@ -605,9 +605,10 @@ extension DeviceStateMachine {
       }
       return activities.activities(of: owner)
     case .allow(let request, let context):
-      try changeActivities(context, now: now) { activities throws(BusError) in
+      let needsToken = try changeActivities(context, now: now) { activities throws(BusError) in
         activities.allow(request.app, isAllowed: request.isAllowed, now: now)
       }
+      if needsToken { step.actions.append(.activities(.started(app: request.app))) }
     case .declared(let bundle, let declarations):
       // Most extensions have none.
       if declarations.isEmpty, activities.state.declarations[bundle] == nil { return Done() }

@@ -43,6 +43,7 @@ extension ClusterConfiguration {
     package var pushReloadsAllWidgets = false
     package var activityLimit = 5
     package var activityPushBudget = 20
+    package var activityTokenNeedsConsent = true
     package var gallery = GallerySettings()
     /// What an author's process gets.
     package var process = ProcessRules()
@@ -271,6 +272,10 @@ extension ClusterConfiguration.Settings: SettingsPart {
     .count(
       "activityPushBudget", \.activityPushBudget, least: 1,
       "How many pushes of priority 10 a Live Activity shows in an hour.", on: "activities"),
+    .flag(
+      "activityTokenNeedsConsent", \.activityTokenNeedsConsent,
+      "A Live Activity that a push started has no token until the user has allowed those of the app.",
+      on: "activities"),
     .flag(
       "pushReloadsAllWidgets", \.pushReloadsAllWidgets,
       "A widget push reloads all widgets of the app, and not only those with a push handler.", on: "pushes"),

@@ -55,6 +55,42 @@ extension Device {
     return request.app.map { all.activities(of: $0) } ?? all.all
   }
 
+  /// A tap on a Live Activity. Its intents are performed as those of a widget; what they change of the activity, the
+  /// author's code updates.
+  func tap(_ request: TapActivity, _ context: MessageContext) async throws -> TapWidget.Reply {
+    let isMeant = { (record: ActivityRecord) in record.id == request.id || "\(record.number)" == request.id }
+    guard let shown = activities.shown.first(where: { isMeant($0.activity) }) else {
+      throw BusError(.noSuchActivity, "no Live Activity has the id \(request.id)")
+    }
+    let (record, screen) = (shown.activity, core.state.screen)
+    guard let views = shown.views,
+      let bundle = core.state.activities.widgetExtension(of: record.app, showing: record.attributesType)
+    else { throw BusError(.notNow, shown.note ?? "its extension has provided nothing yet") }
+    let hasIsland = configuration.device.screen.hasDynamicIsland && !screen.state.isLocked && record.phase != .ended
+    let usual: TapActivity.Presentation = hasIsland && screen.current != .lockScreen ? .expanded : .lockScreen
+    let presentation = request.presentation ?? usual
+    guard presentation == .lockScreen || hasIsland else {
+      throw BusError(.notNow, "the activity is not in the Dynamic Island")
+    }
+    switch try core.state.gallery.touch(request, on: presentation, views, screen: screen.state) {
+    case .nothing(let reason): return TapWidget.Reply(outcome: "nothing happens: \(reason)")
+    case .open(nil):
+      _ = try open(record.app, context)
+      return TapWidget.Reply(outcome: "\(record.app) opens")
+    case .open(let url?):
+      let event = OpenFromWidget(
+        url: url, widgetKind: record.attributesType, family: .systemMedium, configuration: [:])
+      try open(record.app, event, context)
+      return TapWidget.Reply(outcome: "\(record.app) opens with \(url)")
+    case .perform(let intent, let values, let performer):
+      let place = Placement(
+        id: 0, bundle: bundle, kind: record.attributesType, family: .systemMedium, location: .lockScreen)
+      return try await perform(
+        PerformIntent(intent: intent, values: values, placement: nil), placement: place, by: performer,
+        context: context)
+    }
+  }
+
   /// An extension that never ran may show the activity.
   private func learnActivities() async {
     _ = await gallery.learn(configuration.extensions.map { $0.address(on: configuration.device.name) })
@@ -122,7 +158,8 @@ extension ActivityLimits {
   init(_ settings: ClusterConfiguration.Settings) {
     self.init(
       atATime: settings.activityLimit,
-      priority10PerHour: settings.developerMode ? .greatestFiniteMagnitude : Double(settings.activityPushBudget))
+      priority10PerHour: settings.developerMode ? .greatestFiniteMagnitude : Double(settings.activityPushBudget),
+      tokensNeedConsent: settings.activityTokenNeedsConsent)
   }
 }
 

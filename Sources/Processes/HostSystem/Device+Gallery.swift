@@ -228,11 +228,16 @@ extension Device {
   /// Opens the app, and sends it the cause as soon as it runs.
   private func openApp(of placement: Placement, _ url: String?, _ context: MessageContext) throws -> String {
     let app = try app(of: placement)
-    let address = try open(app, context)
-    core.handle(.timelines(.openedFromWidget(app: .app(configuration.device.name, app))))
     let event = OpenFromWidget(
       url: url, widgetKind: placement.kind, family: placement.family, configuration: placement.configuration,
       intent: core.state.gallery.withIntent(placement).intent)
+    try open(app, event, context)
+    core.handle(.timelines(.openedFromWidget(app: .app(configuration.device.name, app))))
+    return url.map { "\(app) opens with \($0)" } ?? "\(app) opens with a user activity that names \(placement.kind)"
+  }
+
+  func open(_ app: String, _ event: OpenFromWidget, _ context: MessageContext) throws {
+    let address = try open(app, context)
     tasks.start { [bus] in
       do throws(BusError) {
         try await bus.deliver(event, to: address, context: context)
@@ -240,7 +245,6 @@ extension Device {
         // The app has exited or refuses the event: the journal contains the refusal.
       }
     }
-    return url.map { "\(app) opens with \($0)" } ?? "\(app) opens with a user activity that names \(placement.kind)"
   }
 
   private func app(of placement: Placement) throws(BusError) -> String {
@@ -253,8 +257,10 @@ extension Device {
   /// Source: "Adding interactivity to widgets": in the extension, or in the app if the intent opens it or requires it;
   /// whatever the result, the widget is reloaded for free. Then the system performs the intent that the result opens.
   ///
-  /// - Parameter isOpened: whether the result of another intent opens this one.
-  private func perform(
+  /// - Parameters:
+  ///   - placement: the widget; for a Live Activity, what it would be as one.
+  ///   - isOpened: whether the result of another intent opens this one.
+  func perform(
     _ question: PerformIntent, placement: Placement, by who: Touch.Performer, isOpened: Bool = false,
     context: MessageContext
   ) async throws -> TapWidget.Reply {
@@ -287,15 +293,16 @@ extension Device {
     case .failed(let error): outcome = "\(question.intent) failed in \(performer.short): \(error.message)"
     }
     if who != .openApp { launcher.release(performer, because: .interaction) }
-    try core.record(.timelines(.reloadOne(placement.id, .interaction, context)))
+    if let widget = question.placement { try core.record(.timelines(.reloadOne(widget, .interaction, context))) }
     guard let opening else { return TapWidget.Reply(outcome: outcome, hasFailed: hasFailed) }
-    let next = try await open(opening, of: placement, isLast: isOpened, context)
+    let next = try await open(opening, by: question, of: placement, isLast: isOpened, context)
     return TapWidget.Reply(outcome: "\(outcome); \(next.outcome)", hasFailed: next.hasFailed)
   }
 
   /// Source: `OpensIntent`. An intent that is opened opens no third intent, so that a tap ends.
   private func open(
-    _ opening: PerformIntent.Opening, of placement: Placement, isLast: Bool, _ context: MessageContext
+    _ opening: PerformIntent.Opening, by opener: PerformIntent, of placement: Placement, isLast: Bool,
+    _ context: MessageContext
   ) async throws -> TapWidget.Reply {
     let isLocked = core.state.screen.state.isLocked
     if let url = opening.ignoredURL {
@@ -315,8 +322,8 @@ extension Device {
     case .intent(let intent, let values, let opensApp, let runsInApp):
       let performer: Touch.Performer = opensApp ? .openApp : runsInApp ? .app : .widgetExtension
       return try await perform(
-        PerformIntent(intent: intent, values: values, placement: placement.id), placement: placement, by: performer,
-        isOpened: true, context: context)
+        PerformIntent(intent: intent, values: values, placement: opener.placement), placement: placement,
+        by: performer, isOpened: true, context: context)
     }
   }
 }

@@ -280,6 +280,7 @@ package import Timekeeping
     }
     onRequest(ArchiveWidget.self) { device, request, _ in try await device.archive(request) }
     onRequest(ListBudget.self) { device, request, _ in try device.timelines.list(request) }
+    onRequest(TapActivity.self) { device, request, from in try await device.tap(request, from.context) }
     onRequest(AllowActivities.self) { try $0.core.ask(.activities(.allow($1, $2.context))) }
   }
 

@@ -106,6 +106,7 @@ private let everything = """
   request activity.change    app extension operator > host
   request activity.list      app extension operator > host
   request activity.allow     operator > host
+  request activity.tap       operator > host
   event   activity.changed   host > app extension
   request activity.archive   host > extension
   notice  activity.moved     host > journal

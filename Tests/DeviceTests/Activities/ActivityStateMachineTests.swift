@@ -217,9 +217,9 @@ import Testing
   }
 
   /// A device with an app whose extension shows rides, and with the token that starts them.
-  private static func device() -> DeviceStateMachine {
+  private static func device(_ limits: ActivityLimits = ActivityLimits()) -> DeviceStateMachine {
     var device = DeviceStateMachine()
-    device.activities = machine()
+    device.activities = machine(limits)
     let address = Address.app("iphone", app)
     device.tokens = TokenStateMachine(products: [PushProduct(address: address, app: app, environment: .development)])
     device.notifications = NotificationStateMachine(device: "iphone")
@@ -236,7 +236,7 @@ import Testing
 
   @Test(.rule("ACTIVITY-19"), arguments: [false, true])
   func `a start is handled when the extension has decoded it, and otherwise nothing is shown`(isUndecodable: Bool) {
-    var device = Self.device()
+    var device = Self.device(ActivityLimits(tokensNeedConsent: false))
     let start = Self.push("start", use: .liveActivityStarts("Ride"), fields: Self.ride)
     #expect(Self.steps(device.handle(.notifications([.received(start)]), now: Self.start)) == [])
     #expect(device.activities.all.activities.isEmpty && device.activities.withToken.isEmpty)
@@ -266,6 +266,38 @@ import Testing
     #expect(device.activities.activities(of: Self.app).startTokens == ["Ride": "02"])
   }
 
+  @Test(.rule("ACTIVITY-21"), arguments: [true, false])
+  func `an activity that a push started has no token until the user has allowed those of the app`(needsConsent: Bool) {
+    var device = Self.device(ActivityLimits(tokensNeedConsent: needsConsent))
+    func start() -> Set<TokenKey> {
+      let number = device.activities.state.lastNumber + 1
+      let push = Self.push("start", use: .liveActivityStarts("Ride"), fields: Self.ride)
+      _ = device.handle(.notifications([.received(push)]), now: Self.start)
+      _ = device.handle(
+        .activities(.archived(number, version: 1, note: nil, isUndecodable: false, text: [])), now: Self.start)
+      return device.activityTokens.filter { $0.use == .liveActivity(number) }
+    }
+    func launches(_ isAllowed: Bool) -> Int {
+      let event = ActivityEvent.allow(AllowActivities(app: Self.app, isAllowed: isAllowed), .none)
+      let actions = device.handle(.activities(event), now: Self.start).actions
+      return actions.count { if case .activities(.started) = $0 { true } else { false } }
+    }
+    #expect(start().isEmpty == needsConsent)
+    // The app's own request is no push.
+    let own = ActivityEvent.request(Self.request(), app: Self.app, because: .app, .none)
+    _ = device.handle(.activities(own), now: Self.start)
+    #expect(device.activityTokens.contains(TokenKey(Self.app, .liveActivity(2))))
+    #expect(device.activities.all.activities.map(\.awaitsConsent) == [needsConsent, false])
+    // The app is launched once, and gets the token.
+    #expect(launches(true) == (needsConsent ? 1 : 0))
+    #expect(launches(true) == 0)
+    #expect(device.activityTokens.contains(TokenKey(Self.app, .liveActivity(1))))
+    // The user is asked once.
+    #expect(!start().isEmpty)
+    #expect(launches(false) == 0 && device.activities.all.activities.isEmpty && device.activityTokens.isEmpty)
+    #expect(launches(true) == 0 && !start().isEmpty)
+  }
+
   @Test(.rule("ACTIVITY-11")) func `a forbidden app loses its activities, and starts none until it is allowed`() throws
   {
     var machine = Self.machine()
@@ -278,9 +310,28 @@ import Testing
         == .activitiesDenied)
     machine.allow(Self.app, isAllowed: true, now: Self.start)
     try machine.request(Self.request("b"), app: Self.app, because: .app, now: Self.start)
+    #expect(machine.startable == [Self.app: ["Ride"]])
     let plain = ActivityStateMachine(
       apps: [InstalledApp(address: .app("iphone", Self.app), extensions: [], supportsActivities: false)])
     #expect(!plain.activities(of: Self.app).areEnabled)
+  }
+
+  @Test(.rule("ACTIVITY-11")) func `a forbidden app has no token that starts activities until it is allowed`() {
+    var device = Self.device()
+    let key = TokenKey(Self.app, .liveActivityStarts("Ride"))
+    func allow(_ isAllowed: Bool) {
+      let event = ActivityEvent.allow(AllowActivities(app: Self.app, isAllowed: isAllowed), .none)
+      _ = device.handle(.activities(event), now: Self.start)
+    }
+    allow(false)
+    #expect(device.tokens.state.tokens[key]?.phase == .releasing)
+    #expect(device.activities.activities(of: Self.app).startTokens.isEmpty)
+    _ = device.handle(.tokens(.released(key)), now: Self.start)
+    #expect(device.tokens.state.tokens[key] == nil)
+    allow(true)
+    #expect(device.tokens.state.tokens[key]?.phase == .asking)
+    _ = device.handle(.tokens(.issued(key, "02")), now: Self.start)
+    #expect(device.activities.activities(of: Self.app).startTokens == ["Ride": "02"])
   }
 
   @Test func `each content and staleness has a version, which is archived once`() throws {

@@ -93,4 +93,35 @@ import Testing
     #expect(try touch(link: "More", .accessoryInline) == .open(url: "app://outer"))
     #expect(throws: BusError.self) { try touch(link: "Less") }
   }
+
+  @Test(.rule("ACTIVITY-22"))
+  func `a tap on a Live Activity performs the intent of its presentation's control, or opens the app`() throws {
+    let own = ViewArchive(
+      .leaf(.text), [.text: "Ride"], modifiers: [.init(.silent(.widgetURL), [.url: "app://own"])])
+    var views = ActivityViews(
+      items: [
+        .init(.lockScreen, ArchivedEntry.Form(view: ViewArchive(.container(.vStack), children: [talk, own]))),
+        .init(.expandedBottom, ArchivedEntry.Form(view: toggle)),
+        .init(.expandedLeading, ArchivedEntry.Form(view: ViewArchive(.container(.hStack), children: [button, link]))),
+        .init(.compactLeading, ArchivedEntry.Form(view: talk)),
+      ])
+    func touch(
+      _ presentation: TapActivity.Presentation, control: Int? = nil, link: String? = nil, isLocked: Bool = false
+    ) throws -> Touch {
+      let gallery = GallerySamples.gallery(GallerySamples.phone(18), [GallerySamples.widget()])
+      let tap = TapActivity(id: "1", control: control, link: link)
+      return try gallery.touch(tap, on: presentation, views, screen: DeviceScreen(isLocked: isLocked))
+    }
+    #expect(try touch(.lockScreen, control: 1) == .perform(intent: "Talk", values: [:], by: .app))
+    #expect(throws: BusError.self) { try touch(.lockScreen, control: 2) }
+    #expect(try touch(.expanded, control: 1) == .perform(intent: "Drink", values: ["cups": 1], by: .widgetExtension))
+    #expect(try touch(.expanded, control: 2) == .perform(intent: "Play", values: [:], by: .openApp))
+    #expect(try touch(.expanded, link: "More") == .open(url: "app://more"))
+    #expect(try touch(.expanded) == .open(url: nil))
+    #expect(try touch(.lockScreen) == .open(url: "app://own"))
+    views.islandURL = "app://island"
+    #expect(try touch(.expanded) == .open(url: "app://island"))
+    #expect(try touch(.expanded, link: "More") == .open(url: "app://more"))
+    for control in [nil, 1] { #expect(isNothing(try touch(.lockScreen, control: control, isLocked: true))) }
+  }
 }

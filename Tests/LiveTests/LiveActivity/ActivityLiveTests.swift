@@ -42,6 +42,31 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("ACTIVITY-22"))
+  func `a button of an activity performs its intent in the app, which updates it, and a toggle in the extension`()
+    async throws
+  {
+    try await ActivitiesFixture.run("activity tap") { fixture in
+      try await fixture.begin()
+      try await fixture.cluster.run("app", "background")
+      let button = ["activity", "tap", "1", "--presentation", "lockScreen", "--button", "1"]
+      for victim in [nil, "app"] {
+        if let victim { try await fixture.cluster.run("kill", victim) }
+        let before = try await fixture.journal.all().last?.sequence ?? 0
+        let tapped = try await fixture.cluster.attempt(button)
+        #expect(tapped.status == 0 && tapped.output.contains("was performed by app"), "\(tapped)")
+        try await fixture.app.prints("hurried", after: before)
+        try await fixture.moved(.archived, text: "in \(victim == nil ? 2 : -1) minutes")
+      }
+      let toggled = try await fixture.cluster.run("activity", "tap", "1", "--button", "1")
+      #expect(toggled.contains("was performed by extension"), "\(toggled)")
+      try await fixture.widget.prints("hushed")
+      try await fixture.cluster.run("lock")
+      let locked = try await fixture.cluster.attempt(button)
+      #expect(locked.output.contains("nothing happens"), "\(locked)")
+    }
+  }
+
   @Test(.rule("ACTIVITY-05", "ACTIVITY-07"))
   func `content becomes stale at its date, and the system ends an activity after eight hours`() async throws {
     try await ActivitiesFixture.run("activity clock") { fixture in

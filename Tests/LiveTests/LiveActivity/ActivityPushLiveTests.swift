@@ -11,8 +11,10 @@ import WidgetLabTesting
   /// 2026-03-01T06:00:00Z.
   private static let six = 1_772_344_800
 
-  @Test(.rule("ACTIVITY-06", "ACTIVITY-13", "ACTIVITY-14"))
-  func `a push starts an activity and launches the app, which gets the token for updates and the end`() async throws {
+  @Test(.rule("ACTIVITY-06", "ACTIVITY-13", "ACTIVITY-14", "ACTIVITY-21"))
+  func `a push starts an activity and launches the app, which gets the token for updates when the user allows it`()
+    async throws
+  {
     try await ActivitiesFixture.run("activity pushed", requests: false) { fixture in
       // The app was launched once, so that its backend has the token.
       try await fixture.cluster.run("reload", "--all")
@@ -29,7 +31,12 @@ import WidgetLabTesting
       try await fixture.step(start, name: .handled, detail: "started")
       try await fixture.moved(.archived, text: "in 8 minutes")
       try await fixture.app.prints("activity of Joan, active")
+      #expect(try await fixture.cluster.run("activity", "list").contains("token none until the user allows"))
+      let lock = try await fixture.cluster.run("activity", "show", "1")
+      #expect(lock.contains("Allow Live Activities of com.example.Rides?"), "\(lock)")
+      try await fixture.cluster.run("activity", "allow", "yes")
       try await fixture.app.prints("update token \(try await fixture.token(1))")
+      #expect(try await !fixture.cluster.run("activity", "show", "1").contains("Allow Live Activities"))
 
       let stale = Self.six + 60
       let update = try await fixture.push(
@@ -110,16 +117,22 @@ import WidgetLabTesting
   }
 
   @Test(.rule("ACTIVITY-16"))
-  func `an activity survives kills of the host, the app, the extension and the push server`() async throws {
+  func `an activity survives kills of each process`() async throws {
     try await ActivitiesFixture.run("activity kills", settings: ["developerMode: true"], diesOnce: true) { fixture in
       // The extension exits once while it is asked for the first views.
       let token = try await fixture.begin()
       var minutes = 20
-      for (position, victim) in ["host", "app", "extension", "push-server", "host"].enumerated() {
+      let victims = ["host", "app", "extension", "push-server", "bus", "agent", "host"]
+      for (position, victim) in victims.enumerated() {
         let after = try await fixture.journal.all().last?.sequence ?? 0
         if victim != "extension" {
           try await fixture.cluster.run("kill", victim)
-          if victim != "app" { try await fixture.cluster.isBack(victim) }
+          for name in ["bus": ["bus", "host", "agent/1"], "agent": ["agent/1"]][victim] ?? [] {
+            try await fixture.cluster.eventually("\(name) replies") {
+              try await fixture.cluster.attempt(["ping", name]).status == 0
+            }
+          }
+          if ["host", "push-server"].contains(victim) { try await fixture.cluster.isBack(victim) }
         } else {
           // It may be suspended, or be gone.
           _ = try await fixture.cluster.attempt(["kill", victim])

@@ -29,6 +29,12 @@ import Testing
     for text in [LiveText.date(date, style: "relative"), .date(date, style: "offset"), .date(date, style: "timer")] {
       #expect(!text.text(appearance).isEmpty)
     }
+    let system = [
+      LiveText.offset(to: date, units: ["minute", "second"], count: 2, sign: "always"),
+      .offset(to: date, units: [], count: 9, sign: "automatic"),
+      .reference(to: date, units: [], count: 2, threshold: "day"),
+    ]
+    for text in system { #expect(!text.text(appearance).isEmpty) }
     let timer = LiveText.timer(from: .distantPast, to: date, paused: nil, countsDown: true, showsHours: true)
     #expect(!timer.text(appearance).isEmpty)
   }

@@ -15,7 +15,11 @@ import Testing
     .rule("VIEW-09"),
     arguments: [
       ("time", -3600, "12:46 PM"), ("date", 0, "January 12, 1970"), ("relative", -8100, "2 hr, 15 min"),
-      ("offset", 7200, "+2 hr"), ("offset", -60, "-1 min"), ("timer", 3723, "1:02:03"), ("timer", -65, "1:05"),
+      ("relative", 674, "11 min, 14 sec"), ("relative", 34_300_000, "1 yr, 1 mth"),
+      ("relative", 864_000, "1 wk, 3 days"),
+      ("offset", 674, "-11 minutes"), ("offset", -7200, "+2 hours"), ("offset", 7_776_000, "-3 months"),
+      ("offset", -60, "+1 minute"), ("offset", -1_209_600, "+2 weeks"), ("offset", 70_000_000, "-2 years"),
+      ("offset", 0.2, "+0 seconds"), ("timer", 3723, "1:02:03"), ("timer", -65, "1:05"),
     ])
   func `a dynamic date text is rendered for the current time in each of its styles`(
     style: String, distance: Double, text: String
@@ -23,6 +27,45 @@ import Testing
     let view = live([.date: .date(now + distance), .style: .string(style)])
     let read = view.lines(ScreenAppearance(now: now)).map { $0.replacing("\u{202F}", with: " ") }
     #expect(read == [text])
+  }
+
+  @Test(
+    .rule("VIEW-17"),
+    arguments: [
+      (["minute", "second"], 2, "automatic", -332, "5:32"),
+      (["hour", "minute", "second"], 3, "automatic", 3_932, "−1:05:32"),
+      (["hour", "minute"], 2, "always", -3_900, "+1 hour, 5 minutes"),
+      (["hour", "minute"], 2, "never", 300, "5 minutes"),
+      (["day", "hour", "minute"], 2, "automatic", -183_660, "2 days, 3 hours"),
+      (["minute", "second"], 1, "always", 0, "0 seconds"), (["second"], 2, "alwaysIncludingZero", 0, "+0 seconds"),
+    ])
+  func `a text of the current date has the distance to a date in its units`(
+    units: [String], count: Int, sign: String, ahead: Double, text: String
+  ) {
+    let view = live([
+      .format: "offset", .date: .date(now + ahead), .fields: .list(units.map { .string($0) }),
+      .count: .number(Double(count)), .sign: .string(sign),
+    ])
+    #expect(view.lines(ScreenAppearance(now: now)) == [text])
+  }
+
+  @Test(
+    .rule("VIEW-17"),
+    arguments: [
+      (2, "day", 30, "now"), (2, "day", 300, "in 5 minutes"), (2, "day", -259_200, "3 days ago"),
+      (2, "day", 86_400, "tomorrow"), (2, "day", 2_332_800, "in 27 days"),
+      (2, "day", 3_456_000, "Saturday, February 21"), (2, "day", 43_200_000, "May 1971"),
+      (3, "day", 43_200_000, "May 27, 1971"), (2, "hour", 10_800, "in 3 hours"),
+    ])
+  func `a text of the current date refers to a near date by the distance, and to another one by its name`(
+    count: Int, threshold: String, ahead: Double, text: String
+  ) {
+    let fields = ["year", "month", "day", "hour", "minute"].map { ArchivedValue.string($0) }
+    let view = live([
+      .format: "reference", .date: .date(now + ahead), .fields: .list(fields), .count: .number(Double(count)),
+      .thresholdField: .string(threshold),
+    ])
+    #expect(view.lines(ScreenAppearance(now: now)) == [text])
   }
 
   @Test(.rule("VIEW-09")) func `a timer text counts up or down within its interval and stops at its pause time`() {

@@ -65,6 +65,23 @@ private struct Triangle: Shape {
     #expect(try view.archived(in: EnvironmentValues()).lines[2] == "ab")
   }
 
+  @Test(.rule("VIEW-17")) func `a text of the current date is archived with its format`() throws {
+    let english = Date.FormatStyle(locale: Locale(identifier: "en_US"), timeZone: .gmt)
+    let view = VStack {
+      Text(.currentDate, format: .offset(to: Date(timeIntervalSince1970: 5)))
+      Text(.currentDate, format: .offset(to: Date(timeIntervalSince1970: 5), allowedFields: [.second], sign: .never))
+      Text(.currentDate, format: .reference(to: Date(timeIntervalSince1970: 86_400)))
+      Text(.currentDate, format: .reference(to: Date(timeIntervalSince1970: 3_456_000), maxFieldCount: 1))
+      Text(.currentDate, format: .reference(to: Date(timeIntervalSince1970: 3_456_000), thresholdField: .year))
+      Text(.currentDate, format: english.year().month(.wide))
+    }
+    #expect(
+      try printed(view).dropFirst() == [
+        "  Text \"−5 seconds\"", "  Text \"5 seconds\"", "  Text \"tomorrow\"", "  Text \"February\"",
+        "  Text \"next month\"", "  Text \"January 1970\"",
+      ])
+  }
+
   @Test func `Image, Label, Link, Color and LinearGradient are archived with their arguments`() throws {
     let link = try #require(URL(string: "https://example.com/a"))
     let view = VStack {

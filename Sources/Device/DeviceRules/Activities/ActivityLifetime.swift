@@ -12,13 +12,18 @@ package struct ActivityLimits: Sendable, Hashable {
   package var hours: Double
   /// How long an ended one stays on the Lock Screen at most, in hours. Source: the same: 4.
   package var hoursOnLockScreen: Double
+  /// Whether an activity that a push started has no token until the user has allowed the activities of the app.
+  /// Source: observed, Apple forum 801072.
+  package var tokensNeedConsent: Bool
   package init(
-    atATime: Int = 5, priority10PerHour: Double = 20, hours: Double = 8, hoursOnLockScreen: Double = 4
+    atATime: Int = 5, priority10PerHour: Double = 20, hours: Double = 8, hoursOnLockScreen: Double = 4,
+    tokensNeedConsent: Bool = true
   ) {
     self.atATime = atATime
     self.priority10PerHour = priority10PerHour
     self.hours = hours
     self.hoursOnLockScreen = hoursOnLockScreen
+    self.tokensNeedConsent = tokensNeedConsent
   }
 }
 

@@ -37,6 +37,8 @@ package struct ActivityStateMachine: Sendable {
     package fileprivate(set) var declarations: [String: [ActivityDeclaration]] = [:]
     /// The apps whose activities the user forbids.
     var forbidden: Set<String> = []
+    /// The apps whose activities the user has allowed; of others the Lock Screen asks.
+    var allowed: Set<String> = []
     /// The tokens that start activities, by app and by type of attributes.
     var startTokens: [String: [String: String]] = [:]
     /// The notifications that started an activity, the newest last.
@@ -99,7 +101,7 @@ package struct ActivityStateMachine: Sendable {
 
   /// The activities that need tokens.
   package var withToken: [ActivityRecord] {
-    shown.map(\.record).filter { $0.usesToken && $0.phase != .ended }
+    shown.map(\.record).filter { $0.usesToken && !$0.awaitsConsent && $0.phase != .ended }
   }
 
   /// The types of attributes whose activities a backend may start, by app.
@@ -157,7 +159,8 @@ package struct ActivityStateMachine: Sendable {
     let record = ActivityRecord(
       number: state.lastNumber, id: request.id, app: app, attributesType: request.attributesType,
       attributes: request.attributes, content: request.content, startedAt: now, style: request.style,
-      usesToken: request.usesToken)
+      usesToken: request.usesToken,
+      awaitsConsent: start != nil && limits.tokensNeedConsent && !state.allowed.contains(app))
     let life = ActivityLifetime(startedAt: now, staleAt: request.content.staleDate, limits)
     state.activities.append(Kept(record: record, life: life, start: start))
     return record
@@ -216,17 +219,30 @@ package struct ActivityStateMachine: Sendable {
   }
 
   /// Activities of a forbidden app end at once.
-  package mutating func allow(_ app: String, isAllowed: Bool, now: Date) {
-    guard state.forbidden.contains(app) == isAllowed else { return }
-    if isAllowed { state.forbidden.remove(app) } else { state.forbidden.insert(app) }
+  ///
+  /// - Returns: whether activities that a push started get a token from now on.
+  @discardableResult
+  package mutating func allow(_ app: String, isAllowed: Bool, now: Date) -> Bool {
+    guard !(isAllowed ? state.allowed : state.forbidden).contains(app) else { return false }
     state.revision += 1
-    guard !isAllowed else { return }
+    if isAllowed {
+      state.allowed.insert(app)
+      state.forbidden.remove(app)
+      let tokens = withToken.count
+      for index in state.activities.indices where state.activities[index].record.app == app {
+        state.activities[index].record.awaitsConsent = false
+      }
+      return withToken.count > tokens
+    }
+    state.allowed.remove(app)
+    state.forbidden.insert(app)
     for index in state.activities.indices where state.activities[index].record.app == app {
       guard state.activities[index].record.phase != .ended, state.activities[index].isShown else { continue }
       state.activities[index].end(now, dismissAt: now, limits)
       changed(.ended, cause: .user, record: state.activities[index].record)
     }
     advance(to: now)
+    return false
   }
 
   // MARK: The extension

@@ -176,6 +176,28 @@ extension GalleryStateMachine {
     return .open(url: url)
   }
 
+  /// Determines the result of a tap on a presentation of a Live Activity. Its controls act as those of a widget. Source:
+  /// *Adding interactivity to widgets and Live Activities*.
+  ///
+  /// - Throws: `no-such-target`, definite; the message lists the targets.
+  package func touch(
+    _ tap: TapActivity, on presentation: TapActivity.Presentation, _ views: ActivityViews, screen: DeviceScreen
+  ) throws(BusError) -> Touch {
+    let parts: [ActivityViews.Part] =
+      switch presentation {
+      case .lockScreen: [.lockScreen]
+      case .expanded: [.expandedLeading, .expandedCenter, .expandedTrailing, .expandedBottom]
+      }
+    let forms = parts.compactMap { views[$0] }
+    let view = ViewArchive.group(forms.map { (screen.colorScheme == .dark ? $0.darkView : nil) ?? $0.view })
+    // As large as the Lock Screen presentation.
+    let place = Placement(id: 0, bundle: "", kind: "", family: .systemMedium, location: .lockScreen)
+    let touch = try touch(
+      TapWidget(placement: 0, control: tap.control, link: tap.link), on: place, view, isLocked: screen.isLocked)
+    guard case .open(let url) = touch, presentation == .expanded, tap.link == nil else { return touch }
+    return .open(url: views.islandURL ?? url)
+  }
+
   private func control(
     _ number: Int, placement: Placement, view: ViewArchive, isLocked: Bool
   ) throws(BusError) -> Touch {

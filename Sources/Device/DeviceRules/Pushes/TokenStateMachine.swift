@@ -353,6 +353,7 @@ package struct TokenStateMachine: Sendable, Hashable {
   /// Adapts the tokens and the calls to what is wanted.
   private mutating func reconcile() -> [Action] {
     var isChanged = false
+    var released: [TokenKey] = []
     let possible = apps.map { TokenKey($0, .app) } + reloadedPlacements.keys + activities
     for key in Set(possible).union(state.tokens.keys) {
       let environment = environment(key)
@@ -362,12 +363,13 @@ package struct TokenStateMachine: Sendable, Hashable {
         isChanged = true
       case (let kept?, _) where kept.phase == .held && kept.environment != environment:
         state.tokens[key]?.phase = .releasing
+        released.append(key)
         isChanged = true
       default: break
       }
     }
     let actions: [Action] = isChanged ? [.tokensChanged] : []
-    return actions
+    return actions + released.sorted().flatMap(passOn)
       + takers.flatMap { product in
         next(product).map { want(product.address, $0) } ?? release(product.address)
       }

@@ -110,7 +110,9 @@ enum GalleryNotes {
       let counts = found.parameters.map { "\($0.name): \($0.options.count) options" }
       return "\(found.title): \(counts.joined(separator: ", "))"
     },
-    .note(PerformIntent.self) { "\($0.intent)(\($0.values.choices ?? "")) of \($0.placement)" },
+    .note(PerformIntent.self) { asked in
+      "\(asked.intent)(\(asked.values.choices ?? ""))\(asked.placement.map { " of \($0)" } ?? "")"
+    },
     .reply(to: PerformIntent.self) { reply in
       switch reply.opens {
       case nil: "performed"
@@ -175,6 +177,11 @@ enum ActivityNotes {
     .note(ListActivities.self) { $0.app ?? "" },
     .reply(to: ListActivities.self) { $0.text },
     .note(AllowActivities.self) { "\($0.isAllowed ? "allows" : "forbids") those of \($0.app)" },
+    .note(TapActivity.self) { tap in
+      let target = [tap.presentation?.rawValue, tap.control.map { "control \($0)" }, tap.link.map { "link \($0)" }]
+      return ([tap.id] + target.compactMap(\.self)).joined(separator: " ")
+    },
+    .reply(to: TapActivity.self) { $0.outcome },
     .note(ActivitiesChanged.self) { $0.activities.text },
     .note(ArchiveActivity.self) { "\($0.attributesType) \($0.id.idPrefix)\($0.isStale ? ", stale" : "")" },
     .reply(to: ArchiveActivity.self) { "\($0.items.count) parts" },

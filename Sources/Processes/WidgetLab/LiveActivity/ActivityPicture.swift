@@ -245,6 +245,9 @@ struct ActivityPrint {
       }
       for part in presentation.parts { lines += views(part).map { "      " + $0 } }
     }
+    if activity.awaitsConsent, activity.phase != .ended {
+      lines.append("   Allow Live Activities of \(activity.app)? `widgetlab activity allow yes`, or `no`")
+    }
     if let note = shown.note { lines.append("   ! \(note)") }
     return lines
   }

@@ -22,13 +22,14 @@ struct LiveActivityCommand: AsyncParsableCommand {
         widgetlab activity start Ride --attributes '{"to":"Bern"}' --state '{"km":5}'
         widgetlab activity update 1 --state '{"km":4}' --stale-in 10m
         widgetlab activity show 1 --picture ride.png
+        widgetlab activity tap 1 --button 1
         widgetlab activity end 1 --dismiss-in 1h
         widgetlab push --type liveactivity --activity 1 --payload update.json
       """,
     subcommands: [
       LiveActivityListCommand.self, LiveActivityStartCommand.self, LiveActivityUpdateCommand.self,
       LiveActivityEndCommand.self, LiveActivityDismissCommand.self, LiveActivityShowCommand.self,
-      LiveActivityAllowCommand.self,
+      LiveActivityTapCommand.self, LiveActivityAllowCommand.self,
     ], defaultSubcommand: LiveActivityListCommand.self)
 }
 
@@ -161,11 +162,67 @@ struct LiveActivityDismissCommand: AsyncParsableCommand {
   }
 }
 
+/// `widgetlab activity tap`.
+struct LiveActivityTapCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "tap", abstract: "Taps an activity: a button, a toggle or a link of it, or the activity itself.",
+    discussion: """
+      The intent of a button or toggle is performed in the app if it is a LiveActivityIntent, and otherwise in the \
+      extension, as `widgetlab tap` does for a widget. A tap elsewhere opens the app, with the link's URL or that of \
+      widgetURL.
+
+      Exit code 1 if the intent failed or had no reply.
+
+      EXAMPLES
+        widgetlab activity tap 1
+        widgetlab activity tap 1 --presentation lockScreen --button 2
+      """)
+
+  @OptionGroup var options: InstanceOptions
+  @Argument(help: "The number or the id of the activity.") var activity: String
+
+  @Option(help: "lockScreen or expanded (default: lockScreen where the Lock Screen is visible or no island is).")
+  var presentation: Presentation?
+
+  @Option(help: "A button or toggle of the presentation, counted from 1 in reading order.")
+  var button: Int?
+
+  @Option(help: "A link, by its text or its URL.")
+  var link: String?
+
+  @Flag(help: "Print one JSON object: outcome, hasFailed.")
+  var json = false
+
+  enum Presentation: String, ExpressibleByArgument, CaseIterable {
+    case lockScreen, expanded
+    var value: TapActivity.Presentation { self == .lockScreen ? .lockScreen : .expanded }
+  }
+
+  func validate() throws {
+    guard button == nil || link == nil else { throw ValidationError("Give --button or --link, not both.") }
+  }
+
+  func run() async throws {
+    try await reporting {
+      let reply = try await OperatorSession.with(options) { session in
+        try await session.ask(
+          TapActivity(id: activity, presentation: presentation?.value, control: button, link: link),
+          within: .seconds(40))
+      }
+      if json { try Output.json(reply) } else { Output.print(reply.outcome) }
+      if reply.hasFailed { throw Exit.no }
+    }
+  }
+}
+
 /// `widgetlab activity allow`.
 struct LiveActivityAllowCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "allow", abstract: "Allows the Live Activities of an app, or forbids them, as in Settings.",
     discussion: """
+      It also answers the question of the Lock Screen below the first activity of an app: Allow, or Don't Allow. Until \
+      then an activity that a push started has no token for updates (activityTokenNeedsConsent).
+
       EXAMPLES
         widgetlab activity allow no      the activities of the only app end, and it can start none
         widgetlab activity allow yes
@@ -222,7 +279,9 @@ extension ActivityRecord {
     if let endedAt { facts.append("ended \(endedAt.formatted(.iso8601))") }
     if let dismissAt { facts.append("dismissed \(dismissAt.formatted(.iso8601))") }
     var lines = ["\(number)  \(attributesType)  of \(app)  \(facts.joined(separator: ", "))", "   id \(id)"]
-    if usesToken, token != nil || phase != .ended { lines.append("   token \(token ?? "none yet")") }
+    if usesToken, token != nil || phase != .ended {
+      lines.append("   token \(token ?? (awaitsConsent ? "none until the user allows Live Activities" : "none yet"))")
+    }
     return lines + ["   attributes \(attributes)", "   state \(content.state)"]
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ActivityKit
+import AppIntents
 import Foundation
 import SwiftUI
 import UIKit
@@ -44,7 +45,10 @@ struct RideActivity: Widget {
       DynamicIsland {
         DynamicIslandExpandedRegion(.leading) { Text(verbatim: context.attributes.rider) }
         DynamicIslandExpandedRegion(.trailing) { Text(verbatim: "\(context.state.minutes) min") }
-        DynamicIslandExpandedRegion(.bottom) { ProgressView(value: 1 / Double(max(1, context.state.minutes))) }
+        DynamicIslandExpandedRegion(.bottom) {
+          ProgressView(value: 1 / Double(max(1, context.state.minutes)))
+          Toggle("Quiet", isOn: false, intent: Hush())
+        }
       } compactLeading: {
         Image(systemName: "car")
       } compactTrailing: {
@@ -57,6 +61,30 @@ struct RideActivity: Widget {
       .contentMargins(.horizontal, 20, for: .expanded)
     }
     .supplementalActivityFamilies([.small])
+  }
+}
+
+/// Makes the ride shorter, in the app.
+struct Hurry: LiveActivityIntent {
+  static let title: LocalizedStringResource = "Hurry"
+
+  func perform() async throws -> some IntentResult {
+    for activity in Activity<RideAttributes>.activities {
+      let state = RideAttributes.ContentState(minutes: activity.content.state.minutes - 3)
+      await activity.update(ActivityContent(state: state, staleDate: nil))
+    }
+    print("hurried")
+    return .result()
+  }
+}
+
+/// Is performed in the extension.
+struct Hush: AppIntent {
+  static let title: LocalizedStringResource = "Hush"
+
+  func perform() async throws -> some IntentResult {
+    print("hushed")
+    return .result()
   }
 }
 
@@ -74,6 +102,7 @@ struct RideView: View {
         Text(verbatim: context.attributes.rider).font(.headline)
         Text(verbatim: context.isStale ? "late" : "in \(context.state.minutes) minutes")
         if let place = context.state.place { Text(verbatim: place) }
+        Button("Hurry", intent: Hurry())
       }
       .foregroundStyle(.white)
       .padding()
