@@ -37,6 +37,7 @@ package struct SimulatedCampaign: Sendable, Equatable {
   /// The duration of the steps, in microseconds.
   private var end: Int64 = 0
 
+  /// - Parameter file: the path of the failure file, for a command.
   package init(_ campaign: FailureFile.Campaign, file: String) {
     self.file = file
     for step in campaign.steps {

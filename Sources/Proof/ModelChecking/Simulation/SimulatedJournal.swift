@@ -42,6 +42,7 @@ package final class SimulatedJournal {
     return read(former, &bytes, head.count) != head.count || bytes != head
   }
 
+  /// Writes all bytes, or sets `failure`.
   package func write(_ bytes: [UInt8]) {
     var written = 0
     while failure == nil, written < bytes.count {
