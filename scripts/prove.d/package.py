@@ -118,7 +118,7 @@ def main() -> None:
         for target, file in (("main", name), ("arguments", "arguments")):
             text = open(os.path.join(ROOT, f"scripts/prove.d/{file}.swift"), encoding="utf-8").read()
             write(os.path.join(main_folder, f"{target}.swift"), text)
-        needed = '"ModelChecking"' + (', "JournalAnalysis"' if name == "simulate" else "")
+        needed = '"ModelChecking"' + (', "ChaosCampaign", "JournalAnalysis"' if name == "simulate" else "")
         targets.append(f'    .executableTarget(name: "{name}", dependencies: [{needed}], swiftSettings: strict),')
     strict = ", ".join(f'.enableUpcomingFeature("{feature}")' for feature in FEATURES)
     lines = [

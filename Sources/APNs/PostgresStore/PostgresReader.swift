@@ -7,9 +7,7 @@ import Timekeeping
 
 /// The connection for look-ups and for pages of the log. It has its own executor, because its calls block.
 actor PostgresReader {
-  /// Maximum number of requests in a page, because envelopes have a size limit.
-  private static let requestsInPage = 100
-  /// Maximum number of tokens in a page, for the same reason.
+  /// Maximum number of tokens in a page, because envelopes have a size limit.
   private static let tokensInPage = 250
 
   private let url: String
@@ -79,7 +77,7 @@ actor PostgresReader {
   }
 
   func page(_ request: ListPushes) throws -> ListPushes.Reply {
-    let limit = Int64(max(1, min(request.limit, Self.requestsInPage)))
+    let limit = Int64(request.entryLimit)
     return try read { connection in
       let columns = """
         number, unique_id, apns_id, token, type, status, reason, at, detail, next, next_detail, device, bundle, use
@@ -120,7 +118,7 @@ actor PostgresReader {
         later[steps.int(row, 0), default: []].append(step)
       }
       let pushes = try (0..<results[0].count).map { try results[0].record($0, later) }
-      return ListPushes.Reply(pushes: pushes, count: Int(results[1].int(0, 0)))
+      return try request.reply(pushes, count: Int(results[1].int(0, 0)))
     }
   }
 }

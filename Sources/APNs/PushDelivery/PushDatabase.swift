@@ -14,8 +14,6 @@ import Stores
 /// left, so the cost of a request does not depend on the length of the log. What is stored for a device is a range of one
 /// B-tree, so the cost of a device does not depend on the number of the others.
 struct PushDatabase: PushStore {
-  /// Maximum number of requests in a page, because envelopes have a size limit.
-  private static let requestsInPage = 100
   let database: any DatabaseWriter
   private let settings: PushSettings
   var pageLimit: Int { Self.forgottenAtOnce }
@@ -234,7 +232,7 @@ struct PushDatabase: PushStore {
   // MARK: The log
 
   func page(_ request: ListPushes) async throws -> ListPushes.Reply {
-    let limit = max(1, min(request.limit, Self.requestsInPage))
+    let limit = request.entryLimit
     return try await database.read { db in
       let rows: [Row]
       let count: Int
@@ -252,7 +250,7 @@ struct PushDatabase: PushStore {
         ).reversed()
         count = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM requests") ?? 0
       }
-      return ListPushes.Reply(pushes: try rows.map { try record($0, db) }, count: count)
+      return try request.reply(rows.map { try record($0, db) }, count: count)
     }
   }
 

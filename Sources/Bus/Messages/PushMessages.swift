@@ -154,14 +154,18 @@ package struct SendPush: Request {
   }
 }
 
-/// Requests the delivery log, in pages, oldest entry first.
+/// Requests the delivery log, in pages, oldest entry first. A page has fewer entries than requested when these have many
+/// steps: the last one has all of `count`, and the one after it is empty.
 package struct ListPushes: Request {
   package static let kind: Kind = "push.log"
+  private static let pageLimit = 100
+  /// Bytes of the entries in a page. The rest of an envelope is for the responses that the operator has set.
+  package static let room = Wire.bodyLimit * 3 / 4
   /// Only this notification.
   package let uniqueID: UUID?
   /// Only entries after this number.
   package let after: Int64
-  /// The maximum number of entries; the newest of all when `after` is 0.
+  /// The maximum number of entries, at most 100; the newest of all when `after` is 0.
   package let limit: Int
   package init(uniqueID: UUID? = nil, after: Int64 = 0, limit: Int = 50) {
     self.uniqueID = uniqueID
@@ -178,6 +182,47 @@ package struct ListPushes: Request {
       self.pushes = pushes
       self.count = count
     }
+  }
+
+  /// The number of entries that a store reads for a page.
+  package var entryLimit: Int { max(1, min(limit, Self.pageLimit)) }
+
+  /// What it selects from a log in memory, as the statements of the stores do.
+  ///
+  /// - Parameters:
+  ///   - log: by number, the oldest entry first.
+  ///   - id: the unique id of an entry.
+  ///   - number: the number of an entry.
+  /// - Returns: the entries of a page without a limit of bytes, and the number of all that are selected.
+  package func selection<Log: BidirectionalCollection>(
+    from log: Log, id: (Log.Element) -> UUID, number: (Log.Element) -> Int64
+  ) -> (found: [Log.Element], count: Int) {
+    if let uniqueID {
+      let found = log.filter { id($0) == uniqueID }
+      return (found, found.count)
+    }
+    guard after != 0 else { return (Array(log.suffix(entryLimit)), log.count) }
+    let later = log.filter { number($0) > after }
+    return (Array(later.prefix(entryLimit)), later.count)
+  }
+
+  /// The reply with as many entries as there is room for, at least one: the newest of all, or the oldest after `after`.
+  ///
+  /// - Parameters:
+  ///   - found: the entries of a page, the oldest first.
+  ///   - count: the number of all that are selected.
+  /// - Throws: `malformed-body`.
+  package func reply(_ found: [PushRecord], count: Int) throws(BusError) -> Reply {
+    let selectsNewest = uniqueID == nil && after == 0
+    var page: [PushRecord] = []
+    var left = Self.room
+    for record in selectsNewest ? found.reversed() : found {
+      let record = page.isEmpty ? try record.shortened(to: left) : record
+      left -= try BodyCoding.data(record).count + 1
+      guard left >= 0 || page.isEmpty else { break }
+      page.append(record)
+    }
+    return Reply(pushes: selectsNewest ? page.reversed() : page, count: count)
   }
 }
 

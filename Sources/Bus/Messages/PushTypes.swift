@@ -240,7 +240,9 @@ package struct PushRecord: Codable, Hashable, Sendable {
   package let status: Int
   /// The reason in the response, when rejected.
   package let reason: String?
-  package let steps: [PushStep]
+  package private(set) var steps: [PushStep]
+  /// Steps after the first one that an envelope has no room for; `nil` for none.
+  package private(set) var omittedSteps: Int?
   package init(
     number: Int64, uniqueID: UUID, apnsID: String, subject: PushSubject?, token: String, type: String?, status: Int,
     reason: String?, steps: [PushStep]
@@ -254,6 +256,26 @@ package struct PushRecord: Codable, Hashable, Sendable {
     self.status = status
     self.reason = reason
     self.steps = steps
+  }
+
+  /// The entry with its first step and the newest ones, if all together have more bytes than there is room for.
+  ///
+  /// - Throws: `malformed-body`.
+  func shortened(to room: Int) throws(BusError) -> PushRecord {
+    guard try BodyCoding.data(self).count > room else { return self }
+    var short = self
+    short.steps = Array(steps.prefix(1))
+    short.omittedSteps = steps.count
+    var left = room - (try BodyCoding.data(short).count)
+    var newest: [PushStep] = []
+    for step in steps.dropFirst().reversed() {
+      left -= try BodyCoding.data(step).count + 1
+      guard left >= 0 else { break }
+      newest.append(step)
+    }
+    short.steps += newest.reversed()
+    short.omittedSteps = steps.count - short.steps.count
+    return short
   }
 }
 

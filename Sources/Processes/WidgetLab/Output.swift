@@ -90,12 +90,14 @@ enum Exit {
   static let unavailable = ExitCode(69)
   /// This tool or a process of the cluster failed.
   static let broken = ExitCode(70)
+  /// A file that the user named cannot be written: `EX_IOERR`.
+  static let output = ExitCode(74)
   /// Another `widgetlab up` holds the instance.
   static let held = ExitCode(75)
   /// The configuration or an executable is not usable.
   static let configuration = ExitCode(78)
 
-  /// The demo or a campaign was interrupted, as a shell reports SIGINT.
+  /// The demo, a campaign or a simulation was interrupted, as a shell reports SIGINT.
   static let interrupted = ExitCode(130)
 
   static let table = """
@@ -103,14 +105,15 @@ enum Exit {
       0   success; the answer is yes
       1   the answer is no: no reply, no such process, a missing demo step,
           a broken law
-      2   the demo observed a violation; `check` or `chaos` cannot judge a
-          law
+      2   the demo observed a violation; `check`, `chaos` or `simulate`
+          cannot judge a law
       64  the command line is wrong
       69  the instance is not running, or its bus does not reply
       70  widgetlab or a process of the cluster failed
+      74  the journal of `simulate` cannot be written
       75  another `widgetlab up` holds the instance
       78  the configuration or an executable is not usable
-      130 the demo or a campaign was interrupted
+      130 the demo, a campaign or a simulation was interrupted
     """
 }
 
@@ -198,7 +201,7 @@ struct ReportFile: ExpressibleByArgument, Sendable {
 
   private func write(_ data: () throws -> Data) throws {
     do {
-      try data().write(to: URL(fileURLWithPath: path), options: .atomic)
+      try NamedFile.write(try data(), to: path)
     } catch {
       throw CommandError(
         Exit.broken, "the report cannot be written: \(error.localizedDescription)", at: path,

@@ -140,6 +140,73 @@ private struct Provider {
     #expect(record.steps.map(\.name) == [.accepted, .storedOffline, .reloading, .reloaded])
   }
 
+  private func log(_ count: Int, stepsOfEach: Int) throws -> PushDatabase {
+    let database = try PushDatabase(DatabaseQueue())
+    var provider = Provider()
+    try database.write(provider.send(count))
+    var changes = PushChanges()
+    for number in 1...Int64(count) {
+      for step in 0..<stepsOfEach {
+        changes.add(
+          PushStep(.refused, at: origin.addingTimeInterval(Double(step)), detail: "the device refused it: \(step)"),
+          to: number)
+      }
+    }
+    try database.write(changes)
+    return database
+  }
+
+  @Test func `a page of the log fits in an envelope, and the next one continues after it`() async throws {
+    let database = try log(40, stepsOfEach: 200)
+    var (numbers, after, pages) = ([Int64](), Int64(-1), 0)
+    while true {
+      let page = try await database.page(ListPushes(after: after, limit: 100))
+      #expect(try ListPushes.encoded(page).count <= ListPushes.room + 1_024)
+      #expect(page.count == 40 - numbers.count)
+      guard let last = page.pushes.last else { break }
+      #expect(page.pushes.allSatisfy { $0.steps.count == 202 && $0.omittedSteps == nil })
+      numbers += page.pushes.map(\.number)
+      (after, pages) = (last.number, pages + 1)
+    }
+    #expect(numbers == Array(1...40))
+    #expect(pages > 2)
+    let newest = try await database.page(ListPushes(limit: 100))
+    #expect(newest.count == 40)
+    #expect(newest.pushes.count < 40)
+    #expect(newest.pushes.map(\.number) == Array(numbers.suffix(newest.pushes.count)))
+  }
+
+  @Test func `an entry with too many steps for an envelope has its first and its newest ones`() async throws {
+    let database = try log(2, stepsOfEach: 5_000)
+    let page = try await database.page(ListPushes(after: -1))
+    #expect(page.count == 2)
+    let record = try #require(page.pushes.first)
+    #expect(page.pushes.count == 1)
+    #expect(record.steps.first?.name == .accepted)
+    #expect(record.steps.last?.detail == "the device refused it: 4999")
+    #expect(record.steps.count + (record.omittedSteps ?? 0) == 5_002)
+    #expect(try ListPushes.encoded(page).count <= Wire.bodyLimit)
+  }
+
+  /// A simulated push server has this log in memory.
+  @Test func `a log in memory has the pages of the database`() async throws {
+    let database = try log(130, stepsOfEach: 1)
+    var records: [PushRecord] = []
+    while let page = Optional(try await database.page(ListPushes(after: records.last?.number ?? -1, limit: 7))),
+      !page.pushes.isEmpty
+    { records += page.pushes }
+    #expect(records.map(\.number) == Array(1...130))
+    let requests = [
+      ListPushes(), ListPushes(limit: 0), ListPushes(limit: 3), ListPushes(limit: 1_000), ListPushes(after: -1),
+      ListPushes(after: 20, limit: 5), ListPushes(after: 128, limit: 5), ListPushes(after: 130),
+      ListPushes(uniqueID: records[50].uniqueID), ListPushes(uniqueID: UUID()),
+    ]
+    for request in requests {
+      let (found, count) = request.selection(from: records, id: \.uniqueID, number: \.number)
+      #expect(try request.reply(found, count: count) == (try await database.page(request)))
+    }
+  }
+
   @Test func `what is kept for a device is found by its index, in the order of the numbers`() throws {
     let database = try PushDatabase(DatabaseQueue())
     var provider = Provider()

@@ -22,7 +22,9 @@ private struct Counter: Model {
   var limit = 100
   var seen = 5
 
-  var initialStates: [State] { [State()] }
+  var start = 0
+
+  var initialState: State { State(number: start) }
 
   var properties: [Property<State>] {
     [
@@ -73,7 +75,21 @@ private struct Counter: Model {
     #expect(search.replay(example.steps.map(\.action), example.property) == .violated)
     #expect(Search(Counter()).replay(example.steps.map(\.action), example.property) == .holds)
     #expect(Search(Counter(end: 2)).replay(example.steps.map(\.action), example.property) == .impossible("count"))
-    #expect(example.test(of: "counter").contains("#expect(Searches.replay(\"counter\", steps,"))
+  }
+
+  /// A test that passes with steps that cannot be taken tests nothing.
+  @Test(.timeLimit(.minutes(1)))
+  func `the test of a counterexample passes only when its steps can be taken and the property holds`() async throws {
+    let example = try #require(await Search(Counter(limit: 3)).run().counterexamples.first)
+    let test = example.test(of: "counter")
+    let property = "always it is at most the limit"
+    #expect(test.contains("#expect(Searches.replay(\"counter\", steps, \"\(property)\") == .holds)"))
+    #expect(Search(Counter()).replay([], "always something else") == .unknownProperty)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a counterexample begins in the initial state`() async throws {
+    let example = try #require(await Search(Counter(limit: 3, start: 2)).run().counterexamples.first)
+    #expect(example.steps.map(\.lines) == [["from 2"], ["from 3"]])
   }
 
   @Test(.timeLimit(.minutes(1))) func `a state from which progress does not lead to the goal is found`() async throws {

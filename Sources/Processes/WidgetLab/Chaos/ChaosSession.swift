@@ -124,7 +124,7 @@ struct ChaosSession {
 
   private func write(_ file: FailureFile, to path: String) throws {
     do {
-      try file.archive.bytes.write(to: URL(fileURLWithPath: path), options: .atomic)
+      try NamedFile.write(file.archive.bytes, to: path)
     } catch {
       throw CommandError(
         Exit.broken, "the failure file cannot be written: \(error.localizedDescription)", at: path,

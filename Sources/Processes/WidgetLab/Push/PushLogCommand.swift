@@ -72,7 +72,10 @@ struct PushLogCommand: AsyncParsableCommand {
   private func printRecord(_ record: PushRecord) throws {
     if json { return Output.json(data: try BodyCoding.data(record)) }
     Output.print(record.headline)
-    for step in record.steps { Output.print("  \(Amount.text(step.at))  \(step.line)") }
+    for (index, step) in record.steps.enumerated() {
+      if index == 1, let omitted = record.omittedSteps { Output.print("  … \(omitted) steps are left out") }
+      Output.print("  \(Amount.text(step.at))  \(step.line)")
+    }
   }
 }
 
@@ -101,9 +104,9 @@ struct PushLog {
     while foundRecords.count < limit {
       let after = foundRecords.last?.number ?? number
       let wanted = min(Self.page, limit - foundRecords.count)
-      let page = try await session.askPushServer(ListPushes(after: after, limit: wanted)).pushes
-      foundRecords += page
-      if page.count < wanted { break }
+      let page = try await session.askPushServer(ListPushes(after: after, limit: wanted))
+      foundRecords += page.pushes
+      if page.pushes.isEmpty || page.pushes.count >= page.count { break }
     }
     return foundRecords
   }
@@ -127,12 +130,12 @@ struct PushLog {
       let records = try await records(nil, max(limit, 100))
       let first = output.isEmpty ? records.suffix(limit) : records[...]
       for record in first {
-        for step in record.steps.dropFirst(output[record.number] ?? 0) {
+        for step in record.steps.suffix(max(0, record.stepCount - (output[record.number] ?? 0))) {
           try printRecord(record, step: step, json: json)
         }
-        output[record.number] = record.steps.count
+        output[record.number] = record.stepCount
       }
-      for record in records where output[record.number] == nil { output[record.number] = record.steps.count }
+      for record in records where output[record.number] == nil { output[record.number] = record.stepCount }
       let oldest = records.first?.number ?? 0
       output = output.filter { $0.key >= oldest }
       try await Task.sleep(for: .milliseconds(250))
@@ -156,6 +159,9 @@ extension PushRecord {
     let answer = [String(status), reason].compactMap(\.self).joined(separator: " ")
     return "\(uniqueID.text)  \(name)  \(answer)"
   }
+
+  /// The number of its steps, with those that are left out.
+  var stepCount: Int { steps.count + (omittedSteps ?? 0) }
 
   var name: String {
     let whose = subject.map { "\($0.bundle) (\($0.use.rawValue))" } ?? (token.isEmpty ? "no token" : token.tokenExcerpt)

@@ -21,7 +21,7 @@ extension ScreenCommand {
     let (data, notices) = try files.contents(
       of: picture, as: PictureFormat(path: path) ?? .svg, scale: device.screen.scale)
     do {
-      try data.write(to: URL(filePath: path), options: .atomic)
+      try NamedFile.write(data, to: path)
     } catch {
       throw CommandError(Exit.no, "the picture cannot be written: \(error.localizedDescription)", at: path)
     }

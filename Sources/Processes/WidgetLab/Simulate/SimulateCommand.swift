@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Archive
 import ArgumentParser
 import ChaosCampaign
-import Foundation
 import Glibc
-import Journal
-import JournalAnalysis
 import ModelChecking
 
 /// `widgetlab simulate`.
@@ -21,12 +17,19 @@ struct SimulateCommand: AsyncParsableCommand {
       with a hundred kills takes about a second. The laws of `widgetlab check` judge each message. Equal options give \
       the same journal, byte for byte, on every machine.
 
+      --failure takes what a campaign of `widgetlab chaos` did: its actions, kills and outages of the network, with their \
+      dates. It prints what a simulation cannot express. The seed draws the rest, such as how long a message takes: many \
+      seeds show whether an order of these steps breaks a law.
+
       After --hours no new work begins, and the simulation continues until all work is settled. When a law is broken, \
-      it ends, and looks for fewer kills that break the law. --until ends it before a step; --journal writes what \
-      happened until then, for check, trace, diagnose and tail.
+      it ends, and looks for fewer kills that break the law, for at most a minute. --until ends it before a step; \
+      --journal writes what happened until then, for check, trace, diagnose and tail. A kill that is due when no process \
+      runs that it could end does not happen; the result states how many did. On a terminal, a line on standard error shows \
+      the progress. Ctrl-C ends it with the results so far.
 
       Exit code 0 when all laws hold, 1 when one is broken, 2 when none is broken and one is unknown. With --until, work \
-      that is not done is no doubt: 0 unless a law is broken.
+      that is not done is no doubt: 0 unless a law is broken. 64 when an option is wrong or the file of --journal cannot be \
+      opened, 70 when the tool fails, 74 when the journal cannot be written, 130 after Ctrl-C.
 
       EXAMPLES
         widgetlab simulate                          a day and 100 kills; a drawn seed
@@ -37,29 +40,41 @@ struct SimulateCommand: AsyncParsableCommand {
         widgetlab simulate --seed 7 --until 1200    what would happen in step 1200
         widgetlab simulate --plant truncated-copy   a mistake that the laws find
         widgetlab simulate --list                   these mistakes
+        widgetlab simulate --failure chaos-7.tar --seeds 1-1000
       """)
 
   @Option(help: ArgumentHelp("The seed (default: drawn and printed).", valueName: "number"))
   var seed: UInt64?
 
-  @Option(help: ArgumentHelp("A simulation for each of these seeds, A-B, until a law is broken.", valueName: "range"))
+  @Option(
+    help: ArgumentHelp(
+      "A simulation for each of these seeds, A-B, at most 1000000, until a law is broken.", valueName: "range"))
   var seeds: String?
 
-  @Option(help: ArgumentHelp("Virtual hours with new work.", valueName: "number"))
-  var hours = 24.0
-
-  @Option(help: ArgumentHelp("Processes that are killed in these hours.", valueName: "number"))
-  var kills = 100
+  @Option(help: ArgumentHelp("Virtual hours with new work, 0.1 to 87600 (default: 24).", valueName: "number"))
+  var hours: Double?
 
   @Option(
     help: ArgumentHelp(
-      "Keep only the kills with these numbers, such as 3,17; none keeps no kill.", valueName: "numbers"))
+      "Processes that are killed in these hours, 0 to 10000000 (default: 100).", valueName: "number"))
+  var kills: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "Take the actions and the kills from this failure file of a campaign, not from the seed.", valueName: "file"),
+    completion: .file())
+  var failure: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Keep only the kills with these numbers, from 1 to the number of kills, such as 3,17; none keeps no kill.",
+      valueName: "numbers"))
   var only: String?
 
-  @Option(help: ArgumentHelp("End before this step.", valueName: "step"))
+  @Option(help: ArgumentHelp("End before this step, from 1.", valueName: "step"))
   var until: Int?
 
-  @Option(help: ArgumentHelp("Write the journal to this file.", valueName: "file"), completion: .file())
+  @Option(help: ArgumentHelp("Write the journal to this file, FIFO or device.", valueName: "file"), completion: .file())
   var journal: String?
 
   @Option(help: ArgumentHelp("Make this mistake on purpose.", valueName: "name"))
@@ -73,15 +88,20 @@ struct SimulateCommand: AsyncParsableCommand {
 
   func validate() throws {
     if seed != nil, seeds != nil { throw ValidationError("Give --seed or --seeds, not both.") }
-    guard (0.1...87_600).contains(hours) else { throw ValidationError("--hours must be between 0.1 and 87600.") }
-    guard (0...10_000_000).contains(kills) else { throw ValidationError("--kills must be between 0 and 10000000.") }
+    guard (0.1...87_600).contains(hours ?? 24) else { throw ValidationError("--hours must be between 0.1 and 87600.") }
+    guard (0...10_000_000).contains(kills ?? 100) else {
+      throw ValidationError("--kills must be between 0 and 10000000.")
+    }
     if let until, until < 1 { throw ValidationError("--until must be 1 or more.") }
     if seeds != nil, journal != nil || until != nil || only != nil {
       throw ValidationError("--journal, --until and --only need one seed, and not --seeds.")
     }
+    if failure != nil, hours != nil || kills != nil {
+      throw ValidationError("--failure has its own hours and kills.")
+    }
     if seeds != nil { _ = try chosenSeeds }
     _ = try mistake
-    _ = try kept
+    if failure == nil, let problem = wrongNumbers(of: kills ?? 100) { throw ValidationError(problem) }
   }
 
   private var mistake: SimulatedMistake? {
@@ -94,15 +114,24 @@ struct SimulateCommand: AsyncParsableCommand {
     }
   }
 
-  private var kept: [Int]? {
+  private func wrongNumbers(of kills: Int) -> String? {
+    guard let only, SimulationPlan.killNumbers(only, kills: kills) == nil else { return nil }
+    return "--only: numbers of kills from 1 to \(kills), separated by commas, or none"
+  }
+
+  /// What is simulated with each seed. Prints what a failure file has.
+  private var plan: SimulationPlan {
     get throws {
-      guard let only, only != "none" else { return only == nil ? nil : [] }
-      return try only.split(separator: ",").map { part in
-        guard let number = Int(part), number > 0 else {
-          throw ValidationError("--only: numbers of kills from 1, separated by commas, or none")
-        }
-        return number
+      var plan = SimulationPlan(seed: 0, hours: hours ?? 24, kills: kills ?? 100, mistake: try mistake, until: until)
+      if let failure {
+        let file = try ChaosFailure.read(failure).campaign
+        let campaign = SimulatedCampaign(file, file: failure)
+        Output.print("\(failure): broken: \(file.broken.joined(separator: ", ")); \(campaign.text)")
+        (plan.campaign, plan.hours, plan.kills) = (campaign, campaign.hours, campaign.killCount)
+        if let problem = wrongNumbers(of: plan.kills) { throw CommandError(Exit.usage, problem) }
       }
+      plan.only = only.flatMap { SimulationPlan.killNumbers($0, kills: plan.kills) }
+      return plan
     }
   }
 
@@ -112,27 +141,45 @@ struct SimulateCommand: AsyncParsableCommand {
         for mistake in SimulatedMistake.allCases { Output.print(mistake.rawValue) }
         return
       }
-      let chosen = try chosenSeeds
-      var answers: [LawVerdict.Answer] = []
-      var (hours, kills) = (0.0, 0)
-      let clock = ContinuousClock()
-      let start = clock.now
-      for seed in chosen {
-        let result = try simulate(seed, isBrief: chosen.count > 1)
-        answers.append(LawVerdict.answer(result.verdicts))
-        hours += result.seconds / 3600
-        kills += result.kills.values.reduce(0, +)
-        if result.breach != nil { break }
-      }
-      if chosen.count > 1 {
-        Output.print(
-          "\(answers.count) seeds, \(Int(saturating: hours)) device hours, \(kills) kills: "
-            + SimulationText.speed(hours, kills, clock.now - start))
-      }
-      // The end of a journal in the middle of work is no doubt about a law.
-      if until != nil, !answers.contains(.broken) { return }
-      try CheckCommand.exit(
-        with: answers.contains(.broken) ? .broken : answers.contains(.unknown) ? .unknown : .holds)
+      let series = SimulationSeries(
+        try plan, seeds: try chosenSeeds, shrinks: !keepsKills, isColored: Output.isColored)
+      let file = try journal.map(openJournal)
+      let signals = Signals()
+      var line = ProgressLine()
+      let total = series.run(
+        show: { if file?.failure == nil { Output.print($0) } }, write: { file?.write($0) },
+        isContinued: { text in
+          line.show(text)
+          return file?.failure == nil && !signals.isReceived
+        })
+      if let failure = file?.failure { throw Self.error(failure, journal) }
+      if signals.isReceived { throw Exit.interrupted }
+      try CheckCommand.exit(with: total.answer)
+    }
+  }
+
+  private func openJournal(_ path: String) throws(CommandError) -> SimulatedJournal {
+    do {
+      return try SimulatedJournal(path)
+    } catch {
+      throw Self.error(error, path)
+    }
+  }
+
+  private static func error(_ failure: SimulatedJournal.Failure, _ path: String?) -> CommandError {
+    switch failure {
+    case .isOther:
+      CommandError(
+        Exit.usage, "this file is not the journal of a simulation, and would be overwritten", at: path,
+        advice: "Give --journal the name of a new file.")
+    case .notOpened(let reason):
+      CommandError(
+        Exit.usage, "the journal cannot be opened: \(reason)", at: path,
+        advice: "Give --journal a file in a folder that you can write.")
+    case .notWritten(let reason):
+      CommandError(
+        Exit.output, "the journal cannot be written: \(reason)", at: path,
+        advice: "Give --journal a file on a disk with space: a day with 100 kills has 6 MB.")
     }
   }
 
@@ -146,100 +193,22 @@ struct SimulateCommand: AsyncParsableCommand {
       }
     }
   }
-
-  private func simulate(_ seed: UInt64, isBrief: Bool) throws -> SimulationResult {
-    let plan = SimulationPlan(
-      seed: seed, hours: hours, kills: kills, only: try kept, mistake: try mistake, until: until)
-    let file = try journal.map { try SimulatedJournalFile($0) }
-    let clock = ContinuousClock()
-    let start = clock.now
-    var line = ProgressLine()
-    let result = Simulation(plan).run(
-      write: { file?.write($0) },
-      progress: { progress in
-        line.show(
-          "seed \(seed): \(Amount.text(seconds: progress.seconds)), step \(progress.steps), \(progress.kills) kills")
-        return true
-      })
-    line.clear()
-    for text in SimulationText.lines(
-      result, clock.now - start, isBrief: isBrief, isColored: Output.isColored)
-    { Output.print(text) }
-    if let next = result.next { Output.print("next: step \(result.steps + 1), \(next)") }
-    if let breach = result.breach { report(breach, result, &line) }
-    try file?.close()
-    return result
-  }
-
-  private func report(_ breach: SimulatedBreach, _ result: SimulationResult, _ line: inout ProgressLine) {
-    for text in SimulationText.lines(breach, of: result, command: "widgetlab simulate") { Output.print(text) }
-    guard !keepsKills, !breach.kills.isEmpty else { return }
-    let smaller = SimulationShrinking(result).run { kills, isBroken in
-      line.show("\(kills) kills: \(isBroken ? "broken" : "not broken")")
-    }
-    line.clear()
-    guard let found = smaller.breach, found.kills.count < breach.kills.count else {
-      return Output.print("no smaller simulation was found that breaks it")
-    }
-    Output.print("smaller:")
-    for text in SimulationText.lines(found, of: smaller, command: "widgetlab simulate") { Output.print(text) }
-  }
-}
-
-/// The journal of a simulation: one segment.
-private final class SimulatedJournalFile {
-  private let path: String
-  private let file: FileHandle
-  private var failure: (any Error)?
-
-  /// - Throws: `CommandError` when the file cannot be written, or is no journal and would be lost.
-  init(_ path: String) throws {
-    let head = SegmentLayout.head(firstSequence: 1)
-    let former = (try? FileHandle(forReadingAtPath: path)?.read(upToCount: head.count)) ?? nil
-    if let former, !former.isEmpty, Array(former) != head {
-      throw CommandError(
-        Exit.usage, "this file is not the journal of a simulation, and would be overwritten",
-        at: path, advice: "Give --journal the name of a new file.")
-    }
-    guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path)
-    else {
-      throw CommandError(
-        Exit.usage, "the journal cannot be written: \(String(cString: strerror(errno)))",
-        at: path, advice: "Give --journal a file in a folder that you can write.")
-    }
-    self.path = path
-    self.file = file
-  }
-
-  func write(_ bytes: [UInt8]) {
-    guard failure == nil else { return }
-    do {
-      try file.write(contentsOf: Data(bytes))
-    } catch {
-      failure = error
-    }
-  }
-
-  func close() throws {
-    try? file.close()
-    if let failure { throw CommandError(Exit.broken, "the journal cannot be written: \(failure)", at: path) }
-  }
 }
 
 /// A line on standard error that is overwritten, if standard error is a terminal.
 private struct ProgressLine {
   private let isTerminal = isatty(STDERR_FILENO) == 1
   private var isShown = false
+  private var next = ContinuousClock.now
 
-  mutating func show(_ text: String) {
-    guard isTerminal else { return }
-    isShown = true
-    write("\r\u{1b}[K\(text)")
-  }
-
-  mutating func clear() {
-    if isShown { write("\r\u{1b}[K") }
-    isShown = false
+  /// Shows it, at most ten times in a second.
+  ///
+  /// - Parameter text: `nil` removes the line.
+  mutating func show(_ text: String?) {
+    guard isTerminal, text == nil ? isShown : ContinuousClock.now >= next else { return }
+    isShown = text != nil
+    next = .now + .milliseconds(100)
+    write("\r\u{1b}[K\(text ?? "")")
   }
 
   private func write(_ text: String) {

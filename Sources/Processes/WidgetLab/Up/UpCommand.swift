@@ -290,6 +290,9 @@ final class Signals: Sendable {
   /// Returns at the next signal, or when the waiting task is cancelled. A signal that comes while no task waits is kept
   /// for the next call.
   func next() async { await signalWaiters.next() }
+
+  /// Whether a signal was received that no task has waited for.
+  var isReceived: Bool { signalWaiters.isKept }
 }
 
 /// Tasks that wait for a signal. Each signal ends the wait of the one that has waited longest. Any thread.
@@ -306,6 +309,8 @@ final class SignalWaiters: Sendable {
   }
 
   private let state = Mutex(State())
+
+  var isKept: Bool { state.withLock { $0.keptCount > 0 } }
 
   func received() {
     let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in

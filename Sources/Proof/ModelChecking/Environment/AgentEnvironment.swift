@@ -9,8 +9,8 @@ package import Messages
 package struct LaunchFaults: Hashable, Sendable {
   /// The process exits by itself.
   package var crashes: Int8 = 0
-  /// The agent ends with its children, and returns with another incarnation. Source: *Death of the parent process*,
-  /// protocol.md.
+  /// The agent ends with its children, and returns with another incarnation. Source: prctl(2),
+  /// `PR_SET_PDEATHSIG`; decisions/0003-spawning.md.
   package var agentExits: Int8 = 0
   /// The host ends, and the next one has what is on the disk.
   package var hostExits: Int8 = 0

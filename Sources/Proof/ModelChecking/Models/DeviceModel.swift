@@ -226,7 +226,7 @@ package struct DeviceModel: Model {
     }
   }
 
-  package var initialStates: [State] {
+  package var initialState: State {
     var state = State(
       machine: machine(), agent: AgentEnvironment(scope.faults),
       left: Left(
@@ -243,7 +243,7 @@ package struct DeviceModel: Model {
       handle(.gallery(.learned(Self.address, [declaration], .none)), &state, &log)
     }
     settle(&state, &log)
-    return [state]
+    return state
   }
 
   // MARK: What may happen

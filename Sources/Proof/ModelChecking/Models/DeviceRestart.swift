@@ -25,27 +25,11 @@ extension DeviceModel {
     state.unwritten = []
   }
 
-  /// `Device.resume`, in its order, without apps, activities and settings.
+  /// `Device.resume`, without apps, activities and settings.
   func hostStarts(_ state: inout State, _ log: inout Log) {
-    let processes = state.machine.launching.processes
-    func generations(_ wanted: LaunchStateMachine.State) -> [Address: UInt32] {
-      processes.compactMapValues { $0.state == wanted ? $0.instance?.generation : nil }
+    for step in DeviceStart.allCases where step != .apps && (scope.hasWidget || !step.isOfWidgets) {
+      for event in step.events(of: &state.machine, extensions: ["a.W"], apps: ["a"]) { handle(event, &state, &log) }
     }
-    if scope.hasWidget { handle(.gallery(.keep(extensions: ["a.W"], apps: ["a"])), &state, &log) }
-    handle(.conditions(.began(running: generations(.running))), &state, &log)
-    handle(.settings(.began(running: generations(.running))), &state, &log)
-    state.machine.delivery.suspendedInstances = generations(.suspended)
-    handle(.delivery(.began), &state, &log)
-    handle(.loading(.network(state.machine.conditions.network)), &state, &log)
-    handle(.loading(.began), &state, &log)
-    if scope.hasWidget {
-      handle(.gallery(.began), &state, &log)
-      handle(.pushWidgets(state.machine.pushWidgets, dropsRemoved: false), &state, &log)
-      handle(.tokens(.began), &state, &log)
-      handle(.notifications([.began(state.machine.timelines.reports)]), &state, &log)
-    }
-    handle(.timelines(.began), &state, &log)
-    if scope.hasWidget { handle(.gallery(.turnStacks), &state, &log) }
     _ = state.agent.apply(.hostStarts, Self.address)
   }
 

@@ -75,12 +75,12 @@ package struct LaunchModel: Model {
       endIdleAfter: endsIdle ? 3 : 0, backoff: Self.backoff)
   }
 
-  package var initialStates: [State] {
+  package var initialState: State {
     var state = State(
       machine: machine([:], [:]), disk: Machine.Process(),
       agent: AgentEnvironment(listsOnConnection: listsOnConnection, faults), wishes: wishes, evictions: evictions)
     _ = state.agent.apply(.hostStarts, Self.address)
-    return [state]
+    return state
   }
 
   package func isProgress(_ action: Action) -> Bool {

@@ -119,14 +119,12 @@ package struct PushModel: Model {
     return settings
   }
 
-  package var initialStates: [State] {
-    [
-      State(
-        machine: PushStateMachine(settings: settings),
-        left: Left(
-          pushes: scope.pushes, networkChanges: scope.networkChanges, powerChanges: scope.powerChanges,
-          hostExits: scope.hostExits, serverExits: scope.serverExits, repetitions: scope.repetitions))
-    ]
+  package var initialState: State {
+    State(
+      machine: PushStateMachine(settings: settings),
+      left: Left(
+        pushes: scope.pushes, networkChanges: scope.networkChanges, powerChanges: scope.powerChanges,
+        hostExits: scope.hostExits, serverExits: scope.serverExits, repetitions: scope.repetitions))
   }
 
   package func isProgress(_ action: Action) -> Bool {

@@ -187,14 +187,12 @@ package struct ReplicaModel: Model {
     Replica(instance: instance, machine: PushStateMachine(settings: settings))
   }
 
-  package var initialStates: [State] {
-    [
-      State(
-        replicas: [Self.replica(0), Self.replica(1)],
-        left: Left(
-          pushes: scope.pushes, exits: scope.exits, stops: scope.stops, networkChanges: scope.networkChanges,
-          hostExits: scope.hostExits))
-    ]
+  package var initialState: State {
+    State(
+      replicas: [Self.replica(0), Self.replica(1)],
+      left: Left(
+        pushes: scope.pushes, exits: scope.exits, stops: scope.stops, networkChanges: scope.networkChanges,
+        hostExits: scope.hostExits))
   }
 
   /// A stopped replica may stay stopped forever.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a search visits: states, and the actions that lead from one to the next. The vocabulary is that of stateright
-/// and TLC: `init_states`, `actions`, `next_state`, `properties`, `representative`.
+/// and TLC: `init_states`, of which each model has one, `actions`, `next_state`, `properties`, `representative`.
 package protocol Model: Sendable {
   associatedtype State: Hashable & Sendable
   associatedtype Action: Hashable & Sendable & CustomStringConvertible
@@ -10,7 +10,7 @@ package protocol Model: Sendable {
   var name: String { get }
   /// What is searched, in one sentence, with its bounds.
   var about: String { get }
-  var initialStates: [State] { get }
+  var initialState: State { get }
   var properties: [Property<State>] { get }
 
   /// What may happen in a state, in a fixed order.

@@ -18,9 +18,10 @@ extension Search {
   ///   - steps: the names of the actions, as a counterexample has them.
   ///   - property: its kind and its name.
   package func replay(_ steps: [String], _ property: String) -> Replay {
-    guard let property = model.properties.first(where: { "\($0.kind.rawValue) \($0.name)" == property }),
-      var state = model.initialStates.first
-    else { return .unknownProperty }
+    guard let property = model.properties.first(where: { "\($0.kind.rawValue) \($0.name)" == property }) else {
+      return .unknownProperty
+    }
+    var state = model.initialState
     for step in steps {
       let actions = model.actions(in: state)
       guard let index = Self.names(actions).firstIndex(of: step) else { return .impossible(step) }
@@ -55,7 +56,8 @@ extension Search {
 }
 
 extension Counterexample {
-  /// A test of the steps, which fails while the property is violated.
+  /// A test of the steps, which passes only when they can be taken and the property holds. It fails while the property is
+  /// violated, and when a step, the property or the search does not exist any more: then it tests nothing.
   package func test(of search: String) -> String {
     let steps = steps.map { "        \"\($0.action)\"," }.joined(separator: "\n")
     return """
@@ -70,7 +72,7 @@ extension Counterexample {
           let steps = [
       \(steps)
           ]
-          #expect(Searches.replay("\(search)", steps, "\(property)") != .violated)
+          #expect(Searches.replay("\(search)", steps, "\(property)") == .holds)
         }
       }
 

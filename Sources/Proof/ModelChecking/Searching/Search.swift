@@ -61,17 +61,12 @@ package struct Search<M: Model>: Sendable {
     let properties = model.properties
     var report = SearchReport(name: model.name, about: model.about)
     var visited = Visited()
-    var frontier: [(number: UInt32, state: M.State)] = []
-    for state in model.initialStates {
-      let key = Fingerprint(model.representative(of: state))
-      guard visited.numbers[key] == nil else { continue }
-      let number = UInt32(visited.parents.count)
-      visited.numbers[key] = number
-      visited.parents.append(.max)
-      visited.actions.append(0)
-      visited.holds.append(Self.evaluate(properties, state))
-      frontier.append((number, state))
-    }
+    let first = model.initialState
+    visited.numbers[Fingerprint(model.representative(of: first))] = 0
+    visited.parents.append(.max)
+    visited.actions.append(0)
+    visited.holds.append(Self.evaluate(properties, first))
+    var frontier: [(number: UInt32, state: M.State)] = [(0, first)]
     var beyond: [UInt32] = []
     var always: UInt32 = 0
     for (index, property) in properties.enumerated() where property.kind == .always { always |= 1 << UInt32(index) }
@@ -263,7 +258,7 @@ package struct Search<M: Model>: Sendable {
       at = visited.parents[Int(at)]
     }
     path.reverse()
-    var state = model.initialStates[Int(path[0])]
+    var state = model.initialState
     var steps: [Counterexample.Step] = []
     for number in path.dropFirst() {
       let actions = model.actions(in: state)

@@ -50,7 +50,7 @@ final class SimulatedAgent {
     announce()
   }
 
-  /// The agent ends, and the kernel ends its children. Source: *Death of the parent process*, architecture.md.
+  /// The agent ends, and the kernel ends its children. Source: prctl(2), `PR_SET_PDEATHSIG`; decisions/0003-spawning.md.
   func kill() {
     connection.kill()
     for child in running { child.kill() }

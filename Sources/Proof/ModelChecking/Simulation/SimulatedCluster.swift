@@ -44,6 +44,7 @@ final class SimulatedCluster {
 
   let time: VirtualTime
   let mistake: SimulatedMistake?
+  private let campaign: SimulatedCampaign?
   private(set) var bus: SimulatedBus
   let hostAddress = Address.host(SimulatedCluster.device)
   let hostDisk: HostDisk
@@ -60,7 +61,14 @@ final class SimulatedCluster {
   var decisions = 0
   var commits = 0
 
-  init(_ dice: Dice, _ mistake: SimulatedMistake?, record: @escaping (Envelope) -> Void) {
+  /// - Parameters:
+  ///   - campaign: what the user does; `nil`: what the dice choose.
+  ///   - record: receives each envelope of the journal.
+  init(
+    _ dice: Dice, _ mistake: SimulatedMistake?, campaign: SimulatedCampaign? = nil,
+    record: @escaping (Envelope) -> Void
+  ) {
+    self.campaign = campaign
     time = VirtualTime(dice)
     self.mistake = mistake
     bus = SimulatedBus(time, mistake, record: record)
@@ -78,7 +86,7 @@ final class SimulatedCluster {
     pushServer = SimulatedPushServer(self)
     for agent in Self.agents.values.sorted(by: { $0.text < $1.text }) { agents[agent] = SimulatedAgent(self, agent) }
     host = SimulatedHost(self)
-    user.begin()
+    user.begin(campaign)
   }
 
   /// Releases the processes and what is planned, which refer to each other.

@@ -296,8 +296,14 @@ final class SimulatedConnection {
   // MARK: Answers
 
   func acknowledge(_ event: Envelope) { answer(event, .acknowledged, []) }
+
+  /// A reply that no envelope holds is a failure.
   func reply<R: Request>(_ request: Envelope, to type: R.Type, _ reply: R.Reply) {
-    answer(request, .ok, Self.encoded(reply: type, reply))
+    do {
+      answer(request, .ok, try R.encoded(reply))
+    } catch {
+      fail(request, error)
+    }
   }
 
   /// A failed event is handled again when it is received again.
@@ -336,6 +342,7 @@ final class SimulatedConnection {
     }
   }
 
+  /// A reply whose length is fixed.
   static func encoded<R: Request>(reply type: R.Type, _ reply: R.Reply) -> [UInt8] {
     do {
       return try R.encoded(reply)

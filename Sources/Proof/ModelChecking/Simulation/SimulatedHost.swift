@@ -72,34 +72,17 @@ final class SimulatedHost {
 
   /// `Device.resume`.
   private func resume() {
-    func instances(_ state: LaunchStateMachine.State) -> [Address: UInt32] {
-      machine.launching.processes.compactMapValues { $0.state == state ? $0.instance?.generation : nil }
+    for step in DeviceStart.allCases {
+      if step == .pushes { isOnline = machine.conditions.network.path != .off }
+      let events = step.events(
+        of: &machine, extensions: [SimulatedCluster.widget.bundleIdentifier ?? ""],
+        apps: [SimulatedCluster.app.bundleIdentifier ?? ""])
+      for event in events { handle(event) }
+      if step == .notifications {
+        askForTokens()
+        sendReports()
+      }
     }
-    handle(
-      .gallery(
-        .keep(
-          extensions: [SimulatedCluster.widget.bundleIdentifier ?? ""],
-          apps: [SimulatedCluster.app.bundleIdentifier ?? ""])))
-    handle(.conditions(.began(running: instances(.running))))
-    handle(.settings(.began(running: instances(.running))))
-    machine.delivery.suspendedInstances = instances(.suspended)
-    handle(.delivery(.began))
-    handle(.loading(.network(machine.conditions.network)))
-    handle(.loading(.began))
-    let quit = machine.launching.processes.filter(\.value.isQuit).keys.sorted { $0.text < $1.text }
-    handle(.apps(.began(moving: [], quit: quit)))
-    handle(.gallery(.began))
-    isOnline = machine.conditions.network.path != .off
-    let widgets = machine.pushWidgets
-    let known = machine.timelines.reports
-    handle(.pushWidgets(widgets, dropsRemoved: false))
-    handle(.tokens(.began))
-    handle(.notifications([.began(known)]))
-    handle(.notifications(machine.notifications.open.filter { !$0.reloads }.map { .resumed($0.id) }))
-    askForTokens()
-    sendReports()
-    handle(.timelines(.began))
-    handle(.gallery(.turnStacks))
   }
 
   // MARK: Steps

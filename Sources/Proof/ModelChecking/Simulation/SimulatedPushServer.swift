@@ -25,6 +25,8 @@ final class PushServerDisk {
 
   init(identity: UUID) { self.identity = identity }
 
+  func number(of id: UUID) -> Int64 { log[id]?.number ?? 0 }
+
   func record(of id: UUID) -> PushRecord? {
     log[id].map { logged in
       PushRecord(
@@ -33,9 +35,18 @@ final class PushServerDisk {
     }
   }
 
+  /// `PushDatabase.page`.
+  func page(_ request: ListPushes) throws(BusError) -> ListPushes.Reply {
+    let (ids, count) = request.selection(from: logOrder, id: { $0 }, number: { self.number(of: $0) })
+    return try request.reply(ids.compactMap { record(of: $0) }, count: count)
+  }
+
+  /// The numbers ascend. One that is in the log too late goes before later ones.
   func add(_ logged: Logged, _ id: UUID) {
     log[id] = logged
-    logOrder.append(id)
+    var place = logOrder.count
+    while place > 0, number(of: logOrder[place - 1]) > logged.number { place -= 1 }
+    logOrder.insert(id, at: place)
     // The laws ask only about pushes without a result, which are newer.
     if logOrder.count > 4096 {
       for id in logOrder.prefix(2048) { log[id] = nil }
@@ -275,10 +286,11 @@ final class SimulatedPushServer {
     }
     connection.onRequest(ListPushes.self) { [unowned self] request, envelope in
       afterCommit { [self] in
-        let ids = request.uniqueID.map { [$0] } ?? disk.logOrder.suffix(request.limit).reversed()
-        connection.reply(
-          envelope, to: ListPushes.self,
-          ListPushes.Reply(pushes: ids.compactMap { disk.record(of: $0) }, count: disk.log.count))
+        do throws(BusError) {
+          connection.reply(envelope, to: ListPushes.self, try disk.page(request))
+        } catch {
+          connection.fail(envelope, error)
+        }
       }
     }
   }

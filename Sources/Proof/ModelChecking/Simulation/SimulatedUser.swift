@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
+import ChaosCampaign
 import DeviceRules
 import Foundation
 import Messages
@@ -20,12 +21,32 @@ final class SimulatedUser {
 
   init(_ cluster: SimulatedCluster) { self.cluster = cluster }
 
-  func begin() {
+  func begin(_ campaign: SimulatedCampaign?) {
     // The first launch of each product.
     after(Span.second) { [self] in open() }
     after(3 * Span.second) { [self] in reload() }
-    act()
-    push()
+    guard let campaign else {
+      act()
+      return push()
+    }
+    for action in campaign.actions {
+      after(SimulatedCampaign.begin + action.at) { [self] in
+        if isActive { perform(action.what) }
+      }
+    }
+  }
+
+  private func perform(_ action: SimulatedCampaign.Action.What) {
+    switch action {
+    case .does(.openApp): send(OpenApp(bundle: bundle), to: cluster.hostAddress)
+    case .does(.background): send(ChangeScreen(.look(.homeScreen)), to: cluster.hostAddress)
+    case .does(.push): sendPush(isForWidgets: true, isByOperator: true)
+    case .does(.drink): sendPush(isForWidgets: true, isByOperator: false)
+    case .does(.reload), .does(.tap): reload()
+    case .isOffline(let span):
+      send(SetNetwork(state: NetworkState(path: .off)), to: cluster.hostAddress)
+      after(span) { [self] in send(SetNetwork(state: NetworkState(path: .wifi)), to: cluster.hostAddress) }
+    }
   }
 
   /// No new work begins, and nothing holds the old one up: the device is unlocked and online, and each owner of a session
@@ -144,6 +165,11 @@ final class SimulatedUser {
 
   private func sendPush() {
     let isForWidgets = !time.dice.isOne(in: 4)
+    sendPush(isForWidgets: isForWidgets, isByOperator: nil)
+  }
+
+  /// - Parameter isByOperator: `nil`: drawn.
+  private func sendPush(isForWidgets: Bool, isByOperator: Bool?) {
     let use: PushTokenUse = isForWidgets ? .widgets : .app
     guard
       let token = cluster.pushServerDisk.tokens[
@@ -152,7 +178,7 @@ final class SimulatedUser {
     var headers: [String: String] = [:]
     if time.dice.isOne(in: 4) { headers["apns-priority"] = "5" }
     if time.dice.isOne(in: 6) { headers["apns-collapse-id"] = "drinks" }
-    let isByOperator = time.dice.isOne(in: 2)
+    let isByOperator = isByOperator ?? time.dice.isOne(in: 2)
     switch time.dice.below(8) {
     // Only of an operator's push does the journal have the request, and so that it is for one attempt.
     case 0 where isByOperator: headers["apns-expiration"] = "0"

@@ -2,6 +2,7 @@
 
 /// Finds a simulation with fewer kills that breaks the same law: none, the last ones, then parts of what is left, with
 /// finer and finer parts (delta debugging, Zeller and Hildebrandt, 2002). A simulation is not repeated: it has one result.
+/// A law that was broken by the end of the journal is looked for at the end, when the work is settled.
 package struct SimulationShrinking {
   private let found: SimulationResult
   private let limit: Duration
@@ -18,28 +19,36 @@ package struct SimulationShrinking {
     self.attempts = attempts
   }
 
-  /// - Parameter tried: called after each attempt, with the kills that it had and whether it broke the law.
-  /// - Returns: the smallest simulation that was found.
-  package func run(_ tried: (Int, Bool) -> Void = { _, _ in }) -> SimulationResult {
+  /// - Parameters:
+  ///   - isContinued: called now and then; `false` ends the attempts.
+  ///   - tried: called after each attempt, with the kills that it had and whether it broke the law.
+  /// - Returns: the smallest simulation that was found. Its plan has the kills that happened before the law was broken.
+  package func run(
+    isContinued: () -> Bool = { true }, _ tried: (Int, Bool) -> Void = { _, _ in }
+  ) -> SimulationResult {
     guard let breach = found.breach else { return found }
     let start = clock.now
     var smallest = found
     var kills = breach.kills
     var left = attempts
+    func mayContinue() -> Bool { clock.now - start < limit && isContinued() }
     func attempt(_ candidate: [Int]) -> Bool {
-      guard clock.now - start < limit, left > 0 else { return false }
+      guard left > 0, mayContinue() else { return false }
       left -= 1
       var plan = found.plan
       plan.only = candidate
-      let result = Simulation(plan, settles: false).run(progress: { progress in
+      let isAtEnd = breach.step == nil
+      var result = Simulation(plan, settles: isAtEnd).run(progress: { progress in
         // A law that is broken much later is another finding.
-        progress.seconds < breach.seconds + 1_800 && clock.now - start < limit
+        (isAtEnd || progress.seconds < breach.seconds + 1_800) && mayContinue()
       })
-      let isBroken = result.breach?.law == breach.law
-      tried(candidate.count, isBroken)
-      guard isBroken, let shorter = result.breach else { return false }
+      // The end of a simulation that was not settled breaks no law.
+      let found = result.breach.flatMap { $0.law == breach.law && (isAtEnd || $0.step != nil) ? $0 : nil }
+      tried(candidate.count, found != nil)
+      guard let found else { return false }
+      kills = found.kills
+      result.plan.only = kills
       smallest = result
-      kills = shorter.kills
       return true
     }
     var last = 0
@@ -48,7 +57,7 @@ package struct SimulationShrinking {
       last = max(1, last * 2)
     }
     var parts = 2
-    while kills.count > 1, parts <= kills.count, clock.now - start < limit, left > 0 {
+    while kills.count > 1, parts <= kills.count, left > 0, mayContinue() {
       let length = (kills.count + parts - 1) / parts
       let pieces = stride(from: 0, to: kills.count, by: length).map { Array(kills[$0..<min($0 + length, kills.count)]) }
       let rests = pieces.indices.map { index in pieces.indices.filter { $0 != index }.flatMap { pieces[$0] } }
