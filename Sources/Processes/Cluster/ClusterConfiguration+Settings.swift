@@ -181,6 +181,11 @@ extension ClusterConfiguration.Settings: SettingsPart {
       "inlineRedirectLimit", \.process.inlineRedirectLimit,
       "Maximum number of redirections of a request that a process performs itself. One more ends it with -1007.",
       on: "inline-requests"),
+    .seconds(
+      "inlineSuspensionLimit", \.process.inlineSuspensionLimit,
+      "A request that a process performs itself ends with -1005 when the process was suspended for longer than this, in "
+        + "machine time; 0 for never.",
+      on: "inline-requests"),
     .count(
       "resumableFrom", \.resumableFrom, most: 1_048_576, unit: "KiB",
       "A body of at most this length is restarted instead of resumed.", on: "transfers"),

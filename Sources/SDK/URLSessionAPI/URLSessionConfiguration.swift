@@ -84,7 +84,7 @@ struct SessionValues: Sendable {
       httpMaximumConnectionsPerHost: sentConfiguration.httpMaximumConnectionsPerHost,
       waitsForConnectivity: waitsForConnectivity,
       cookies: cookies, setsCookies: httpShouldSetCookies, cookieAcceptPolicy: httpCookieAcceptPolicy,
-      cacheCapacity: cache?.memoryCapacity ?? 0, client: client)
+      cacheCapacity: cache?.memoryCapacity ?? 0, client: client, isBackground: identifier != nil)
   }
 
   /// Adds the session's values to a request.
