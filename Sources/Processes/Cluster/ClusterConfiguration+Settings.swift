@@ -56,6 +56,8 @@ extension ClusterConfiguration {
     package var retriesAfterExit = 1
     package var oneEntryPause: Duration = .seconds(900)
     package var policyFloor: Duration = .seconds(60)
+    package var policyDelay: Duration = .zero
+    package var policyDelaySeed = 0
     package var archiveLimit = 4096
     package var archiveDepth = 240
     package var imageAreaLimit = 2_121_055.2
@@ -234,6 +236,12 @@ extension ClusterConfiguration.Settings: SettingsPart {
     .seconds(
       "policyFloor", \.policyFloor, least: 1,
       "The shortest time after which a timeline's policy causes the next reload.", on: "timelines"),
+    .seconds(
+      "policyDelay", \.policyDelay, most: 86_400,
+      "The longest time by which the reload of a timeline's policy is later than its date.", on: "timelines"),
+    .count(
+      "policyDelaySeed", \.policyDelaySeed,
+      "From which the delays up to `policyDelay` are drawn: equal seeds give equal delays.", on: "timelines"),
     .count(
       "archiveLimit", \.archiveLimit, least: 1, most: 65_536, unit: "KiB", "Maximum size of a timeline's archive.",
       on: "timelines"),
