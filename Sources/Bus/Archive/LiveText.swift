@@ -44,10 +44,11 @@ package enum LiveText: Hashable, Sendable {
     switch self {
     case .date(let date, "time"): return appearance.format(date, date: .omitted, time: .shortened)
     case .date(let date, "date"): return appearance.format(date, date: .long, time: .omitted)
-    case .date(let date, "relative"): return Self.units(abs(date.timeIntervalSince(appearance.now)), 2)
+    case .date(let date, "relative"): return Self.distance(to: date, appearance, parts: 2)
     case .date(let date, "offset"):
-      let distance = date.timeIntervalSince(appearance.now)
-      return (distance < 0 ? "-" : "+") + Self.units(abs(distance), 1)
+      // A date in the future has the minus sign.
+      let sign = date.timeIntervalSince(appearance.now).rounded() > 0 ? "-" : "+"
+      return sign + Self.distance(to: date, appearance, parts: 1, inWords: true)
     case .date(let date, _): return Self.clock(abs(date.timeIntervalSince(appearance.now)), showsHours: true)
     case .interval(let from, let to):
       return appearance.format(from, date: .omitted, time: .shortened) + " – "
@@ -58,18 +59,32 @@ package enum LiveText: Hashable, Sendable {
     }
   }
 
-  /// A duration in its largest consecutive units, such as `2 hr, 5 min`.
-  private static func units(_ seconds: TimeInterval, _ count: Int) -> String {
-    let units = [("days", 86400), ("hr", 3600), ("min", 60), ("sec", 1)]
-    var rest = Int(saturating: seconds.rounded())
-    guard let first = units.firstIndex(where: { rest >= $0.1 }) else { return "0 sec" }
-    var parts: [String] = []
-    for (unit, length) in units[first...].prefix(count) {
-      let number = rest / length
-      rest -= number * length
-      if number > 0 { parts.append(number == 1 && unit == "days" ? "1 day" : "\(number) \(unit)") }
-    }
-    return parts.joined(separator: ", ")
+  /// The units of distances, the largest first, with the short form for one and for several, and the word for one.
+  private static let units: [(component: Calendar.Component, one: String, several: String, word: String)] = [
+    (.year, "yr", "yrs", "year"), (.month, "mth", "mths", "month"), (.weekOfMonth, "wk", "wks", "week"),
+    (.day, "day", "days", "day"), (.hour, "hr", "hr", "hour"), (.minute, "min", "min", "minute"),
+    (.second, "sec", "sec", "second"),
+  ]
+
+  /// The time between now and a date, before or after it, in its largest consecutive units: `2 hr, 5 min`, or in words
+  /// `2 hours`. What is smaller is omitted. Source: *Displaying dynamic dates*; the short forms are those of CLDR.
+  private static func distance(
+    to date: Date, _ appearance: ScreenAppearance, parts count: Int, inWords: Bool = false
+  ) -> String {
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = appearance.timeZone
+    let seconds = date.timeIntervalSince(appearance.now).rounded()
+    // No calendar has dates beyond these.
+    let end = min(max(appearance.now + (seconds.isNaN ? 0 : seconds), .distantPast), .distantFuture)
+    let found = calendar.dateComponents(
+      Set(units.map(\.component)), from: min(appearance.now, end), to: max(appearance.now, end))
+    let numbers = units.map { found.value(for: $0.component) ?? 0 }
+    let first = numbers.firstIndex { $0 > 0 } ?? units.count - 1
+    return zip(units, numbers).dropFirst(first).prefix(count).filter { $1 > 0 || first == units.count - 1 }
+      .map { unit, number in
+        let plural = inWords ? unit.word + "s" : unit.several
+        return "\(number) \(number == 1 ? (inWords ? unit.word : unit.one) : plural)"
+      }.joined(separator: ", ")
   }
 
   /// A duration such as `1:02:03` or `2:03`.

@@ -15,7 +15,11 @@ import Testing
     .rule("VIEW-09"),
     arguments: [
       ("time", -3600, "12:46 PM"), ("date", 0, "January 12, 1970"), ("relative", -8100, "2 hr, 15 min"),
-      ("offset", 7200, "+2 hr"), ("offset", -60, "-1 min"), ("timer", 3723, "1:02:03"), ("timer", -65, "1:05"),
+      ("relative", 674, "11 min, 14 sec"), ("relative", 34_300_000, "1 yr, 1 mth"),
+      ("relative", 864_000, "1 wk, 3 days"),
+      ("offset", 674, "-11 minutes"), ("offset", -7200, "+2 hours"), ("offset", 7_776_000, "-3 months"),
+      ("offset", -60, "+1 minute"), ("offset", -1_209_600, "+2 weeks"), ("offset", 70_000_000, "-2 years"),
+      ("offset", 0.2, "+0 seconds"), ("timer", 3723, "1:02:03"), ("timer", -65, "1:05"),
     ])
   func `a dynamic date text is rendered for the current time in each of its styles`(
     style: String, distance: Double, text: String
