@@ -167,6 +167,8 @@ package struct ProcessRules: Codable, Hashable, Sendable {
   package var firstCompletionCounts = false
   /// Whether calls of a provider may overlap, on several threads.
   package var callsProvidersConcurrently = false
+  /// Whether the files of other products' containers cannot be opened.
+  package var separatesContainers = true
 
   package init() {}
 
@@ -177,6 +179,7 @@ package struct ProcessRules: Codable, Hashable, Sendable {
     fields.pass("inlineSuspensionLimit", &inlineSuspensionLimit)
     fields.pass("firstCompletionCounts", &firstCompletionCounts)
     fields.pass("callsProvidersConcurrently", &callsProvidersConcurrently)
+    fields.pass("separatesContainers", &separatesContainers)
   }
 }
 

@@ -105,6 +105,9 @@ extension ClusterConfiguration.Settings: SettingsPart {
       "callDeadline", \.process.callDeadline,
       "How long a blocking call of the author's code, such as `resume()`, waits for the host.", on: "tasks"),
     .flag(
+      "separatesContainers", \.process.separatesContainers,
+      "An app or extension cannot open the files of another product's container.", on: "processes"),
+    .flag(
       "forceQuitCancelsExtensions", \.forceQuitCancelsExtensions,
       "Force-quitting an app also cancels its extensions' transfers.", on: "processes"),
     .seconds(

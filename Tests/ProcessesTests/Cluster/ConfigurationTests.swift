@@ -59,6 +59,7 @@ import Testing
     #expect(figures == [5, 64, 4, 16, 20, 64, 30] as [Int])
     let yes: [Bool] = [
       settings.discretionaryNeedsWiFi, settings.limiterAppliesToWidgets, settings.delayedRequestLaunches,
+      settings.process.separatesContainers,
       settings.listsEndedTasks,
     ]
     #expect(yes.allSatisfy { $0 })
