@@ -90,8 +90,8 @@ struct RunCommand: AsyncParsableCommand {
   /// What is printed first about a budget that is switched off.
   static func budgetLine(_ settings: ClusterConfiguration.Settings) -> String? {
     guard settings.developerMode else { return nil }
-    return "no budget: reloads are free and have no spacing (`developerMode: true` in widgetlab.yaml); on a device they "
-      + "are limited, and with --budget here too"
+    return "no budget: reloads are free and have no spacing (`developerMode: true` in widgetlab.yaml); on a device "
+      + "they are limited, and with --budget here too"
   }
 
   /// Reads the project, and chooses the targets that can be built.
