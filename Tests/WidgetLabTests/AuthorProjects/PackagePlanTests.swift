@@ -87,9 +87,7 @@ import Testing
         """), "\(configuration)")
   }
 
-  @Test func `--budget of run and new writes a configuration without developerMode, and run says when there is none`()
-    throws
-  {
+  @Test func `--budget of run and new turns off developerMode, and run names the absence of a budget`() throws {
     #expect(try RunCommand.parse(["--budget"]).project.budget)
     #expect(try NewCommand.parse(["Weather", "--budget"]).options.budget)
     for hasBudget in [true, false] {

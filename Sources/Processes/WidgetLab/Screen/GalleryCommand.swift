@@ -18,7 +18,7 @@ struct GalleryCommand: AsyncParsableCommand {
       widgets are not known yet cannot be started.
 
       Then each widget is asked for its snapshot in its first family, as the gallery of a phone does, with `isPreview`: its \
-      texts, or why there is none. --json prints the list and asks for none.
+      texts, or why it has none. --json prints the list and asks for no snapshot.
 
       LOCATIONS
         \(ScreenLocation.list)
