@@ -105,8 +105,9 @@ import Testing
         "settings.maximumLoads: at least 1", "settings.resumableFrom: 0 to 1048576 KiB",
         "settings.diskReserve: 0 to 1073741824 MiB", "settings.expansionLimit: 0 to 1048576",
         "settings.concurrentTimelines: 1 to 100", "settings.oneEntryPause: at least 1 s",
-        "settings.policyFloor: at least 1 s", "settings.archiveLimit: 1 to 65536 KiB",
-        "settings.archiveDepth: 1 to 240", "settings.imageAreaLimit: at least 1 px", "settings.entryLimit: 1 to 10000",
+        "settings.policyFloor: at least 1 s", "settings.policyDelay: 0 to 86400 s",
+        "settings.archiveLimit: 1 to 65536 KiB", "settings.archiveDepth: 1 to 240",
+        "settings.imageAreaLimit: at least 1 px", "settings.entryLimit: 1 to 10000",
         "settings.contentMargin: 0 to 100 pt", "settings.activityLimit: 1 to 100",
         "settings.activityPushBudget: at least 1", "bus.peerLimit: at least 1", "bus.keyGrace: 0 to 86400 s",
       ])

@@ -35,6 +35,27 @@ import Testing
     }
   }
 
+  @Test(.rule("TIMELINE-25"))
+  func `the gallery asks each widget for one snapshot in its first family, and no control and none left out`() {
+    func item(_ kind: String, _ families: [WidgetFamilyName], _ section: ListGallery.Item.Section = .main)
+      -> ListGallery.Item
+    {
+      ListGallery.Item(
+        bundle: "com.example.Widget", widgetKind: kind, displayName: kind, description: "", location: .homeScreen,
+        families: families, section: section)
+    }
+    let offers = ListGallery.Reply(items: [
+      item("Coffee", [.systemMedium, .systemSmall]), item("Coffee", [.systemLarge], .other), item("Lamp", [.control]),
+      item("Old", [.systemSmall], .leftOut), item("Tea", [.systemSmall], .other),
+    ]).offers
+    #expect(offers.map(\.widgetKind) == ["Coffee", "Tea"])
+    #expect(offers.map(\.family) == [.systemMedium, .systemSmall])
+    #expect(offers.map(\.bundle) == ["com.example.Widget", "com.example.Widget"])
+    #expect(GalleryCommand.line(offers[0], .success(["3 cups", "at 9"])) == "  Coffee systemMedium: 3 cups | at 9")
+    let failure = BusError(.failed, "the extension exited during the request", isDefinite: true)
+    #expect(GalleryCommand.line(offers[1], .failure(failure)).hasSuffix(": none: \(failure)"))
+  }
+
   @Test(.rule("PICTURE-62")) func `lists are separated by commas, and an unknown name is refused`() throws {
     let command = try SnapshotCommand.parse([
       "--output", "a", "--families", "systemSmall,systemLarge", "--modes", "accented", "--schemes", "light,dark",

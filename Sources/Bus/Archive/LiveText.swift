@@ -105,15 +105,22 @@ package enum LiveText: Hashable, Sendable {
     }
   }
 
-  /// The units of distances, the largest first, with the short form for one and for several, and the word for one.
-  private static let units: [(component: Calendar.Component, one: String, several: String, word: String)] = [
-    (.year, "yr", "yrs", "year"), (.month, "mth", "mths", "month"), (.weekOfMonth, "wk", "wks", "week"),
-    (.day, "day", "days", "day"), (.hour, "hr", "hr", "hour"), (.minute, "min", "min", "minute"),
-    (.second, "sec", "sec", "second"),
+  /// The units of distances, the largest first. Foundation has the words of years and months for no language: these are
+  /// English, the short form for one and for several, and the word for one.
+  private static let units: [(component: Calendar.Component, word: String, form: UnitForm)] = [
+    (.year, "year", .english("yr", "yrs")), (.month, "month", .english("mth", "mths")),
+    (.weekOfMonth, "week", .localized(.weeks, seconds: 604_800)), (.day, "day", .localized(.days, seconds: 86_400)),
+    (.hour, "hour", .localized(.hours, seconds: 3600)), (.minute, "minute", .localized(.minutes, seconds: 60)),
+    (.second, "second", .localized(.seconds, seconds: 1)),
   ]
 
+  private enum UnitForm {
+    case english(_ one: String, _ several: String)
+    case localized(Duration.UnitsFormatStyle.Unit, seconds: Int)
+  }
+
   /// The time between now and a date, before or after it, in its largest consecutive units: `2 hr, 5 min`, or in words
-  /// `2 hours`. What is smaller is omitted. Source: *Displaying dynamic dates*; the short forms are those of CLDR.
+  /// `2 hours`. What is smaller is omitted. Source: *Displaying dynamic dates*; the forms are those of CLDR for the locale.
   private static func distance(
     to date: Date, _ appearance: ScreenAppearance, parts count: Int, inWords: Bool = false, only names: [String] = []
   ) -> String {
@@ -124,11 +131,25 @@ package enum LiveText: Hashable, Sendable {
       Set(units.map(\.component)), from: min(appearance.now, end), to: max(appearance.now, end))
     let numbers = units.map { found.value(for: $0.component) ?? 0 }
     let first = numbers.firstIndex { $0 > 0 } ?? units.count - 1
-    return zip(units, numbers).dropFirst(first).prefix(count).filter { $1 > 0 || first == units.count - 1 }
-      .map { unit, number in
-        let plural = inWords ? unit.word + "s" : unit.several
-        return "\(number) \(number == 1 ? (inWords ? unit.word : unit.one) : plural)"
-      }.joined(separator: ", ")
+    let shown = zip(units, numbers).dropFirst(first).prefix(count).filter { $1 > 0 || first == units.count - 1 }
+    var texts: [String] = []
+    var (allowed, length): (Set<Duration.UnitsFormatStyle.Unit>, Int) = ([], 0)
+    for (unit, number) in shown {
+      switch unit.form {
+      case .english(let one, let several):
+        texts.append("\(number) \(inWords ? unit.word + (number == 1 ? "" : "s") : number == 1 ? one : several)")
+      case .localized(let unit, let seconds):
+        allowed.insert(unit)
+        length += number * seconds
+      }
+    }
+    if !allowed.isEmpty {
+      // Together: the locale has its word or sign between two of them.
+      let style = Duration.UnitsFormatStyle(
+        allowedUnits: allowed, width: inWords ? .wide : .abbreviated, zeroValueUnits: .show(length: 1))
+      texts.append(Duration.seconds(length).formatted(style.locale(appearance.locale)))
+    }
+    return texts.joined(separator: ", ")
   }
 
   /// `in 5 minutes`, `tomorrow`, `Monday, June 3` or `June 2019`.

@@ -160,10 +160,15 @@ package struct ProcessRules: Codable, Hashable, Sendable {
   package var callDeadline = 5.0
   /// A request that the process performs itself fails with -1007 after this many redirections.
   package var inlineRedirectLimit = 20
+  /// A request that the process performs itself ends with -1005 when the process was suspended for longer than this.
+  /// Seconds of machine time; 0: never.
+  package var inlineSuspensionLimit = 5.0
   /// Whether the first completion of several matching handlers acknowledges a session's events, instead of the last.
   package var firstCompletionCounts = false
   /// Whether calls of a provider may overlap, on several threads.
   package var callsProvidersConcurrently = false
+  /// Whether the files of other products' containers cannot be opened.
+  package var separatesContainers = true
 
   package init() {}
 
@@ -171,8 +176,10 @@ package struct ProcessRules: Codable, Hashable, Sendable {
   fileprivate mutating func pass(to fields: inout RuleFields) {
     fields.pass("callDeadline", &callDeadline)
     fields.pass("inlineRedirectLimit", &inlineRedirectLimit)
+    fields.pass("inlineSuspensionLimit", &inlineSuspensionLimit)
     fields.pass("firstCompletionCounts", &firstCompletionCounts)
     fields.pass("callsProvidersConcurrently", &callsProvidersConcurrently)
+    fields.pass("separatesContainers", &separatesContainers)
   }
 }
 

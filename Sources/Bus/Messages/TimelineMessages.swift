@@ -368,6 +368,8 @@ package struct FaultNoticed: Notice, Hashable {
     case assetNotUsable = "asset-not-usable"
     /// A suite of user defaults with the name of an app group of which the process is no member.
     case foreignAppGroup = "foreign-app-group"
+    /// A file of another product's container, which cannot be opened.
+    case foreignContainer = "foreign-container"
     /// A declaration that has an effect on a phone and none here.
     case notSimulated = "not-simulated"
     /// The host ended twice in a row by a trap while it handled this.

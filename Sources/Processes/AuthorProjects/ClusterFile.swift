@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The `widgetlab.yaml` of a package for WidgetLab.
-struct ClusterFile {
+package struct ClusterFile {
   private let project: String
   private var groups: [String] = []
   private var apps: [String] = []
   private var extensions: [String] = []
 
-  /// - Parameter project: the path of the author's project, relative to the package.
-  init(project: String) { self.project = project }
+  private let hasBudget: Bool
+
+  /// - Parameters:
+  ///   - project: the path of the author's project, relative to the package.
+  ///   - hasBudget: whether reloads have the budget and the spacing of a device.
+  init(project: String, hasBudget: Bool) {
+    self.project = project
+    self.hasBudget = hasBudget
+  }
+
+  /// The last line of a `widgetlab.yaml` that this tool writes.
+  package static func settings(hasBudget: Bool) -> String {
+    hasBudget
+      ? "settings: {developerMode: false}   # the budget and the spacing of reloads of a device"
+      : "settings: {developerMode: true}   # no budget and no spacing of reloads"
+  }
 
   mutating func addApp(_ app: ContainingAppFacts, executable: String, notes: inout [ProjectNote]) {
     var lines = ["bundle: \(Self.literal(app.bundle))", "executable: \(Self.literal(executable))"]
@@ -99,7 +113,7 @@ struct ClusterFile {
     \(apps.joined())\
     extensions:
     \(extensions.joined())\
-    settings: {developerMode: true}   # no budget and no spacing of reloads
+    \(Self.settings(hasBudget: hasBudget))
 
     """
   }

@@ -46,6 +46,8 @@ package struct PackagePlan: Sendable, Hashable {
     package var packages = LocalPackages()
     /// Targets of the project that are left out, by name, with the reason.
     package var omitted: [String: String]
+    /// Whether reloads have the budget and the spacing of a device.
+    package var hasBudget = false
 
     package init(
       output: String, widgetLab: String, flags: String? = nil, modules: Set<String>, taken takenNames: Set<String>,
@@ -113,7 +115,8 @@ package struct PackagePlan: Sendable, Hashable {
       name: project.name + AuthorProject.outputEnding,
       project: FilePath.relative(project.path, to: surroundings.output),
       widgetLab: surroundings.widgetLab, flags: surroundings.flags)
-    configuration = ClusterFile(project: FilePath.relative(project.path, to: surroundings.output))
+    configuration = ClusterFile(
+      project: FilePath.relative(project.path, to: surroundings.output), hasBudget: surroundings.hasBudget)
     var bundles: Set<String> = []
     for widget in project.widgets {
       if let reason = reason(toOmit: widget, bundles) {

@@ -29,6 +29,8 @@ package struct BudgetFile: Hashable, Sendable {
   package let standByEvery: Double?
   /// Seconds.
   package let afterOpenedFromWidget: Double?
+  /// Seconds.
+  package let foregroundSpacing: Double?
   package let learningDays: Double?
   package let learningFactor: Double?
   package let freeCauses: Set<ReloadCause>?
@@ -56,6 +58,7 @@ package struct BudgetFile: Hashable, Sendable {
     hasNoStandBy = try reader.string("standByEvery") == "none"
     standByEvery = hasNoStandBy ? nil : try reader.number("standByEvery")
     afterOpenedFromWidget = try reader.number("afterOpenedFromWidget")
+    foregroundSpacing = try reader.number("foregroundSpacing")
     learningDays = try reader.number("learningDays")
     learningFactor = try reader.number("learningFactor")
     let names = try reader.strings("free")
@@ -87,6 +90,7 @@ package struct BudgetFile: Hashable, Sendable {
       ("minimumSpacing", minimumSpacing, 86_400), ("unseenAfter", unseenAfter, 8760), ("unseenFactor", unseenFactor, 1),
       ("staleAfter", staleAfter, 8760), ("learningDays", learningDays, 365),
       ("afterOpenedFromWidget", afterOpenedFromWidget, 3600),
+      ("foregroundSpacing", foregroundSpacing, 3600),
     ]
     for (key, value, limit) in amounts where value.map({ !(0...limit).contains($0) }) ?? false {
       throw reader.error(key, "must be 0 to \(limit.formatted())")

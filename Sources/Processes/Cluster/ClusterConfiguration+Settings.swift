@@ -57,6 +57,8 @@ extension ClusterConfiguration {
     package var retriesAfterExit = 1
     package var oneEntryPause: Duration = .seconds(900)
     package var policyFloor: Duration = .seconds(60)
+    package var policyDelay: Duration = .zero
+    package var policyDelaySeed = 0
     package var archiveLimit = 4096
     package var archiveDepth = 240
     package var imageAreaLimit = 2_121_055.2
@@ -103,6 +105,9 @@ extension ClusterConfiguration.Settings: SettingsPart {
     .seconds(
       "callDeadline", \.process.callDeadline,
       "How long a blocking call of the author's code, such as `resume()`, waits for the host.", on: "tasks"),
+    .flag(
+      "separatesContainers", \.process.separatesContainers,
+      "An app or extension cannot open the files of another product's container.", on: "processes"),
     .flag(
       "forceQuitCancelsExtensions", \.forceQuitCancelsExtensions,
       "Force-quitting an app also cancels its extensions' transfers.", on: "processes"),
@@ -182,6 +187,11 @@ extension ClusterConfiguration.Settings: SettingsPart {
       "inlineRedirectLimit", \.process.inlineRedirectLimit,
       "Maximum number of redirections of a request that a process performs itself. One more ends it with -1007.",
       on: "inline-requests"),
+    .seconds(
+      "inlineSuspensionLimit", \.process.inlineSuspensionLimit,
+      "A request that a process performs itself ends with -1005 when the process was suspended for longer than this, in "
+        + "machine time; 0 for never.",
+      on: "inline-requests"),
     .count(
       "resumableFrom", \.resumableFrom, most: 1_048_576, unit: "KiB",
       "A body of at most this length is restarted instead of resumed.", on: "transfers"),
@@ -230,6 +240,12 @@ extension ClusterConfiguration.Settings: SettingsPart {
     .seconds(
       "policyFloor", \.policyFloor, least: 1,
       "The shortest time after which a timeline's policy causes the next reload.", on: "timelines"),
+    .seconds(
+      "policyDelay", \.policyDelay, most: 86_400,
+      "The longest time by which the reload of a timeline's policy is later than its date.", on: "timelines"),
+    .count(
+      "policyDelaySeed", \.policyDelaySeed,
+      "From which the delays up to `policyDelay` are drawn: equal seeds give equal delays.", on: "timelines"),
     .count(
       "archiveLimit", \.archiveLimit, least: 1, most: 65_536, unit: "KiB", "Maximum size of a timeline's archive.",
       on: "timelines"),

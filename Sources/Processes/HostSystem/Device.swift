@@ -85,7 +85,7 @@ package import Timekeeping
     let container: @Sendable (Address) -> String? = { $0.bundleIdentifier.flatMap(containers.path) }
     transfers = try TransferService(
       storedDevice.transfers, core: core, folder: folder.transfers, bus: bus, clock: clock, container: container,
-      space: { DiskSpace(at: folder.transfers).map { TransferSpace($0, settings) } })
+      group: { groups[$0] }, space: { DiskSpace(at: folder.transfers).map { TransferSpace($0, settings) } })
     timelines = TimelineService(
       storedDevice.timelines, core: core, bus: bus, clock: clock, underWay: underWay, container: container,
       closureSizes: { [layout = ClosureLayout()] in await layout.sizes(in: $0, $1) })

@@ -101,6 +101,8 @@ extension TimelineSettings {
     retriesAfterExit = settings.retriesAfterExit
     oneEntryPause = settings.oneEntryPause.seconds
     policyFloor = settings.policyFloor.seconds
+    policyDelay = settings.policyDelay.seconds
+    policyDelaySeed = settings.policyDelaySeed
     limits = ArchiveLimits(
       bytes: settings.archiveLimit << 10, depth: settings.archiveDepth, imageArea: settings.imageAreaLimit,
       entries: settings.entryLimit)
@@ -185,6 +187,7 @@ extension BudgetPolicy {
     learningDays = file.learningDays ?? learningDays
     learningFactor = file.learningFactor ?? learningFactor
     afterOpenedFromWidget = file.afterOpenedFromWidget ?? afterOpenedFromWidget
+    foregroundSpacing = file.foregroundSpacing ?? foregroundSpacing
     freeCauses = file.freeCauses ?? freeCauses
     isFreeInForeground = file.isFreeInForeground ?? isFreeInForeground
     isFreeAtWork = file.isFreeAtWork ?? isFreeAtWork

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Archive
+import CAuthorProcess
 import CPlatform
 import FaultPoints
 package import Foundation
@@ -230,7 +231,36 @@ extension HostedProcess {
     // In parallel with the author's initialization, which may already wait for a reply.
     process.connect()
     process.install()
+    process.separateContainers()
     return process
+  }
+
+  /// The bundles whose containers this process wanted to open.
+  private final class RefusedContainers: Sendable {
+    let bundles = Mutex<Set<Substring>>([])
+  }
+
+  /// From now on the files of other products' containers cannot be opened. The path of a container ends with its bundle and
+  /// a UUID.
+  func separateContainers() {
+    let parts = container.split(separator: "/", omittingEmptySubsequences: false)
+    guard rules.separatesContainers, parts.count > 3 else { return }
+    let all = parts.dropLast(2).joined(separator: "/")
+    containers_limit(all, "\(all)/\(parts[parts.count - 2])") { path in
+      guard let path, let process = HostedProcess.current else { return }
+      process.refused(String(cString: path))
+    }
+  }
+
+  /// Reports a path in another container, once for each container.
+  private func refused(_ path: String) {
+    let depth = container.split(separator: "/").count - 2
+    guard let bundle = path.split(separator: "/").dropFirst(depth).first else { return }
+    let refused = part(RefusedContainers.self) { _ in RefusedContainers() }
+    guard refused.bundles.withLock({ $0.insert(bundle).inserted }) else { return }
+    connection.record(
+      FaultNoticed(.foreignContainer, subject: "container of \(bundle)", details: "it cannot open \(path)"),
+      context: HostedProcess.currentContext)
   }
 
   /// Connects to the bus before the author's code runs. What the host sends before `announce` is handled after it,

@@ -17,6 +17,8 @@ protocol AttemptWatcher: AnyObject {
   func sent(_ total: Int64)
   /// Returns the maximum number of milliseconds until the next call. Throws to end the request.
   func goesOn() throws(URLError) -> Int32
+  /// A wait of at most this many milliseconds is over. Throws to end the request.
+  func waited(atMost milliseconds: Int32, since start: SuspendingClock.Instant) throws(URLError)
 }
 
 /// Credentials for the server.
@@ -123,7 +125,10 @@ final class CurlAttempt {
       if let stop { throw stop }
       if step < 0 { throw URLError(.unknown) }
       if step > 0 { break }
-      lazy_curl_wait(line.curl, try watcher.goesOn())
+      let limit = try watcher.goesOn()
+      let start = SuspendingClock.now
+      lazy_curl_wait(line.curl, limit)
+      try watcher.waited(atMost: limit, since: start)
     }
     guard code == 0 else { throw URLError(curl: code) }
     guard head.isComplete else { throw URLError(.badServerResponse) }

@@ -10,12 +10,12 @@ import Synchronization
 package final class CurlPerformer: InlinePerformer {
   private let network: DeviceNetwork
   private let jar: CookieStorage
-  private let redirectLimit: Int
+  private let rules: ProcessRules
 
   private init(_ process: HostedProcess) {
     network = DeviceNetwork.of(process)
     jar = CookieStorage(in: process.container)
-    redirectLimit = process.rules.inlineRedirectLimit
+    rules = process.rules
     if let problem = CurlLine.problem { process.log(problem) }
   }
 
@@ -26,7 +26,7 @@ package final class CurlPerformer: InlinePerformer {
   }
 
   package func session(_ configuration: InlineConfiguration) -> any InlineConnections {
-    CurlConnections(configuration, on: network, sharing: jar, redirectLimit: redirectLimit)
+    CurlConnections(configuration, on: network, sharing: jar, rules: rules)
   }
 }
 
@@ -47,14 +47,17 @@ final class CurlConnections: InlineConnections {
   let network: DeviceNetwork
   /// A request fails with -1007 after this many redirections.
   let redirectLimit: Int
+  /// A request fails with -1005 after a longer suspension of the process. Seconds; 0: never.
+  let suspensionLimit: Double
   private let jar: CookieStorage?
   private let state = Mutex(State())
 
   init(
-    _ configuration: InlineConfiguration, on network: DeviceNetwork, sharing jar: CookieStorage, redirectLimit: Int
+    _ configuration: InlineConfiguration, on network: DeviceNetwork, sharing jar: CookieStorage, rules: ProcessRules
   ) {
     self.configuration = configuration
-    self.redirectLimit = redirectLimit
+    redirectLimit = rules.inlineRedirectLimit
+    suspensionLimit = configuration.isBackground ? 0 : rules.inlineSuspensionLimit
     self.network = network
     self.jar =
       switch configuration.cookies {

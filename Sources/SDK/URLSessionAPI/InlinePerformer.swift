@@ -139,13 +139,15 @@ package struct InlineConfiguration: Sendable {
   package var cacheCapacity: Int
   /// What requests say about their product, and what they may load.
   package var client: ClientProfile
+  /// Whether it is a background session, which ends its data tasks itself after a suspension of the process.
+  package var isBackground: Bool
 
   /// Defaults as in Apple's `default` configuration, but without cookies and cache.
   package init(
     timeoutIntervalForResource: TimeInterval = 604_800, httpMaximumConnectionsPerHost: Int = 6,
     waitsForConnectivity: Bool = false, cookies: Cookies = .none, setsCookies: Bool = true,
     cookieAcceptPolicy: HTTPCookie.AcceptPolicy = .onlyFromMainDocumentDomain, cacheCapacity: Int = 0,
-    client: ClientProfile
+    client: ClientProfile, isBackground: Bool = false
   ) {
     self.timeoutIntervalForResource = timeoutIntervalForResource
     self.httpMaximumConnectionsPerHost = httpMaximumConnectionsPerHost
@@ -155,6 +157,7 @@ package struct InlineConfiguration: Sendable {
     self.cookieAcceptPolicy = cookieAcceptPolicy
     self.cacheCapacity = cacheCapacity
     self.client = client
+    self.isBackground = isBackground
   }
 }
 

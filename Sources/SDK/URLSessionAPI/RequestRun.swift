@@ -182,8 +182,20 @@ final class RequestRun: AttemptWatcher {
     guard left > .zero else {
       throw URLError(.timedOut, userInfo: [NSLocalizedDescriptionKey: "the request timed out"])
     }
-    return Int32(saturating: min(max((left / .milliseconds(1)).rounded(.up), 1), 60_000))
+    let longest = suspensionLimit > 0 ? min(suspensionLimit * 1000, 1000) : 60_000
+    return Int32(saturating: min(max((left / .milliseconds(1)).rounded(.up), 1), max(longest, 1)))
   }
+
+  /// The kernel's clock goes on while the process is suspended. The system may take back a socket of a suspended process
+  /// (documented: TN2277).
+  func waited(atMost milliseconds: Int32, since start: SuspendingClock.Instant) throws(URLError) {
+    let late = start.duration(to: .now) - .milliseconds(Int(milliseconds))
+    guard suspensionLimit > 0, late > .saturating(seconds: suspensionLimit) else { return }
+    throw URLError(
+      .networkConnectionLost, userInfo: [NSLocalizedDescriptionKey: "the process was suspended during the request"])
+  }
+
+  private var suspensionLimit: Double { exchange.connections.suspensionLimit }
 
   // MARK: Sending
 

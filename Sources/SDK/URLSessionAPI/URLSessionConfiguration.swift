@@ -84,7 +84,7 @@ struct SessionValues: Sendable {
       httpMaximumConnectionsPerHost: sentConfiguration.httpMaximumConnectionsPerHost,
       waitsForConnectivity: waitsForConnectivity,
       cookies: cookies, setsCookies: httpShouldSetCookies, cookieAcceptPolicy: httpCookieAcceptPolicy,
-      cacheCapacity: cache?.memoryCapacity ?? 0, client: client)
+      cacheCapacity: cache?.memoryCapacity ?? 0, client: client, isBackground: identifier != nil)
   }
 
   /// Adds the session's values to a request.
@@ -109,8 +109,8 @@ extension URLSessionConfiguration {
   /// The identifier of a background session; `nil` for other sessions.
   public var identifier: String? { values.identifier }
 
-  /// The app group of a session. Required in an extension: without it a background session is invalidated with
-  /// `backgroundSessionRequiresSharedContainer` (-995). Downloads are placed in the owner's own container all the same.
+  /// The app group whose container receives the files of a background session's downloads. Required in an extension:
+  /// without it a background session is invalidated with `backgroundSessionRequiresSharedContainer` (-995).
   public var sharedContainerIdentifier: String? {
     get { self[\.sentConfiguration.sharedContainerIdentifier] }
     set { self[\.sentConfiguration.sharedContainerIdentifier] = newValue }

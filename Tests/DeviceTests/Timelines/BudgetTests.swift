@@ -40,6 +40,29 @@ private let origin = TimelineSamples.origin
     #expect(fixture.reload(app) == ["delayed 4 of 1: app, minimum-spacing"])
   }
 
+  @Test(.rule("BUDGET-17"), arguments: [0.0, 20])
+  func `reloads of a foreground app are spaced by the foregroundSpacing of the budget, and stay free`(spacing: Double) {
+    var fixture = TimelineFixture.placed(.init(), policy { $0.foregroundSpacing = spacing })
+    fixture.handle(.inFront(app: app, true))
+    fixture.pass(30)
+    #expect(fixture.reload(app) == ["free 2 of 1: app, app-in-foreground", "want widget"])
+    fixture.giveAll()
+    fixture.pass(5)
+    guard spacing > 0 else {
+      #expect(fixture.reload(app) == ["free 3 of 1: app, app-in-foreground", "want widget"])
+      return
+    }
+    #expect(fixture.reload(app) == ["delayed 3 of 1: app, foreground-spacing"])
+    #expect(fixture.due == spacing - 5)
+    #expect(fixture.next() == ["free 3 of 1: app, app-in-foreground", "want widget"])
+    fixture.giveAll()
+    #expect(fixture.reload(person).first == "free 4 of 1: operator, operator", "the user's reloads do not wait")
+    fixture.giveAll()
+    #expect(fixture.reload(app) == ["delayed 5 of 1: app, foreground-spacing"])
+    fixture.handle(.inFront(app: app, false))
+    #expect(fixture.next() == ["delayed 5 of 1: app, minimum-spacing"])
+  }
+
   @Test(.rule("BUDGET-07"), arguments: AppActivity.allCases)
   func `reloads during a background activity of the app are free, and a delayed reload runs when it begins`(
     activity: AppActivity

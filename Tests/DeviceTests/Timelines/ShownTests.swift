@@ -67,6 +67,28 @@ private let origin = TimelineSamples.origin
     #expect(TimelineFixture.placed(settings, policyOfTimeline: .after(origin - 60)).due == floor)
   }
 
+  @Test(.rule("TIMELINE-33"))
+  func `the reload of a policy is later by a part of policyDelay that its seed, placement and reload determine`() {
+    func delays(_ seed: Int, upTo most: Double) -> [Double] {
+      var settings = TimelineSettings()
+      settings.policyDelay = most
+      settings.policyDelaySeed = seed
+      settings.developerMode = true
+      var fixture = TimelineFixture.placed(settings, policyOfTimeline: .after(origin + 3600))
+      return (0..<20).map { _ in
+        let delay = (fixture.due ?? 0) - 3600
+        fixture.reload()
+        fixture.giveAll(.after(origin + 3600), [0])
+        return delay
+      }
+    }
+    #expect(delays(1, upTo: 0) == Array(repeating: 0, count: 20))
+    let some = delays(1, upTo: 600)
+    #expect(some.allSatisfy { 0..<600 ~= $0 } && Set(some).count == 20)
+    #expect((some.max() ?? 0) > 400 && (some.min() ?? 600) < 200)
+    #expect(delays(1, upTo: 600) == some && delays(2, upTo: 600) != some)
+  }
+
   @Test(.rule("TIMELINE-18")) func `relevance lasts for its duration across timelines and ends at a score of 0`() {
     var relevance = CurrentRelevance()
     relevance.show(.init(score: 10, duration: 600), of: origin)

@@ -18,6 +18,8 @@ import Timekeeping
 enum TransferSamples {
   static let app = Address.app("iphone", "com.example")
   static let widget = Address.widgetExtension("iphone", "com.example.Widget")
+  /// The only app group of the device.
+  static let group = "group.com.example"
 }
 
 /// A transfer service with a file server, an in-memory bus and a clock that the test advances.
@@ -62,6 +64,7 @@ final class TransferFixture: Sendable {
       storedState, core: device.core, folder: folder + "/transfers", bus: connection, clock: clock ?? self.clock,
       isAwake: { [weak self] _ in self?.awake.withLock { $0 } ?? false },
       container: { [folder] owner in "\(folder)/containers/\(owner.bundleIdentifier ?? "")" },
+      group: { [folder] in $0 == TransferSamples.group ? "\(folder)/groups/\($0)" : nil },
       space: { [weak self] in self?.space.withLock { $0 } })
     await device.core.connect(service)
     connection.onRequest(OpenSession.self) { try await service.open($0, $1) }

@@ -44,6 +44,34 @@ private let bytes = figures(300_000)
     await fixture.end(service)
   }
 
+  @Test(.rule("DELIVERY-03"), arguments: [TransferSamples.group, "group.com.example.other"])
+  func `a downloaded file is delivered in the app group of its session, or in the owner's container without one`(
+    group: String
+  ) async throws {
+    let fixture = try await TransferFixture(.init(bytes: bytes))
+    let service = try await fixture.host()
+    let owner = try await ModelOwner(fixture.bus)
+    try await owner.open(SessionConfiguration(sharedContainerIdentifier: group))
+    try await owner.create(1, fixture.server.url)
+    await fixture.recorded(.finished)
+    await service.awake(widget, generation: 1, woken: false)
+    let received = await owner.next()
+    #expect(received?.files == [Data(bytes)])
+    let container = group == TransferSamples.group ? "groups/\(group)" : "containers/com.example.Widget"
+    let folder = "\(fixture.folder)/\(container)/Library/Caches/com.apple.nsurlsessiond/Downloads/com.example.Widget/"
+    #expect(received?.events.outcomes.first?.file?.hasPrefix(folder) == true)
+    await fixture.received(SessionAcknowledged.kind)
+    _ = try await service.status()
+    #expect(fixture.files(below: "groups", ending: ".tmp") + fixture.files(below: "containers", ending: ".tmp") == [])
+    // A file that an earlier host made and did not record is removed by the next one, and no other file.
+    await fixture.end(service)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    for name in ["CFNetworkDownload_abcdef.tmp", "note.tmp"] { try Data().write(to: URL(filePath: folder + name)) }
+    let next = try await fixture.host()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["note.tmp"])
+    await fixture.end(next)
+  }
+
   @Test(.rule("TASK-18")) func `a repeated message to create a task creates no second task`() async throws {
     let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 1000))
     let service = try await fixture.host()

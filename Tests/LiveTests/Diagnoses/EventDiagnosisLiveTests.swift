@@ -165,6 +165,17 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("PROCESS-26")) func `a container of another extension cannot be opened, which is reported`() async throws
+  {
+    try await MistakeFixture.run("container") { fixture in
+      try await fixture.reload()
+      try await fixture.right.shows("listed")
+      try await fixture.wrong.shows("error 257")
+      let earned = try await fixture.cluster.expect("foreign-container", of: fixture.wrong, notOf: fixture.right)
+      #expect(earned.subject == "container of com.example.Right.Widget")
+    }
+  }
+
   @Test(.rule("DIAGNOSIS-11", "SESSION-17"))
   func `what an author's code uses and the device does not simulate is reported once, with its name`() async throws {
     try await MistakeFixture.run("unsimulated") { fixture in

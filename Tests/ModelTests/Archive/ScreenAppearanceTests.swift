@@ -68,6 +68,21 @@ import Testing
     #expect(view.lines(ScreenAppearance(now: now)) == [text])
   }
 
+  @Test(
+    .rule("VIEW-09"),
+    arguments: [
+      ("de_DE", "relative", 7500, "2 Std., 5 Min."), ("de_DE", "offset", 674, "-11 Minuten"),
+      ("fr_FR", "relative", 864_000, "1 sem. et 3 j"), ("es_ES", "offset", -7200, "+2 horas"),
+      ("ja_JP", "relative", 7500, "2時間 5分"), ("de_DE", "offset", 7_776_000, "-3 months"),
+    ])
+  func `a dynamic date text has the units of the device's language, and English ones for years and months`(
+    locale: String, style: String, distance: Double, text: String
+  ) {
+    let view = live([.date: .date(now + distance), .style: .string(style)])
+    let shown = view.lines(ScreenAppearance(now: now, locale: Locale(identifier: locale)))
+    #expect(shown.map { $0.replacing(/[\u{A0}\u{202F}]/, with: " ") } == [text])
+  }
+
   @Test(.rule("VIEW-09")) func `a timer text counts up or down within its interval and stops at its pause time`() {
     var arguments: ArchivedArguments = [.timerInterval: .list([.date(now - 10), .date(now + 50)])]
     #expect(live(arguments).lines(ScreenAppearance(now: now)) == ["0:50"])

@@ -48,9 +48,9 @@ import Testing
       settings.resumeAfterMax, settings.limiterFirst, settings.limiterMax, settings.keepsResumeData,
       settings.challengeDeadline, .seconds(settings.process.callDeadline), settings.memoryInterval,
       settings.endIdleAfter,
-      settings.intentDeadline,
+      settings.intentDeadline, .seconds(settings.process.inlineSuspensionLimit),
     ]
-    let seconds: [Double] = [1, 30, 5, 30, 1, 60, 60, 1, 60, 60, 86_400, 604_800, 0, 5, 0.25, 600, 30]
+    let seconds: [Double] = [1, 30, 5, 30, 1, 60, 60, 1, 60, 60, 86_400, 604_800, 0, 5, 0.25, 600, 30, 5]
     #expect(times == seconds.map { .seconds($0) })
     let figures: [Int] = [
       settings.redeliveries, settings.maximumLoads, settings.countsPerSecond, settings.redirectLimit,
@@ -59,6 +59,7 @@ import Testing
     #expect(figures == [5, 64, 4, 16, 20, 64, 30] as [Int])
     let yes: [Bool] = [
       settings.discretionaryNeedsWiFi, settings.limiterAppliesToWidgets, settings.delayedRequestLaunches,
+      settings.process.separatesContainers,
       settings.listsEndedTasks,
     ]
     #expect(yes.allSatisfy { $0 })
@@ -208,11 +209,12 @@ import Testing
     let settings = try ClusterConfiguration(
       yaml: """
         device: {name: iphone}
-        settings: {callDeadline: 2, inlineRedirectLimit: 3, firstCompletionCounts: true}
+        settings: {callDeadline: 2, inlineRedirectLimit: 3, inlineSuspensionLimit: 4, firstCompletionCounts: true}
         """
     ).settings
     #expect(settings.process.callDeadline == 2)
     #expect(settings.process.inlineRedirectLimit == 3)
+    #expect(settings.process.inlineSuspensionLimit == 4)
     #expect(settings.process.firstCompletionCounts)
   }
 

@@ -26,6 +26,7 @@ import Testing
     #expect(policy.minimumSpacing == BudgetPolicy().minimumSpacing)
     #expect(try read("perDay: none").perDay == nil)
     #expect(try read("afterOpenedFromWidget: 30").afterOpenedFromWidget == 30)
+    #expect(try read("foregroundSpacing: 20").foregroundSpacing == 20)
     #expect(try read("standByEvery: none").standByEvery == nil)
     #expect(try read("standByEvery: 60").standByEvery == 60)
     #expect(try read("free: []").isFreeInForeground == false)

@@ -128,6 +128,34 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("INLINE-23"))
+  func `a request ends with -1005 when its process was suspended for longer than inlineSuspensionLimit`() async throws {
+    let result = await #expect(processExitsWith: .exitCode(7)) { try await InterruptionTests.suspends() }
+    _ = result
+  }
+
+  /// Suspends this process for a second during one request that permits it, and during one that does not.
+  @inline(never) private static func suspends() async throws {
+    for (limit, expected) in [(60, nil), (0, nil), (0.2, URLError.Code.networkConnectionLost)] {
+      var rules = ProcessRules()
+      rules.inlineSuspensionLimit = limit
+      try await CurlFixture.run(rules: rules, { _ in LocalServer.Reply(body: Data("ab".utf8), holdsAfter: 1) }) {
+        fixture in
+        let (session, url) = (fixture.session(), fixture.server.url())
+        let code = Task { await failure { try await session.data(from: url) }?.code }
+        _ = await fixture.server.next()
+        let shell = Process()
+        shell.executableURL = URL(filePath: "/bin/sh")
+        shell.arguments = ["-c", "sleep 1; kill -CONT \(getpid())"]
+        try shell.run()
+        kill(getpid(), SIGSTOP)
+        fixture.server.release()
+        guard await code.value == expected else { exit(1) }
+      }
+    }
+    exit(7)
+  }
+
   @Test(
     .rule("INLINE-21"),
     arguments: [

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import AuthorProjects
+import Cluster
 import Foundation
 import Testing
+
+@testable import WidgetLab
 
 @Suite struct `The plan of a project's files` {
   private func text(_ plan: PackagePlan, _ path: String) throws -> String {
@@ -81,6 +85,20 @@ import Testing
         settings: {developerMode: true}   # no budget and no spacing of reloads
 
         """), "\(configuration)")
+  }
+
+  @Test func `--budget of run and new turns off developerMode, and run names the absence of a budget`() throws {
+    #expect(try RunCommand.parse(["--budget"]).project.budget)
+    #expect(try NewCommand.parse(["Weather", "--budget"]).options.budget)
+    for hasBudget in [true, false] {
+      let small = SmallProject()
+      var surroundings = try small.plan().surroundings
+      surroundings.hasBudget = hasBudget
+      let yaml = try text(PackagePlan(try small.read(), in: surroundings, files: small.all), "widgetlab.yaml")
+      let settings = try ClusterConfiguration(yaml: yaml).settings
+      #expect(settings.developerMode != hasBudget)
+      #expect((RunCommand.budgetLine(settings) == nil) == hasBudget)
+    }
   }
 
   @Test func `a target with the name of one of WidgetLab's gets another name`() throws {

@@ -45,7 +45,8 @@ import Timekeeping
   func begin(suspended: [Address: UInt32]) {
     context.core.state.delivery.suspendedInstances = suspended
     handle(.began)
-    files.removeOrphans(of: Set(stateMachine.sessions.keys.map(\.owner)))
+    let sessions = context.core.state.loading.sessions
+    files.removeOrphans(of: stateMachine.sessions.keys.map { ($0.owner, sessions[$0]?.sharedContainerIdentifier) })
   }
 
   /// Cancels the attempts and checks, and returns when the last one has ended.
@@ -231,7 +232,8 @@ extension EventDelivery {
     var tasks = try context.store.tasks(delivery.tasks, of: delivery.session)
     for index in tasks.indices where isLost(tasks[index]) { tasks[index].failure = Self.lostFile }
     let whole = tasks.filter { $0.failure == nil }
-    let copies = try files.copyNames(whole.count, for: delivery.session.owner, delivery.id)
+    let group = context.core.state.loading.sessions[delivery.session]?.sharedContainerIdentifier
+    let copies = try files.copyNames(whole.count, for: delivery.session.owner, in: group, delivery.id)
     do {
       FaultPoint.hostBeforeFilesCopied.reached()
       try await EventDelivery.copy(whole, to: copies, context)
@@ -312,28 +314,37 @@ extension EventDelivery {
   }
 }
 
-/// The files in the owners' containers: copies of downloads, and lists that do not fit in an envelope. The row of a
-/// delivery has the paths of its files before the owner gets them. A host that starts removes files that no row has.
+/// The files in the containers of owners and app groups: copies of downloads, and lists that do not fit in an envelope. The
+/// row of a delivery has the paths of its files before the owner gets them. A host that starts removes files that no row has.
 struct OwnerFiles: Sendable {
   private let store: TransferStore
   /// The folder of an owner.
   let container: @Sendable (Address) -> String?
+  /// The folder of an app group, by its identifier.
+  private let group: @Sendable (String) -> String?
   /// The paths of the files of each delivery, and of each list of tasks.
   private var paths: [UUID: [String]]
 
   /// - Throws: database errors.
-  init(store: TransferStore, container: @escaping @Sendable (Address) -> String?) throws {
+  init(
+    store: TransferStore, container: @escaping @Sendable (Address) -> String?,
+    group: @escaping @Sendable (String) -> String?
+  ) throws {
     self.store = store
     self.container = container
+    self.group = group
     paths = try store.copies()
   }
 
-  /// Returns new file names like those of a device (observed): in the owner's container, below `Library/Caches`.
+  /// Returns new file names like those of a device (observed): below `Library/Caches` of the container of the session's app
+  /// group (documented: `sharedContainerIdentifier`), or of the owner's when the session or the device has no such group.
   ///
   /// - Throws: `NoContainer`, and file system errors.
-  mutating func copyNames(_ count: Int, for owner: Address, _ delivery: UUID) throws -> [String] {
+  mutating func copyNames(
+    _ count: Int, for owner: Address, in group: String?, _ delivery: UUID
+  ) throws -> [String] {
     guard count > 0 else { return [] }
-    let folder = try folder(of: owner)
+    let folder = try folder(of: owner, in: group)
     let names = (0..<count).map { _ in
       "\(folder)/\(OwnerFiles.copyPrefix)\(OwnerFiles.randomLetters())\(OwnerFiles.copySuffix)"
     }
@@ -386,11 +397,14 @@ struct OwnerFiles: Sendable {
     for path in paths.removeValue(forKey: delivery) ?? [] { unlink(path) }
   }
 
-  /// Removes the files that an earlier host made for these owners and that belong to no delivery: it exited before it
-  /// recorded them, or after it deleted the delivery.
-  func removeOrphans(of owners: Set<Address>) {
+  /// Removes the files that an earlier host made for sessions and that belong to no delivery: it exited before it recorded
+  /// them, or after it deleted the delivery.
+  ///
+  /// - Parameter sessions: owner and app group of each session.
+  func removeOrphans(of sessions: [(owner: Address, group: String?)]) {
     let knownPaths = Set(paths.values.joined())
-    for folder in owners.compactMap(downloads) {
+    let folders = sessions.flatMap { [downloads(of: $0.owner, in: nil), downloads(of: $0.owner, in: $0.group)] }
+    for folder in Set(folders.compactMap(\.self)) {
       for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
         let isOurs = name.hasPrefix(OwnerFiles.copyPrefix) && name.hasSuffix(OwnerFiles.copySuffix)
         let path = "\(folder)/\(name)"
@@ -399,14 +413,15 @@ struct OwnerFiles: Sendable {
     }
   }
 
-  private func folder(of owner: Address) throws -> String {
-    guard let folder = downloads(of: owner) else { throw NoContainer(owner: owner) }
+  private func folder(of owner: Address, in group: String? = nil) throws -> String {
+    guard let folder = downloads(of: owner, in: group) else { throw NoContainer(owner: owner) }
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     return folder
   }
 
-  private func downloads(of owner: Address) -> String? {
-    guard let container = container(owner), let bundle = owner.bundleIdentifier else { return nil }
+  private func downloads(of owner: Address, in group: String?) -> String? {
+    guard let own = container(owner), let bundle = owner.bundleIdentifier else { return nil }
+    let container = group.flatMap(self.group) ?? own
     return "\(container)/Library/Caches/com.apple.nsurlsessiond/Downloads/\(bundle)"
   }
 }

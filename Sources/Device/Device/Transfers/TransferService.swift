@@ -59,16 +59,19 @@ package import Timekeeping
   ///   - folder: where the part files are.
   ///   - isAwake: whether an owner runs now and can receive the progress of its tasks. `nil`: according to Launching.
   ///   - container: the folder of an owner, in which its copies are placed.
+  ///   - group: the folder of an app group, for the copies of a session with this `sharedContainerIdentifier`.
   ///   - space: the space of the disk; `nil` for no limit.
   /// - Throws: database errors.
   package nonisolated init(
     _ storedState: Stored, core: DeviceCore, folder: String, bus: any BusConnection, clock: any ControllableClock,
     isAwake: (@DeviceActor (Address) -> Bool)? = nil,
-    container: @escaping @Sendable (Address) -> String?, space: @escaping @Sendable () -> TransferSpace? = { nil }
+    container: @escaping @Sendable (Address) -> String?, group: @escaping @Sendable (String) -> String?,
+    space: @escaping @Sendable () -> TransferSpace? = { nil }
   ) throws {
     context = TransferContext(storedState, core: core, folder: folder, bus: bus, clock: clock, space: space)
     delivery = EventDelivery(
-      context, storedState.delivery, files: try OwnerFiles(store: storedState.store, container: container))
+      context, storedState.delivery,
+      files: try OwnerFiles(store: storedState.store, container: container, group: group))
     let scheduler = TransferScheduler(
       context, configurations: storedState.loading.sessions, delivery: delivery,
       isAwake: isAwake ?? { @DeviceActor owner in core.state.launching.runningInstance(of: owner) != nil })

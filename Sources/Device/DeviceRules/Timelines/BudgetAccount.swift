@@ -105,7 +105,11 @@ package struct BudgetAccount: Codable, Sendable, Hashable {
     if situation.isDeveloperMode { return BudgetVerdict(.free, "developer-mode") }
     if let end = situation.openedUntil, end > now { return BudgetVerdict(.delayed, "opened-from-widget", until: end) }
     if policy.freeCauses.contains(cause) { return BudgetVerdict(.free, cause.rawValue) }
-    if situation.isAppInFront, policy.isFreeInForeground { return BudgetVerdict(.free, "app-in-foreground") }
+    if situation.isAppInFront, policy.isFreeInForeground {
+      let end = lastReload?.addingTimeInterval(policy.foregroundSpacing) ?? now
+      return end > now
+        ? BudgetVerdict(.delayed, "foreground-spacing", until: end) : BudgetVerdict(.free, "app-in-foreground")
+    }
     if let activity = situation.activity, policy.isFreeAtWork { return BudgetVerdict(.free, activity.rule) }
     if spacingEnd > now { return BudgetVerdict(.delayed, "minimum-spacing", until: spacingEnd) }
     guard let perDay = policy.perDay else { return BudgetVerdict(.granted, "no-budget") }
@@ -192,6 +196,9 @@ package struct BudgetPolicy: Sendable, Hashable {
   ]
   /// Whether reloads are free while the containing app is in the foreground.
   package var isFreeInForeground = true
+  /// The shortest time between two reloads of a placement while the containing app is in the foreground, seconds. Source:
+  /// session 277 of 2026: frequent reloads may be throttled then.
+  package var foregroundSpacing = 0.0
   /// Whether reloads are free while the containing app has an audio or a navigation session or uses the standard
   /// location service.
   package var isFreeAtWork = true

@@ -401,7 +401,8 @@ extension TimelineStateMachine {
     placed.failures = 0
     placed.lastFailure = nil
     placed.timeline = facts
-    placed.policyDue = facts.policy.due(entries: entries, stored: now, settings)
+    let delay = settings.delay(of: id, reload: providerRequest.serial)
+    placed.policyDue = facts.policy.due(entries: entries, stored: now, settings)?.addingTimeInterval(delay)
     placed.shown = nil
     placements[id] = placed
     upcoming[id] = entries

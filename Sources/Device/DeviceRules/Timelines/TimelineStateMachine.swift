@@ -511,10 +511,31 @@ package struct TimelineSettings: Sendable, Hashable {
   package var oneEntryPause = 900.0
   /// The shortest time from a reply to the next reload of the timeline's policy, seconds, in developer mode too.
   package var policyFloor = 60.0
+  /// The longest time by which the reload of a timeline's policy is later than its date, seconds.
+  package var policyDelay = 0.0
+  /// From which the delays are drawn.
+  package var policyDelaySeed = 0
   /// The limits of an archive.
   package var limits = ArchiveLimits(depth: 240)
   /// Whether budget and spacing are disabled. Source: WidgetKit Developer Mode.
   package var developerMode = false
 
   package init() {}
+
+  /// How much later the policy of a timeline reloads than at its date, from 0 to `policyDelay` seconds: a hash (the finalizer
+  /// of SplitMix64) of the seed, the placement and the reload that brought the timeline. Source: `TimelineReloadPolicy`: the
+  /// date is the earliest one.
+  func delay(of placement: Int, reload: Int) -> Double {
+    [placement, reload].reduce(into: UInt64(truncatingIfNeeded: policyDelaySeed)) { hash, number in
+      hash = (hash ^ UInt64(truncatingIfNeeded: number)) &+ 0x9e37_79b9_7f4a_7c15
+      hash = (hash ^ hash >> 30) &* 0xbf58_476d_1ce4_e5b9
+      hash = (hash ^ hash >> 27) &* 0x94d0_49bb_1331_11eb
+      hash ^= hash >> 31
+    }.share * policyDelay
+  }
+}
+
+extension UInt64 {
+  /// Its 53 upper bits as a number from 0 to below 1.
+  fileprivate var share: Double { Double(self >> 11) / 0x1p53 }
 }

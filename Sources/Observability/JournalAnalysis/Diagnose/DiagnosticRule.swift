@@ -56,7 +56,8 @@ package enum DiagnosticTable {
       NoticedFault(.kindTwice), NoticedFault(.noContainerBackground), NoticedFault(.unsupportedView),
       NoticedFault(.assetNotUsable),
       IntentNotPerformed(), CustomSchemeNotOpened(), TimestampInMilliseconds(),
-      NoticedFault(.foreignAppGroup), NoticedFault(.notSimulated), NoticedFault(.setAside), CodeLeftOut(),
+      NoticedFault(.foreignAppGroup), NoticedFault(.foreignContainer), NoticedFault(.notSimulated),
+      NoticedFault(.setAside), CodeLeftOut(),
     ]
   }
 

@@ -18,6 +18,9 @@ struct ProjectOptions: ParsableArguments {
       "A clone of WidgetLab, whose modules are compiled (default: the SDK beside this tool, or its clone).",
       valueName: "folder"))
   var widgetlab: String?
+
+  @Flag(help: "Write a configuration with the budget and the spacing of reloads of a device.")
+  var budget = false
 }
 
 /// A project, and the package that is made from it.
@@ -39,6 +42,7 @@ struct ProjectPackage {
     var surroundings = PackagePlan.Surroundings(
       output: folder.path, widgetLab: widgetLab.folder, flags: widgetLab.flags, modules: widgetLab.modules,
       taken: widgetLab.names)
+    surroundings.hasBudget = options.budget
     plan = PackagePlan(project, in: surroundings)
     try await find(&surroundings)
     guard !plan.products.isEmpty else {

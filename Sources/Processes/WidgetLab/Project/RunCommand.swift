@@ -57,6 +57,7 @@ struct RunCommand: AsyncParsableCommand {
     let signals = Signals()
     try await reporting {
       if let own = OwnPackage(path) {
+        try printBudget(own.folder + "/widgetlab.yaml", isOwn: true)
         let watched = try watch ? WatchedBuild(own) : nil
         guard try await Self.first(signals, { try await own.build(project.widgetlab) }) != nil else {
           throw Exit.interrupted
@@ -65,11 +66,32 @@ struct RunCommand: AsyncParsableCommand {
       }
       let package = try await prepare()
       let sources = watch ? SourceWatch(package.watched, without: package.folder.path) : nil
-      for text in package.report(try package.write()) { Output.printText(text) }
+      let changes = try package.write()
+      try printBudget(package.folder.path + "/widgetlab.yaml", isOwn: false)
+      for text in package.report(changes) { Output.printText(text) }
       guard let built = try await Self.first(signals, { try await Self.build(package) }) else { throw Exit.interrupted }
       let watched = sources.map { WatchedBuild(watch: $0) { try await again(built.plan.surroundings.omitted) } }
       try await show(built.folder.path, watched, until: signals)
     }
+  }
+
+  /// Prints whether the configuration has no budget, which a device has.
+  ///
+  /// - Parameter isOwn: whether the author has written the configuration, which `--budget` does not change.
+  private func printBudget(_ path: String, isOwn: Bool) throws {
+    let settings = try ClusterFacts(folder: "", configurationPath: path).configuration.settings
+    if let line = Self.budgetLine(settings) { Output.print(line) }
+    guard settings.developerMode, project.budget else { return }
+    throw CommandError(
+      Exit.usage, isOwn ? "--budget does not change your configuration" : "you have changed this configuration",
+      at: path, advice: "write `developerMode: false` in its settings")
+  }
+
+  /// What is printed first about a budget that is switched off.
+  static func budgetLine(_ settings: ClusterConfiguration.Settings) -> String? {
+    guard settings.developerMode else { return nil }
+    return "no budget: reloads are free and have no spacing (`developerMode: true` in widgetlab.yaml); on a device "
+      + "they are limited, and with --budget here too"
   }
 
   /// Reads the project, and chooses the targets that can be built.

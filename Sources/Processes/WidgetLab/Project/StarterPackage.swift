@@ -14,7 +14,7 @@ struct StarterPackage {
   let files: [String: String]
 
   /// - Throws: a command error when the name cannot be that of a module.
-  init(_ name: String, _ widgetLab: WidgetLabPackage) throws {
+  init(_ name: String, _ widgetLab: WidgetLabPackage, hasBudget: Bool = false) throws {
     let isName = name.wholeMatch(of: /[A-Za-z][A-Za-z0-9_]*/) != nil
     guard isName, ["Widget", "App"].allSatisfy({ !widgetLab.names.contains(name + $0) }) else {
       throw CommandError(
@@ -28,7 +28,7 @@ struct StarterPackage {
       "Sources/\(name)App/\(name)App.swift":
         "import UIKit\n\n@main class AppDelegate: UIResponder, UIApplicationDelegate {}\n",
       "Tests/\(name)WidgetTests/\(name)WidgetTests.swift": Self.test(name),
-      "widgetlab.yaml": Self.configuration(name),
+      "widgetlab.yaml": Self.configuration(name, hasBudget: hasBudget),
       ".gitignore": "/.build\n/.widgetlab\n",
       ".vscode/extensions.json": "{\"recommendations\": [\"swiftlang.swift-vscode\", \"redhat.vscode-yaml\"]}\n",
       ".vscode/tasks.json": Self.tasks,
@@ -141,7 +141,7 @@ struct StarterPackage {
     """
   }
 
-  private static func configuration(_ name: String) -> String {
+  private static func configuration(_ name: String, hasBudget: Bool) -> String {
     """
     # yaml-language-server: $schema=.vscode/widgetlab.schema.json
     device: {name: phone, model: iPhone 16, version: "26.0"}
@@ -152,7 +152,7 @@ struct StarterPackage {
     extensions:
       - bundle: com.example.\(name).Widget
         executable: \(name)Widget
-    settings: {developerMode: true}   # no budget and no spacing of reloads
+    \(ClusterFile.settings(hasBudget: hasBudget))
 
     """
   }
@@ -261,7 +261,8 @@ struct NewCommand: AsyncParsableCommand {
 
   private func write(new name: String) async throws {
     let folder = options.output ?? name
-    let package = try StarterPackage(name, try await WidgetLabPackage.choose(options.widgetlab))
+    let widgetLab = try await WidgetLabPackage.choose(options.widgetlab)
+    let package = try StarterPackage(name, widgetLab, hasBudget: options.budget)
     try package.write(to: URL(fileURLWithPath: folder).standardizedFileURL.path)
     Output.print("wrote \(folder)")
     Output.print("next: `cd \(folder)` and `widgetlab run`")

@@ -17,6 +17,9 @@ struct GalleryCommand: AsyncParsableCommand {
       the device in widgetlab.yaml: its model and system version. Exit code 78, and the cause, when an extension whose \
       widgets are not known yet cannot be started.
 
+      Then each widget is asked for its snapshot in its first family, as the gallery of a phone does, with `isPreview`: its \
+      texts, or why it has none. --json prints the list and asks for no snapshot.
+
       LOCATIONS
         \(ScreenLocation.list)
 
@@ -40,9 +43,35 @@ struct GalleryCommand: AsyncParsableCommand {
         try location?.check(session.cluster)
         let reply = try await session.ask(ListGallery(location: location?.name), within: .seconds(30))
         if json { try Output.json(reply) } else { for line in reply.lines { Output.print(line) } }
+        if !json { try await showSnapshots(of: reply.offers, session) }
         if let failures = reply.failures { throw CommandError(notLaunched: failures.map(\.error), in: session.folder) }
       }
     }
+  }
+}
+
+extension GalleryCommand {
+  /// Longer than `timelineDeadline` is by default.
+  private static let patience = Duration.seconds(60)
+
+  private func showSnapshots(of offers: [TakeSnapshot], _ session: OperatorSession) async throws {
+    if !offers.isEmpty { Output.print("\nsnapshots") }
+    for offer in offers {
+      do {
+        Output.print(Self.line(offer, .success(try await session.ask(offer, within: Self.patience).text)))
+      } catch let error as BusError where error.code != .closed {
+        Output.print(Self.line(offer, .failure(error)))
+      }
+    }
+  }
+
+  static func line(_ offer: TakeSnapshot, _ result: Result<[String], BusError>) -> String {
+    let content =
+      switch result {
+      case .success(let text): text.isEmpty ? "without text" : text.joined(separator: " | ")
+      case .failure(let error): "none: \(error)"
+      }
+    return "  \(offer.widgetKind) \(offer.family?.rawValue ?? ""): \(content)"
   }
 }
 
@@ -84,6 +113,16 @@ struct ScreenLocation: ExpressibleByArgument, Sendable {
 }
 
 extension ListGallery.Reply {
+  /// The requests for the snapshots that the gallery shows: one for each widget, in the first family that is offered.
+  var offers: [TakeSnapshot] {
+    items.reduce(into: []) { offers, item in
+      guard item.section != .leftOut, let family = item.families.first, family != .control,
+        !offers.contains(where: { $0.widgetKind == item.widgetKind && $0.bundle == item.bundle })
+      else { return }
+      offers.append(TakeSnapshot(widgetKind: item.widgetKind, bundle: item.bundle, family: family))
+    }
+  }
+
   /// The gallery as text, by location and section.
   var lines: [String] {
     guard !items.isEmpty else { return ["the gallery is empty: no extension has declared a widget"] }

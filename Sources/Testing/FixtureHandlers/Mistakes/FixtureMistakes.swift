@@ -36,6 +36,8 @@ enum FixtureMistakes {
     case "kind right": TwoKinds.main()
     case "group wrong": MistakeWidget<SavesInAGroup>.main()
     case "group right": MistakeWidget<SavesInItsGroup>.main()
+    case "container wrong": MistakeWidget<ListsAnotherContainer>.main()
+    case "container right": MistakeWidget<ListsItsContainer>.main()
     case "handler wrong": WithoutHandler.main()
     case "handler right": WithHandler.main()
     case "background wrong": ToEdges.main()
@@ -170,6 +172,30 @@ private func saved(in group: String) -> Timeline<Note> {
   let defaults = UserDefaults(suiteName: group)
   defaults?.set("saved", forKey: "text")
   return Timeline(entries: [Note(date: Date(), text: defaults?.string(forKey: "text") ?? "nothing")], policy: .never)
+}
+
+/// Shows whether it can list the container of another extension.
+struct ListsAnotherContainer: NoteProvider {
+  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Note>) -> Void) {
+    let all = URL(filePath: NSHomeDirectory()).deletingLastPathComponent().deletingLastPathComponent()
+    completion(listed(all.appending(path: "com.example.Right.Widget")))
+  }
+}
+
+struct ListsItsContainer: NoteProvider {
+  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Note>) -> Void) {
+    completion(listed(URL(filePath: NSHomeDirectory())))
+  }
+}
+
+private func listed(_ folder: URL) -> Timeline<Note> {
+  let text: String
+  do {
+    text = try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty ? "empty" : "listed"
+  } catch {
+    text = "error \((error as NSError).code)"
+  }
+  return Timeline(entries: [Note(date: Date(), text: text)], policy: .never)
 }
 
 /// A provider whose session uses a second network path.

@@ -93,6 +93,18 @@ extension NoticedFault.Known {
         "Add the group to appGroups in widgetlab.yaml, as in the entitlements of the Xcode project, or correct it."
     ))
 
+  static let foreignContainer = NoticedFault.Known(
+    fault: .foreignContainer,
+    description: DiagnosisDescription(
+      code: "foreign-container", severity: .error, title: "a file of another product's container",
+      rule:
+        "An app and each of its extensions have separate containers. No process can open the files of another "
+        + "container: NSFileReadNoPermissionError (257), NSFileWriteNoPermissionError (513).",
+      source: "documented: App Extension Programming Guide, Sharing Data with Your Containing App",
+      advice:
+        "Keep the file in the folder of an app group: FileManager.containerURL(forSecurityApplicationGroupIdentifier:)."
+    ))
+
   static let notSimulated = NoticedFault.Known(
     fault: .notSimulated,
     description: DiagnosisDescription(
