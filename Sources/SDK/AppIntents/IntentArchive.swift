@@ -150,7 +150,7 @@ package enum IntentPerformer {
   package static func serve(_ process: HostedProcess) {
     process.connection.onRequest(PerformIntent.self) { request, received in
       guard let type = intentType(named: request.intent) else {
-        throw BusError(.unknownIntent, "this executable has no intent type \(request.intent)")
+        throw unknown(request.intent)
       }
       let opens: PerformIntent.Opening?
       do {
@@ -164,6 +164,14 @@ package enum IntentPerformer {
       await process.settled()
       return PerformIntent.Reply(opens: opens)
     }
+  }
+
+  /// The refusal of an intent that this executable lacks, with the remedy.
+  static func unknown(_ intent: String) -> BusError {
+    BusError(
+      .unknownIntent,
+      "this executable has no intent type \(intent): on a phone nothing happens; add the file of the intent to the "
+        + "targets of both the app and the extension")
   }
 
   /// Returns what the result of the intent opens.
