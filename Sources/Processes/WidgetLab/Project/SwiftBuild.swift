@@ -122,6 +122,11 @@ struct BuildLog {
 
   init(_ text: String) {
     var seen: Set<Diagnostic> = []
+    // An error in the expansion of a macro, whose place is in the note below it.
+    var expanded: (macro: Substring, isError: Bool, message: Substring)?
+    func add(_ diagnostic: Diagnostic, to diagnostics: inout [Diagnostic]) {
+      if seen.insert(diagnostic).inserted { diagnostics.append(diagnostic) }
+    }
     for line in text.split(whereSeparator: \.isNewline) {
       if let match = line.prefixMatch(of: /\[(\d+)\/(\d+)\] (.*)/) {
         steps = (Int(match.output.1) ?? 0, Int(match.output.2) ?? 0)
@@ -130,7 +135,17 @@ struct BuildLog {
         let diagnostic = Diagnostic(
           path: String(match.output.1), line: Int(match.output.2) ?? 0, column: Int(match.output.3) ?? 0,
           isError: match.output.4 == "error", message: String(match.output.5))
-        if seen.insert(diagnostic).inserted { diagnostics.append(diagnostic) }
+        add(diagnostic, to: &diagnostics)
+      } else if let match = line.prefixMatch(of: /macro expansion ([^:]+):\d+:\d+: (error|warning): (.*)/) {
+        expanded = (match.output.1, match.output.2 == "error", match.output.3)
+      } else if let message = expanded,
+        let match = line.firstMatch(of: /(\/[^:]+):(\d+):(\d+): note: expanded code originates here/)
+      {
+        let diagnostic = Diagnostic(
+          path: String(match.output.1), line: Int(match.output.2) ?? 0, column: Int(match.output.3) ?? 0,
+          isError: message.isError, message: "\(message.message) (in the expansion of \(message.macro))")
+        add(diagnostic, to: &diagnostics)
+        expanded = nil
       } else if line.hasPrefix("error: "), !errors.contains(String(line)) {
         errors.append(String(line))
       }
