@@ -32,7 +32,7 @@ public protocol AppIntent: PersistentlyIdentifiable, Sendable {
   /// Whether the system offers it without being asked.
   static var isDiscoverable: Bool { get }
   /// The sentence that describes the parameters to the user.
-  static var parameterSummary: SummaryContent { get }
+  @ParameterSummaryBuilder<Self> static var parameterSummary: SummaryContent { get }
   /// Performs the intent.
   @concurrent func perform() async throws -> PerformResult
   /// The system creates the intent, then sets its parameters.
@@ -108,6 +108,10 @@ public protocol ForegroundContinuableIntent: AppIntent {}
 
 /// An intent that starts or changes a Live Activity, in the app's process. Source: `AppIntents.LiveActivityIntent`.
 public protocol LiveActivityIntent: SystemIntent {}
+
+/// The earlier form of `LiveActivityIntent`, also performed in the app's process. Source:
+/// `AppIntents.LiveActivityStartingIntent`.
+public protocol LiveActivityStartingIntent: SystemIntent {}
 
 /// An intent that starts or ends a transmission, in the app's process. Source:
 /// `AppIntents.PushToTalkTransmissionIntent`.

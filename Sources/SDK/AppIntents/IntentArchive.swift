@@ -31,7 +31,8 @@ extension AppIntent {
   /// widgets".
   package static var runsInApp: Bool {
     openAppWhenRun || self is any AudioPlaybackIntent.Type || self is any ForegroundContinuableIntent.Type
-      || self is any LiveActivityIntent.Type || self is any PushToTalkTransmissionIntent.Type
+      || self is any LiveActivityIntent.Type || self is any LiveActivityStartingIntent.Type
+      || self is any PushToTalkTransmissionIntent.Type
   }
 
   /// What the user can configure.
