@@ -209,7 +209,7 @@ struct BuildReport {
 
   var lines: [String] {
     let shown = errors.prefix(Self.limit).map { error in
-      "\(ShownPath.of(origin(of: error.path))):\(error.line):\(error.column): error: \(error.message)"
+      "\(ShownPath.of(origin(of: error.path))):\(error.line):\(error.column): error: \(Self.named(error.message))"
     }
     let rest = errors.count - shown.count
     return shown + (rest > 0 ? ["… and \(rest) more errors"] : []) + (errors.isEmpty ? log.errors : [])
@@ -219,8 +219,20 @@ struct BuildReport {
     guard let first = errors.first else { return "the package cannot be built" }
     let files = Set(errors.map(\.path)).count
     return errors.count == 1
-      ? "the package does not compile: \(first.message)"
+      ? "the package does not compile: \(Self.named(first.message))"
       : "the package does not compile: \(errors.count) errors in \(files) file\(files == 1 ? "" : "s")"
+  }
+
+  /// A message about a missing module with the name that the author has written, and the remedy.
+  static func named(_ message: String) -> String {
+    guard let match = message.wholeMatch(of: /no such module '(\w+)(\.\w+)?'/),
+      let name = AuthorModules.aliases.first(where: { $0.value == match.output.1 })?.key
+    else { return message }
+    let remedy =
+      match.output.2 == nil
+      ? "add .product(name: \"\(name)\", package: \"widgetlab\") to the dependencies of the target in Package.swift"
+      : "write `import \(name)`, and add the product \(name) of widgetlab to the dependencies of the target"
+    return "no such module '\(name)\(match.output.2 ?? "")': \(remedy)"
   }
 
   /// The author's file of a file of the package.
