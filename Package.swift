@@ -494,7 +494,8 @@ let package = Package(
       "FixtureModules", in: "Testing",
       [
         "AVFoundation", "Accelerate", "ActivityKit", "AlarmKit", "AppIntents", "Charts", "CombineAPI", "CoreData",
-        "CoreGraphicsAPI", "CoreLocation", "CoreText", "CryptoKitAPI", "DeviceActivity", "EventKit", "HealthKit", "ImageIO", "Intents",
+        "CoreGraphicsAPI", "CoreLocation", "CoreText", "CryptoKitAPI", "DeviceActivity", "EventKit", "HealthKit",
+        "ImageIO", "Intents",
         "MapKit", "MediaPlayer", "NetworkAPI", "OSAPI", "OSLogAPI", "SecurityAPI", "StoreKit", "SwiftData", "SwiftUI",
         "UIKit", "UniformTypeIdentifiers", "UserNotifications", "WatchConnectivity", "WidgetKit",
       ],
@@ -519,7 +520,8 @@ let package = Package(
       "SDKTests",
       [
         "Accelerate", "ActivityKit", "AlarmKit", "AppIntents", "Archive", "AudioToolbox", "AuthorRuntime", "AVFAudio",
-        "BusTesting", "CAuthorProcess", "Charts", "CombineAPI", "CoreData", "CoreFoundationAPI", "CoreGraphicsAPI", "CoreLocation",
+        "BusTesting", "CAuthorProcess", "Charts", "CombineAPI", "CoreData", "CoreFoundationAPI", "CoreGraphicsAPI",
+        "CoreLocation",
         "CoreText", "DefaultsLog", "DeviceActivity", "EventKit", "FidelityRules",
         "FoundationAdditions", "HealthKit", "ImageIO", "Intents", "Localization", "MacroExpansion", "MapKit",
         "MediaPlayer", "MessageBus", "Messages", "NetworkAPI", "OSAPI", "SecurityAPI", "StoreKit", "SwiftData",

@@ -31,7 +31,11 @@ private struct Turn: AppIntent {
           Summary("Turn \(\.$page)") { \.$count }
         } otherwise: {
           When(\.$page, .oneOf, [.one, .two]) {
-            When(\.$limit, .greaterThan, 2) { Summary("Turn") } otherwise: { Summary() }
+            When(\.$limit, .greaterThan, 2) {
+              Summary("Turn")
+            } otherwise: {
+              Summary()
+            }
           } otherwise: {
             Summary { \.$limit }
           }

@@ -307,9 +307,11 @@ package struct PackagePlan: Sendable, Hashable {
     let shared = widget.app.sharedSources
     guard !surroundings.appsWithoutSources.contains(widget.app.bundle) else { return [] }
     let values = ConditionValues(
-      platform: widget.platform, modules: surroundings.modules, defined: Set(widget.app.compiler.conditions).union(["DEBUG"]))
+      platform: widget.platform, modules: surroundings.modules,
+      defined: Set(widget.app.compiler.conditions).union(["DEBUG"]))
     let hasIntents = shared.contains { path in
-      files.contents(path).map { ConditionalSource($0).imports(values).contains { $0.module == "AppIntents" } } ?? false
+      guard let data = files.contents(path) else { return false }
+      return ConditionalSource(data).imports(values).contains { $0.module == "AppIntents" }
     }
     return hasIntents ? shared : []
   }

@@ -49,8 +49,9 @@ import Testing
   private static func codes(payload: String, expiration: Double?) throws -> [String] {
     try RecordedMistakes.codes { journal in
       let push = PushedNotification(
-        uniqueID: UUID(), apnsID: "", subject: PushSubject(device: "iphone", bundle: "com.example", use: .liveActivity(1)),
-        type: .liveactivity, priority: 10, collapseID: nil, payload: payload, acceptedAt: .distantPast,
+        uniqueID: UUID(), apnsID: "",
+        subject: PushSubject(device: "iphone", bundle: "com.example", use: .liveActivity(1)), type: .liveactivity,
+        priority: 10, collapseID: nil, payload: payload, acceptedAt: .distantPast,
         expiration: expiration.map { Date(timeIntervalSince1970: $0) }, isFromStorage: false)
       try journal.send(DeliverPush(notification: push), from: .pushServer, to: host)
     }

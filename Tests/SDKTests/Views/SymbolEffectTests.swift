@@ -22,9 +22,8 @@ import Testing
     #expect(try names(bell.symbolEffect(.wiggle.custom(angle: .degrees(3)), isActive: false)).first == "symbolEffect")
   }
 
-  @Test(arguments: [(true, 0.0), (false, 1)]) func `a symbol that disappears is not drawn`(isActive: Bool, opacity: Double)
-    throws
-  {
+  @Test(arguments: [(true, 0.0), (false, 1)])
+  func `a symbol that disappears is not drawn`(isActive: Bool, opacity: Double) throws {
     let archive = try archive(Image(systemName: "bell").symbolEffect(.disappear.up, isActive: isActive))
     let drawn = archive.modifiers.first { $0.name == .effect(.opacity) }
     #expect(drawn?.arguments[.opacity] == .number(opacity))
