@@ -164,6 +164,8 @@ package struct ProcessRules: Codable, Hashable, Sendable {
   package var firstCompletionCounts = false
   /// Whether calls of a provider may overlap, on several threads.
   package var callsProvidersConcurrently = false
+  /// How long a background task or an expiring activity keeps the process running in the background. Seconds.
+  package var backgroundTime = 30.0
 
   package init() {}
 
@@ -173,6 +175,7 @@ package struct ProcessRules: Codable, Hashable, Sendable {
     fields.pass("inlineRedirectLimit", &inlineRedirectLimit)
     fields.pass("firstCompletionCounts", &firstCompletionCounts)
     fields.pass("callsProvidersConcurrently", &callsProvidersConcurrently)
+    fields.pass("backgroundTime", &backgroundTime)
   }
 }
 
