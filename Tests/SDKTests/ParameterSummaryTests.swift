@@ -58,7 +58,44 @@ private struct Starts: LiveActivityStartingIntent {
   func perform() async throws -> some IntentResult { .result() }
 }
 
+private struct Shows: AppIntent {
+  static let title: LocalizedStringResource = "Show"
+  static let supportedModes: IntentModes = [.background, .foreground(.immediate)]
+  func perform() async throws -> some IntentResult { .result() }
+}
+
+private struct MayShow: AppIntent {
+  static let title: LocalizedStringResource = "May show"
+  static let supportedModes: IntentModes = [.background, .foreground(.dynamic)]
+  func perform() async throws -> some IntentResult { .result() }
+}
+
+private struct Shortcuts: AppShortcutsProvider {
+  static var appShortcuts: [AppShortcut] {
+    AppShortcut(
+      intent: Turn(), phrases: ["Turn in \(.applicationName)", "Turn \(\.$page) in \(.applicationName)"],
+      shortTitle: "Turn", systemImageName: "book")
+    AppShortcut(intent: Starts(), phrases: ["Start \(.applicationName)"])
+  }
+}
+
+private struct Weather: TransientAppEntity {
+  static let typeDisplayRepresentation: TypeDisplayRepresentation = "Weather"
+  var displayRepresentation: DisplayRepresentation { "Sunny" }
+}
+
 @Suite struct `Declarations of intents that only the system shows` {
+  @Test(.rule("GALLERY-36")) func `an intent with an immediate foreground mode opens the app`() {
+    #expect(Shows.opensApp && Shows.runsInApp)
+    #expect(!MayShow.opensApp && MayShow.runsInApp)
+    #expect(!Turn.opensApp && Turn.supportedModes == .background)
+  }
+
+  @Test func `shortcuts and transient entities are accepted`() {
+    #expect(Shortcuts.appShortcuts.count == 2)
+    #expect(Weather()._title == "Sunny")
+  }
+
   @Test func `conditions of a summary change no parameter of the configuration`() async {
     let declaration = await Turn.declaration(asking: nil)
     #expect(declaration.parameters.map(\.name) == ["page", "count", "limit", "isOn"])

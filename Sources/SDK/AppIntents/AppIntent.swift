@@ -27,6 +27,8 @@ public protocol AppIntent: PersistentlyIdentifiable, Sendable {
   static var description: IntentDescription? { get }
   /// Whether the app is brought to the foreground to perform it.
   static var openAppWhenRun: Bool { get }
+  /// Where it may be performed.
+  static var supportedModes: IntentModes { get }
   /// Whether the device must be unlocked to perform it.
   static var authenticationPolicy: IntentAuthenticationPolicy { get }
   /// Whether the system offers it without being asked.
@@ -45,6 +47,8 @@ extension AppIntent {
 
   public static var description: IntentDescription? { nil }
   public static var openAppWhenRun: Bool { false }
+  /// As `openAppWhenRun` says.
+  public static var supportedModes: IntentModes { openAppWhenRun ? .foreground : .background }
   /// May run on a locked device.
   public static var authenticationPolicy: IntentAuthenticationPolicy { .alwaysAllowed }
   public static var isDiscoverable: Bool { true }

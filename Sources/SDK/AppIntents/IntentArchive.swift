@@ -25,12 +25,13 @@ extension AppIntent {
   }
 
   /// Whether the app is brought to the foreground to perform it.
-  package static var opensApp: Bool { openAppWhenRun }
+  package static var opensApp: Bool { openAppWhenRun || supportedModes.contains(.foreground(.immediate)) }
 
   /// Whether it is performed in the app's process instead of the extension's. Source: "Adding interactivity to
   /// widgets".
   package static var runsInApp: Bool {
-    openAppWhenRun || self is any AudioPlaybackIntent.Type || self is any ForegroundContinuableIntent.Type
+    openAppWhenRun || supportedModes.isForeground || self is any AudioPlaybackIntent.Type
+      || self is any ForegroundContinuableIntent.Type
       || self is any LiveActivityIntent.Type || self is any LiveActivityStartingIntent.Type
       || self is any PushToTalkTransmissionIntent.Type
   }
