@@ -37,6 +37,16 @@ private struct Press: AppIntent {
     _ = MeshGradient(width: 3, height: 3, points: [], colors: [])
   }
 
+  @Test func `visual effects are the modifiers of the same names, with the space that is offered`() throws {
+    var environment = EnvironmentValues()
+    environment.proposedSize = CGSize(width: 100, height: 50)
+    let view = Text("x").visualEffect { content, proxy in
+      content.offset(x: proxy.size.width / 4).opacity(0.5).rotationEffect(.degrees(9)).grayscale(1)
+    }
+    let same = Text("x").offset(x: 25).opacity(0.5).rotationEffect(.degrees(9)).grayscale(1)
+    #expect(try view.archived(in: environment) == same.archived(in: environment))
+  }
+
   @Test func `a frame relative to the container has parts of the space that is offered`() throws {
     func frame(_ view: some View) throws -> ViewArchive.Modifier {
       var environment = EnvironmentValues()
