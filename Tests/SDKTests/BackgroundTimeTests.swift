@@ -88,7 +88,7 @@ import Testing
     fixture.process.asCurrent {
       ProcessInfo.processInfo.performExpiringActivity(withReason: "save") { isExpired in
         calls.continuation.yield(isExpired)
-        if isExpired { isOver.signal() } else { isOver.wait() }
+        if isExpired { isOver.signal() } else { _ = isOver.wait(timeout: .now() + 50) }
       }
     }
     var found: [Bool] = []

@@ -84,7 +84,7 @@ private struct Weather: TransientAppEntity {
   var displayRepresentation: DisplayRepresentation { "Sunny" }
 }
 
-@Suite struct `Declarations of intents that only the system shows` {
+@Suite(.timeLimit(.minutes(1))) struct `Declarations of intents that only the system shows` {
   @Test(.rule("GALLERY-36")) func `an intent with an immediate foreground mode opens the app`() {
     #expect(Shows.opensApp && Shows.runsInApp)
     #expect(!MayShow.opensApp && MayShow.runsInApp)

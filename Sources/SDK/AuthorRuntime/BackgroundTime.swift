@@ -9,7 +9,7 @@ import Synchronization
 /// time: `ProcessRules.backgroundTime`. Any thread. Source: `UIApplication.beginBackgroundTask(withName:expirationHandler:)`,
 /// `ProcessInfo.performExpiringActivity(withReason:using:)`.
 package final class BackgroundTime: Sendable {
-  /// What becomes of a process whose code does not end its task after the time is over.
+  /// What happens to a process whose code does not end its task after the time is over.
   package enum Consequence: Sendable {
     /// The host ends the process.
     case termination
@@ -41,6 +41,7 @@ package final class BackgroundTime: Sendable {
   /// How long the author's code may take to end its task after it was asked to. Seconds.
   private var grace: Double { min(process.rules.backgroundTime, 5) }
 
+  /// That of a process.
   package static func of(_ process: HostedProcess) -> BackgroundTime {
     process.part(BackgroundTime.self) { BackgroundTime($0) }
   }
@@ -56,6 +57,8 @@ package final class BackgroundTime: Sendable {
     }
   }
 
+  /// Begins a task.
+  ///
   /// - Parameter expire: called on the main thread when the time is over.
   /// - Returns: the number of the task, from 1.
   package func begin(_ name: String, orElse consequence: Consequence, expire: @escaping @Sendable () -> Void) -> Int {
@@ -133,7 +136,7 @@ package final class BackgroundTime: Sendable {
       HoldProcess(.overdue, names: overdue), to: process.host, id: .random(), context: .none, completion: { _ in })
   }
 
-  /// Sends the host whether there are tasks, one message after the other.
+  /// Sends the host whether there are tasks, each message after the reply to the last one.
   private func report() {
     let news = state.withLock { state -> HoldProcess? in
       guard !state.isTelling, state.isHeld == state.works.isEmpty else { return nil }

@@ -129,7 +129,7 @@ extension HostedProcess {
   ///
   /// - Parameters:
   ///   - declaration: where the work starts: `onAppear` or `task`.
-  ///   - details: what becomes of it.
+  ///   - details: why no view shows the result.
   package func noticeLoader(_ declaration: String, _ details: String) {
     guard part(UnsimulatedUse.self, { _ in UnsimulatedUse() }).isFirst("loader \(declaration)") else { return }
     connection.record(FaultNoticed(.loaderInView, subject: declaration, details: "\(declaration): \(details)"))

@@ -3,7 +3,7 @@
 import Archive
 public import Foundation
 
-/// A view whose size depends on the space that the widget offers it, which stands for the nearest container.
+/// A view whose size depends on the space that it is offered, which is taken for the nearest container.
 nonisolated private struct ContainerFrameView<Content: View>: View, WrappingView {
   typealias Body = Never
 
