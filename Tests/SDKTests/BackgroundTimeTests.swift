@@ -33,7 +33,7 @@ import Testing
     return found
   }
 
-  @Test(.rule("PROCESS-26")) func `the host learns of the first background task and of the end of the last one`()
+  @Test(.rule("PROCESS-27")) func `the host learns of the first background task and of the end of the last one`()
     async throws
   {
     let (fixture, reports) = try await Self.fixture(backgroundTime: 60)
@@ -49,7 +49,7 @@ import Testing
     #expect(await Self.next(2, of: reports) == [HoldProcess(.begun, names: ["sync"]), HoldProcess(.ended)])
   }
 
-  @Test(.rule("PROCESS-26")) func `a task that its handler does not end is reported when backgroundTime is over`()
+  @Test(.rule("PROCESS-27")) func `a task that its handler does not end is reported when backgroundTime is over`()
     async throws
   {
     let (fixture, reports) = try await Self.fixture(backgroundTime: 0.05)
@@ -64,7 +64,7 @@ import Testing
     fixture.process.asCurrent { app.endBackgroundTask(task) }
   }
 
-  @Test(.rule("PROCESS-26")) func `time in the foreground does not count`() async throws {
+  @Test(.rule("PROCESS-27")) func `time in the foreground does not count`() async throws {
     let (fixture, _) = try await Self.fixture(backgroundTime: 30)
     let time = BackgroundTime.of(fixture.process)
     let app = UIApplication()
@@ -78,7 +78,7 @@ import Testing
     time.end(number)
   }
 
-  @Test(.rule("PROCESS-26")) func `an expiring activity is called again with true, and then lets go of the process`()
+  @Test(.rule("PROCESS-27")) func `an expiring activity is called again with true, and then lets go of the process`()
     async throws
   {
     let (fixture, reports) = try await Self.fixture(backgroundTime: 0.05)

@@ -78,7 +78,7 @@ private struct ForceQuitFixture {
     #expect(fixture.process?.state == .absent && fixture.process?.assertions == [])
   }
 
-  @Test(.rule("PROCESS-26"))
+  @Test(.rule("PROCESS-27"))
   func `an app with a background task keeps running, and is not relaunched for it when it is killed`() {
     var fixture = ForceQuitFixture()
     _ = fixture.handle(.wanted(app, .backgroundTask))

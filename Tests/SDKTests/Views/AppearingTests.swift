@@ -70,7 +70,7 @@ private struct Loads: View {
       + view.children.flatMap { values(name, label, in: $0) }
   }
 
-  @Test(.rule("VIEW-17")) func `the state that onAppear changes is drawn`() throws {
+  @Test(.rule("VIEW-18")) func `the state that onAppear changes is drawn`() throws {
     let drawn = try Pop().archived(in: environment)
     let usual = try Pop().archived(in: EnvironmentValues())
     #expect(values(.effect(.scaleEffect), .scale, in: usual) == [0])
@@ -79,7 +79,7 @@ private struct Loads: View {
     #expect(values(.silent(.animation), .value, in: usual) == ["false"])
   }
 
-  @Test(.rule("VIEW-17"))
+  @Test(.rule("VIEW-18"))
   func `an action is called once, and views and modifiers within keep what theirs have changed`() throws {
     var calls = 0
     let drawn = try Counter { calls += 1 }.archived(in: environment)
@@ -92,14 +92,14 @@ private struct Loads: View {
     #expect(readers.map { $0.arguments[.closure] } == ["1"])
   }
 
-  @Test(.rule("VIEW-17")) func `nested actions evaluate bodies a limited number of times`() throws {
+  @Test(.rule("VIEW-18")) func `nested actions evaluate bodies a limited number of times`() throws {
     var calls = 0
     _ = try Nested(depth: 12) { calls += 1 }.archived(in: environment)
     // One for each body that is evaluated again, and one for each of the other twelve.
     #expect(calls == 64 + 12)
   }
 
-  @Test(.rule("VIEW-17")) func `a view that loads when it appears is reported`() async throws {
+  @Test(.rule("VIEW-18")) func `a view that loads when it appears is reported`() async throws {
     let fixture = try SDKFixture()
     let performer = fixture.perform()
     let session = fixture.inline()
