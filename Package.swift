@@ -188,6 +188,7 @@ let package = Package(
     .library(name: "AVFoundation", targets: ["AVFoundation"]),
     .library(name: "Accelerate", targets: ["Accelerate"]),
     .library(name: "ActivityKit", targets: ["ActivityKit"]),
+    .library(name: "AlarmKit", targets: ["AlarmKit"]),
     .library(name: "AppIntents", targets: ["AppIntents"]),
     .library(name: "AudioToolbox", targets: ["AudioToolbox"]),
     .library(name: "Charts", targets: ["Charts"]),
@@ -324,7 +325,7 @@ let package = Package(
       ]),
     module(
       "SwiftUI", in: "SDK",
-      ["AppIntents", "Archive", "AuthorMacros", "Messages", "UIKit", "URLSessionAPI", openCombine]),
+      ["AppIntents", "Archive", "AuthorMacros", "AuthorRuntime", "Messages", "UIKit", "URLSessionAPI", openCombine]),
     module("CoreData", in: "SDK", ["AuthorRuntime", "SwiftUI"]),
     module("CoreText", in: "SDK", ["CoreFoundationAPI", "CoreGraphicsAPI", "UIKit"]),
     module("MapKit", in: "SDK", ["CoreLocation", "UIKit"]),
@@ -332,6 +333,7 @@ let package = Package(
     module("MediaPlayer", in: "SDK", ["AuthorRuntime", "UIKit"]),
     module("StoreKit", in: "SDK", ["AuthorRuntime"]),
     module("DeviceActivity", in: "SDK", ["AuthorRuntime", "SwiftUI"]),
+    module("AlarmKit", in: "SDK", ["ActivityKit", "AppIntents", "Archive", "AuthorRuntime", "SwiftUI"]),
     module("Charts", in: "SDK", ["Archive", "SwiftUI", "URLSessionAPI"]),
     module("ProjectDescription", in: "SDK"),
     module("SwiftData", in: "SDK", ["AuthorMacros", "AuthorRuntime", "CLazy", "SwiftUI", "URLSessionAPI"]),
@@ -491,9 +493,9 @@ let package = Package(
     process(
       "FixtureModules", in: "Testing",
       [
-        "AVFoundation", "Accelerate", "ActivityKit", "AppIntents", "Charts", "CombineAPI", "CoreData",
-        "CoreGraphicsAPI",
-        "CoreLocation", "CoreText", "CryptoKitAPI", "DeviceActivity", "EventKit", "HealthKit", "ImageIO", "Intents",
+        "AVFoundation", "Accelerate", "ActivityKit", "AlarmKit", "AppIntents", "Charts", "CombineAPI", "CoreData",
+        "CoreGraphicsAPI", "CoreLocation", "CoreText", "CryptoKitAPI", "DeviceActivity", "EventKit", "HealthKit",
+        "ImageIO", "Intents",
         "MapKit", "MediaPlayer", "NetworkAPI", "OSAPI", "OSLogAPI", "SecurityAPI", "StoreKit", "SwiftData", "SwiftUI",
         "UIKit", "UniformTypeIdentifiers", "UserNotifications", "WatchConnectivity", "WidgetKit",
       ],
@@ -517,8 +519,9 @@ let package = Package(
     tests(
       "SDKTests",
       [
-        "Accelerate", "ActivityKit", "AppIntents", "Archive", "AudioToolbox", "AuthorRuntime", "AVFAudio", "BusTesting",
-        "CAuthorProcess", "Charts", "CombineAPI", "CoreData", "CoreFoundationAPI", "CoreGraphicsAPI", "CoreLocation",
+        "Accelerate", "ActivityKit", "AlarmKit", "AppIntents", "Archive", "AudioToolbox", "AuthorRuntime", "AVFAudio",
+        "BusTesting", "CAuthorProcess", "Charts", "CombineAPI", "CoreData", "CoreFoundationAPI", "CoreGraphicsAPI",
+        "CoreLocation",
         "CoreText", "DefaultsLog", "DeviceActivity", "EventKit", "FidelityRules",
         "FoundationAdditions", "HealthKit", "ImageIO", "Intents", "Localization", "MacroExpansion", "MapKit",
         "MediaPlayer", "MessageBus", "Messages", "NetworkAPI", "OSAPI", "SecurityAPI", "StoreKit", "SwiftData",

@@ -178,7 +178,7 @@ enum SourceRules {
 
   /// Apple's names, which the SDK mirrors.
   private static let namesOfApple: Set<Substring> = [
-    "AVAudioCommonFormat", "AppDependencyManager", "CLLocationManager", "CLLocationManagerDelegate",
+    "AVAudioCommonFormat", "AlarmManager", "AppDependencyManager", "CLLocationManager", "CLLocationManagerDelegate",
     "CTFontManagerError", "CTFontManagerScope",
   ]
 

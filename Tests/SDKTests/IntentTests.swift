@@ -102,13 +102,14 @@ import Testing
     #expect(error?.code == .intentFailed)
   }
 
-  @Test func `performing an undeclared app intent fails with unknownIntent`() async throws {
+  @Test func `performing an undeclared app intent fails with unknownIntent and the remedy`() async throws {
     let fixture = try await SDKFixture.serving { [] }
     let error = await #expect(throws: BusError.self) {
       try await fixture.host.connection.request(
         PerformIntent(intent: "Unknown.Intent", values: [:], placement: 1), to: SDKFixture.widget)
     }
     #expect(error?.code == .unknownIntent)
+    #expect(error?.message.contains("to the targets of both the app and the extension") == true)
   }
 
   @Test(.rule("WIDGET-18"))

@@ -208,6 +208,33 @@ import Testing
     #expect(log.errors == ["error: fatalError"])
   }
 
+  @Test func `has an error of a macro's expansion at the place of the macro`() {
+    let log = BuildLog(
+      """
+      macro expansion @Model:17:1: error: return from initializer without initializing all stored properties
+          `- /p/Sources/Weather/Item.swift:23:1: note: expanded code originates here
+      21 |   let key: UUID
+      macro expansion @Model:18:1: warning: unused
+      /p/Sources/Weather/Item.swift:24:2: note: expanded code originates here
+      """)
+    #expect(log.diagnostics.map(\.line) == [23, 24])
+    #expect(log.diagnostics.map(\.isError) == [true, false])
+    #expect(log.diagnostics.first?.path == "/p/Sources/Weather/Item.swift")
+    #expect(
+      log.diagnostics.first?.message
+        == "return from initializer without initializing all stored properties (in the expansion of @Model)")
+  }
+
+  @Test(arguments: [
+    ("OSAPI", "no such module 'os': add .product(name: \"os\", package: \"widgetlab\")"),
+    ("OSAPI.log", "no such module 'os.log': write `import os`"), ("CombineAPI", "no such module 'Combine'"),
+    ("HealthKit", "no such module 'HealthKit'"),
+  ]) func `names a missing module as the author has written it`(module: String, message: String) {
+    let report = BuildReport(BuildLog("/p/a.swift:1:8: error: no such module '\(module)'"), folder: "/p", origins: [:])
+    #expect(report.lines.first?.hasPrefix("/p/a.swift:1:8: error: \(message)") == true, "\(report.lines)")
+    #expect(report.summary.hasPrefix("the package does not compile: \(message)"))
+  }
+
   @Test func `comes from an environment that another terminal has too`() {
     let same = ["PATH": "/usr/bin", "HOME": "/home/ada", "WIDGETLAB_SDK_FLAGS": "/flags"]
     let one = ["WINDOWID": "1", "SSH_TTY": "/dev/pts/1", "KONSOLE_DBUS_SESSION": "/Sessions/1", "OLDPWD": "/tmp"]

@@ -14,9 +14,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIST = ROOT / "scripts/declarations.d/declarations.txt"
 PAGE = ROOT / "Documentation/declarations.md"
 MODULES = [
-    "AVFAudio", "Accelerate", "ActivityKit", "AppIntents", "AudioToolbox", "Charts", "CombineAPI", "CoreAudioTypes",
-    "CoreData", "CoreFoundationAPI", "CoreGraphicsAPI", "CoreLocation", "CoreText", "EventKit", "FoundationAdditions",
-    "HealthKit", "ImageIO", "Intents", "Localization", "MapKit", "MediaPlayer", "NetworkAPI", "OSAPI", "SecurityAPI",
+    "AVFAudio", "Accelerate", "ActivityKit", "AlarmKit", "AppIntents", "AudioToolbox", "Charts", "CombineAPI",
+    "CoreAudioTypes", "CoreData", "CoreFoundationAPI", "CoreGraphicsAPI", "CoreLocation", "CoreText", "EventKit",
+    "FoundationAdditions", "HealthKit", "ImageIO", "Intents", "Localization", "MapKit", "MediaPlayer", "NetworkAPI", "OSAPI", "SecurityAPI",
     "StoreKit", "SwiftData", "SwiftUI", "UIKit", "UniformTypeIdentifiers", "UserNotifications", "WatchConnectivity",
     "WidgetKit",
 ]

@@ -158,7 +158,7 @@ package enum AccessibilityModifier: String, CaseIterable, Hashable, Sendable {
 
 /// No picture shows it, except by what it hides.
 package enum SilentModifier: String, CaseIterable, Hashable, Sendable {
-  case id, animation, transition, contentTransition, matchedGeometryEffect
+  case id, animation, transition, contentTransition, symbolEffect, matchedGeometryEffect
   case disabled, allowsHitTesting, contentShape, widgetURL
   case redacted, unredacted, privacySensitive, invalidatableContent
   case ignoresSafeArea, allowsTightening, preferredColorScheme

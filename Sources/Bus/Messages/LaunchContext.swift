@@ -169,6 +169,8 @@ package struct ProcessRules: Codable, Hashable, Sendable {
   package var callsProvidersConcurrently = false
   /// Whether the files of other products' containers cannot be opened.
   package var separatesContainers = true
+  /// How long a background task or an expiring activity keeps the process running in the background. Seconds.
+  package var backgroundTime = 30.0
 
   package init() {}
 
@@ -180,6 +182,7 @@ package struct ProcessRules: Codable, Hashable, Sendable {
     fields.pass("firstCompletionCounts", &firstCompletionCounts)
     fields.pass("callsProvidersConcurrently", &callsProvidersConcurrently)
     fields.pass("separatesContainers", &separatesContainers)
+    fields.pass("backgroundTime", &backgroundTime)
   }
 }
 

@@ -115,6 +115,9 @@ package enum MessageTable {
     .request(
       ProcessReady.self, [Route(spawned, to: .host)], summary: "The author's code is loaded and can be called.",
       failure: "Sent again when the host is present."),
+    .event(
+      HoldProcess.self, [Route(spawned, to: .host)],
+      summary: "The author's code has a background task, ended it, or did not end it in time."),
     .request(
       OpenApp.self, [Route([.operator], to: .host)], summary: "The user opens the containing app.",
       failure: "It is not open."),

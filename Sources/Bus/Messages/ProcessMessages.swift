@@ -292,6 +292,24 @@ package struct ProcessReady: Request {
   }
 }
 
+/// A process has begun its first background task or expiring activity, has ended its last one, or has not ended one in
+/// time.
+package struct HoldProcess: Event, Hashable {
+  package static let kind: Kind = "process.hold"
+  package enum State: String, Codable, Hashable, Sendable {
+    /// The process is not to be suspended.
+    case begun
+    case ended
+    /// The time is over, and the author's code did not end its task: the host ends the process.
+    case overdue
+  }
+
+  package let state: State
+  /// The names of the tasks, as far as they have one.
+  package let names: [String]
+  package init(_ state: State, names: [String] = []) { (self.state, self.names) = (state, names) }
+}
+
 /// The user opens the containing app.
 package struct OpenApp: Request {
   package static let kind: Kind = "app.open"

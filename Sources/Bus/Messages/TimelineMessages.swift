@@ -366,6 +366,8 @@ package struct FaultNoticed: Notice, Hashable {
     case unsupportedView = "unsupported-view"
     /// An image or a colour of the bundle that is missing or cannot be used.
     case assetNotUsable = "asset-not-usable"
+    /// A view of a widget starts work, whose result it cannot show.
+    case loaderInView = "loader-in-view"
     /// A suite of user defaults with the name of an app group of which the process is no member.
     case foreignAppGroup = "foreign-app-group"
     /// A file of another product's container, which cannot be opened.

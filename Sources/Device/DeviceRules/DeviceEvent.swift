@@ -212,6 +212,9 @@ package struct Assertion: Hashable, Sendable, Comparable, CustomStringConvertibl
   /// The app plays audio, gives directions or follows the device's location. Ends with the instance.
   package static let activity: Assertion = "activity"
 
+  /// The author's code has a background task or an expiring activity. Ends with the instance.
+  package static let backgroundTask: Assertion = "background task"
+
   private static let eventsPrefix = "events "
   private static let challengePrefix = "challenge "
   private static let beginPrefix = "begin "
@@ -250,7 +253,7 @@ package struct ProcessInstance: Hashable, Sendable {
 
 extension Assertion {
   /// Assertions that end with the instance and do not relaunch the process.
-  static let ofInstance: Set<Assertion> = [.foreground, .activity]
+  static let ofInstance: Set<Assertion> = [.foreground, .activity, .backgroundTask]
 }
 
 /// A change of a setting by the user.

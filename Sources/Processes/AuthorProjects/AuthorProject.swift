@@ -287,6 +287,10 @@ package struct ContainingAppFacts: Sendable, Hashable {
   package var version: String?
   package var build: String?
   package var entitlements = WidgetEntitlements()
+  /// The Swift files that the targets of both the app and the extension have.
+  package var sharedSources: [String] = []
+  /// How the app's target compiles them.
+  package var compiler = CompilerSettings()
 }
 
 /// The entitlements of a target that WidgetLab knows.

@@ -24,6 +24,8 @@ package struct PackagePlan: Sendable, Hashable {
     package var isExtension: Bool
     /// The target of the project; for the stand-in of an app its bundle identifier.
     package var origin: String
+    /// Whether it is the stand-in of an app, with the sources that the app shares with its extension.
+    package var hasSharedSources = false
   }
 
   /// What the package is made for.
@@ -48,6 +50,8 @@ package struct PackagePlan: Sendable, Hashable {
     package var omitted: [String: String]
     /// Whether reloads have the budget and the spacing of a device.
     package var hasBudget = false
+    /// The bundle identifiers of apps whose stand-ins do not compile with the sources that they share with extensions.
+    package var appsWithoutSources: Set<String> = []
 
     package init(
       output: String, widgetLab: String, flags: String? = nil, modules: Set<String>, taken takenNames: Set<String>,
@@ -159,11 +163,22 @@ package struct PackagePlan: Sendable, Hashable {
     notes += widget.notes
 
     let scope = LibraryScope(of: widget, in: surroundings, files: files)
-    let compiler = scope.ownTarget?.compiler ?? widget.compiler
+    compile(
+      scope.ownTarget?.sources ?? widget.sources, of: widget, as: name, scope,
+      compiler: scope.ownTarget?.compiler ?? widget.compiler)
+    addResources(of: widget, name)
+  }
+
+  /// Adds the target of a widget extension, or of the stand-in for its app, which has the libraries of the extension.
+  private mutating func compile(
+    _ sources: [String], of widget: WidgetTarget, as name: String, _ scope: LibraryScope, compiler: CompilerSettings,
+    importing others: Set<String> = []
+  ) {
     let linked = widget.products + (scope.ownTarget?.products ?? [])
     let values = ConditionValues(
       platform: widget.platform, modules: scope.modules, defined: Set(compiler.conditions).union(["DEBUG"]))
-    var foundSources = addSources(scope.ownTarget?.sources ?? widget.sources, of: name, values)
+    var foundSources = addSources(sources, of: name, values)
+    foundSources.modules.formUnion(others)
     if addDefinitions(of: widget, name) { foundSources.modules.insert("Intents") }
     if widget.hasAssetSymbols, addAssetSymbols(widget.resources, name, hasExtensions: widget.hasAssetExtensions) {
       foundSources.modules.formUnion(["SwiftUI", "UIKit"])
@@ -183,7 +198,8 @@ package struct PackagePlan: Sendable, Hashable {
       gone += built.missing
       if !built.missing.isEmpty { wanted.formUnion(library.products) }
     }
-    if !gone.isEmpty { missing[widget.name] = gone }
+    let known = missing[widget.name] ?? []
+    if !gone.isEmpty { missing[widget.name] = known + gone.filter { !known.contains($0) } }
     for module in Set(gone.map(\.module)).sorted() {
       if let obstacle = scope.obstacles[module] { notes.append(ProjectNote(module, obstacle)) }
     }
@@ -198,7 +214,6 @@ package struct PackagePlan: Sendable, Hashable {
         products: scope.products(of: linked, for: ownModules),
         settings: PackageManifest.settings(of: compiler) + foundSources.settings + aliases(used),
         resources: scope.ownTarget.map { addResources(of: $0, name) } ?? []))
-    addResources(of: widget, name)
   }
 
   /// The libraries of WidgetLab that a target imports. `WidgetKit` is always one: it brings `URLSession`.
@@ -271,19 +286,44 @@ package struct PackagePlan: Sendable, Hashable {
     let names = [widget.app.displayName, widget.app.bundle.split(separator: ".").last.map(String.init)]
     let last = names.compactMap(\.self).first { $0.allSatisfy(\.isASCII) } ?? "Containing"
     let name = unique(XcodeSettings.identifier(last.filter { !$0.isWhitespace }, "_") + "App")
-    products.append(Product(name: name, bundle: widget.app.bundle, isExtension: false, origin: widget.app.bundle))
+    let shared = sharedSources(of: widget)
+    products.append(
+      Product(
+        name: name, bundle: widget.app.bundle, isExtension: false, origin: widget.app.bundle,
+        hasSharedSources: !shared.isEmpty))
+    if shared.isEmpty {
+      manifest.add(
+        PackageManifest.Target(
+          name: name, isExecutable: true, frameworks: ["UIKit"], libraries: [], products: [],
+          settings: [".swiftLanguageMode(.v5)"]))
+    } else {
+      let scope = LibraryScope(of: widget, in: surroundings, files: files)
+      compile(shared, of: widget, as: name, scope, compiler: widget.app.compiler, importing: ["UIKit"])
+    }
     items["Sources/\(name)/\(name).swift"] = .text(Self.app(widget.app.bundle))
-    manifest.add(
-      PackageManifest.Target(
-        name: name, isExecutable: true, frameworks: ["UIKit"], libraries: [], products: [],
-        settings: [".swiftLanguageMode(.v5)"]))
     configuration.addApp(widget.app, executable: name, notes: &notes)
+  }
+
+  /// The sources of an extension that its app has too, when one of them can have an intent: the app performs those that
+  /// open it, and those of protocols such as `LiveActivityIntent`.
+  private func sharedSources(of widget: WidgetTarget) -> [String] {
+    let shared = widget.app.sharedSources
+    guard !surroundings.appsWithoutSources.contains(widget.app.bundle) else { return [] }
+    let values = ConditionValues(
+      platform: widget.platform, modules: surroundings.modules,
+      defined: Set(widget.app.compiler.conditions).union(["DEBUG"]))
+    let hasIntents = shared.contains { path in
+      guard let data = files.contents(path) else { return false }
+      return ConditionalSource(data).imports(values).contains { $0.module == "AppIntents" }
+    }
+    return hasIntents ? shared : []
   }
 
   private static func app(_ bundle: String) -> String {
     """
-    // An app in place of \(bundle), whose sources are not compiled here. It has its identifier, so that the extensions
-    // belong to it. Write into it what the widgets need from the app, such as values of the app group.
+    // An app in place of \(bundle), whose sources are not compiled here, but for those that it shares with its extension.
+    // It has its identifier, so that the extensions belong to it. Write into it what the widgets need from the app, such
+    // as values of the app group.
     import UIKit
 
     @main class AppDelegate: UIResponder, UIApplicationDelegate {}

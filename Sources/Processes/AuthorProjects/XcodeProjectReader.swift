@@ -49,7 +49,7 @@ struct XcodeProjectReader {
     widget.definitions = members.definitions
     widget.infoPlist = keys?["NSExtension"] == nil ? nil : plist
     widget.infoPlistSettings = references(of: plist, &settings)
-    widget.app = app(of: target, widget.bundle, &notes)
+    widget.app = app(of: target, widget.bundle, sources: members.sources, &notes)
     correctIdentifiers(of: &widget, &notes)
     read(&settings, into: &widget, &notes)
     widget.products = products(of: target)
@@ -262,7 +262,11 @@ struct XcodeProjectReader {
   }
 
   /// The app that contains an extension: the one that embeds it, or whose bundle identifier it begins with.
-  private func app(of target: XcodeObject, _ bundle: String, _ notes: inout [ProjectNote]) -> ContainingAppFacts {
+  ///
+  /// - Parameter sources: the Swift files of the extension.
+  private func app(
+    of target: XcodeObject, _ bundle: String, sources: [String], _ notes: inout [ProjectNote]
+  ) -> ContainingAppFacts {
     let apps = targets.filter { $0.text("productType")?.hasPrefix(Self.application) == true }
     let embedding = apps.filter { app in
       let dependencies = project.objects(app.texts("dependencies")).compactMap { $0.text("target") }
@@ -283,6 +287,9 @@ struct XcodeProjectReader {
       facts.version = settings.nonempty("MARKETING_VERSION")
       facts.build = settings.nonempty("CURRENT_PROJECT_VERSION")
       facts.entitlements = entitlements(&settings, &ignored)
+      let ownSources = Set(project.members(of: app, infoPlist: plist, files: files).sources)
+      facts.sharedSources = sources.filter(ownSources.contains)
+      facts.compiler = Self.compiler(&settings, &ignored)
       return facts
     }
     facts.removeAll { $0.bundle.isEmpty }

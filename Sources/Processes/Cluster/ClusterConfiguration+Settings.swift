@@ -105,6 +105,10 @@ extension ClusterConfiguration.Settings: SettingsPart {
     .seconds(
       "callDeadline", \.process.callDeadline,
       "How long a blocking call of the author's code, such as `resume()`, waits for the host.", on: "tasks"),
+    .seconds(
+      "backgroundTime", \.process.backgroundTime,
+      "How long `beginBackgroundTask` and `performExpiringActivity` keep a process running in the background.",
+      on: "processes"),
     .flag(
       "separatesContainers", \.process.separatesContainers,
       "An app or extension cannot open the files of another product's container.", on: "processes"),

@@ -225,6 +225,7 @@ package import Timekeeping
     onEvent(TokenReplaced.self) { device, event, _ in
       try device.core.record(.tokens(.replaced(TokenKey(event.bundle, event.use), event.token)))
     }
+    onEvent(HoldProcess.self) { device, event, from in try device.hold(event, from) }
     onRequest(AskPushInfo.self) { device, _, from in device.pushes.info(from) }
     onRequest(RegisterForPushes.self) { try await $0.pushes.register($1, $2) }
     onRequest(RequestActivity.self) { try await $0.request($1, $2) }
@@ -292,6 +293,21 @@ package import Timekeeping
       try core.record(.gallery(.learned(from.source, request.widgets, from.context)))
     }
     try core.record(.launching(.ready(from.source, generation: from.sourceGeneration)))
+  }
+
+  /// A process has a background task, or has none any more. One of an instance that has ended changes nothing.
+  private func hold(_ event: HoldProcess, _ from: Received) throws {
+    guard let process = core.state.launching.processes[from.source], process.state != .absent,
+      process.instance.map({ $0.generation == from.sourceGeneration }) ?? true
+    else { return }
+    switch event.state {
+    case .begun: try core.record(.launching(.process(.want(from.source, because: .backgroundTask))))
+    case .ended: try core.record(.launching(.process(.release(from.source, because: .backgroundTask))))
+    case .overdue:
+      let why = "a background task was not ended in time: \(event.names.joined(separator: ", "))"
+      try core.record(
+        .launching(.process(.evict(from.source, generation: from.sourceGeneration, why: why))))
+    }
   }
 
   @concurrent private nonisolated func status() async throws -> DeviceStatus.Reply {

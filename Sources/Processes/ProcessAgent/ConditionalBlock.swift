@@ -241,7 +241,8 @@ struct PlatformCondition {
 
   /// Frameworks of iOS that widgets import and that may be missing here.
   private static let frameworks: Set<String> = [
-    "AVFoundation", "Accelerate", "ActivityKit", "AppTrackingTransparency", "BackgroundTasks", "CallKit", "Charts",
+    "AVFoundation", "Accelerate", "ActivityKit", "AlarmKit", "AppTrackingTransparency", "BackgroundTasks", "CallKit",
+    "Charts",
     "CloudKit", "Combine", "Contacts", "CoreData", "CoreGraphics", "CoreImage", "CoreLocation", "CoreML", "CoreMotion",
     "CoreSpotlight", "CoreText", "CryptoKit", "Darwin", "EventKit", "FamilyControls", "GameKit", "HealthKit", "HomeKit",
     "Intents", "IntentsUI", "LinkPresentation", "LocalAuthentication", "MapKit", "MediaPlayer", "Metal", "MetricKit",

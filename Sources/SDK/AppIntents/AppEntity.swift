@@ -130,10 +130,14 @@ extension AppValue {
   public var _title: String { displayRepresentation.title.resolved() }
 }
 
-/// A choice among fixed values. Source: `AppIntents.AppEnum`.
-public protocol AppEnum: AppValue, CaseIterable, RawRepresentable, Hashable where RawValue: LosslessStringConvertible {
+/// A type with a display representation for each of its cases. Source: `AppIntents.CaseDisplayRepresentable`.
+public protocol CaseDisplayRepresentable: TypeDisplayRepresentable, InstanceDisplayRepresentable, Hashable {
   static var caseDisplayRepresentations: [Self: DisplayRepresentation] { get }
 }
+
+/// A choice among fixed values. Source: `AppIntents.AppEnum`.
+public protocol AppEnum: AppValue, CaseDisplayRepresentable, CaseIterable, RawRepresentable
+where RawValue: LosslessStringConvertible {}
 
 extension AppEnum {
   /// The entry of `caseDisplayRepresentations`; the raw value when there is no entry.
@@ -157,11 +161,18 @@ public struct DisplayRepresentation: Hashable, Sendable, ExpressibleByStringInte
     /// A system symbol.
     public init(systemName: String) { name = systemName }
     /// An image of the author's bundle.
-    public init(named name: String) { self.name = name }
+    public init(named name: String, isTemplate: Bool? = nil, displayStyle: DisplayStyle? = nil) { self.name = name }
     /// An image file.
-    public init(url: URL) { name = url.absoluteString }
+    public init(url: URL, isTemplate: Bool? = nil, displayStyle: DisplayStyle? = nil) { name = url.absoluteString }
     /// The bytes of an image file.
-    public init(data: Data) { name = "\(data.count) bytes" }
+    public init(data: Data, isTemplate: Bool? = nil, displayStyle: DisplayStyle? = nil) {
+      name = "\(data.count) bytes"
+    }
+
+    /// The shape in which it is displayed. Source: `AppIntents.DisplayRepresentation.Image.DisplayStyle`.
+    public enum DisplayStyle: Hashable, Sendable {
+      case `default`, circular
+    }
   }
 
   /// The first line.

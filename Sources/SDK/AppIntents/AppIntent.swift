@@ -27,12 +27,14 @@ public protocol AppIntent: PersistentlyIdentifiable, Sendable {
   static var description: IntentDescription? { get }
   /// Whether the app is brought to the foreground to perform it.
   static var openAppWhenRun: Bool { get }
+  /// Where it may be performed.
+  static var supportedModes: IntentModes { get }
   /// Whether the device must be unlocked to perform it.
   static var authenticationPolicy: IntentAuthenticationPolicy { get }
   /// Whether the system offers it without being asked.
   static var isDiscoverable: Bool { get }
   /// The sentence that describes the parameters to the user.
-  static var parameterSummary: SummaryContent { get }
+  @ParameterSummaryBuilder<Self> static var parameterSummary: SummaryContent { get }
   /// Performs the intent.
   @concurrent func perform() async throws -> PerformResult
   /// The system creates the intent, then sets its parameters.
@@ -45,6 +47,8 @@ extension AppIntent {
 
   public static var description: IntentDescription? { nil }
   public static var openAppWhenRun: Bool { false }
+  /// As `openAppWhenRun` says.
+  public static var supportedModes: IntentModes { openAppWhenRun ? .foreground : .background }
   /// May run on a locked device.
   public static var authenticationPolicy: IntentAuthenticationPolicy { .alwaysAllowed }
   public static var isDiscoverable: Bool { true }
@@ -108,6 +112,10 @@ public protocol ForegroundContinuableIntent: AppIntent {}
 
 /// An intent that starts or changes a Live Activity, in the app's process. Source: `AppIntents.LiveActivityIntent`.
 public protocol LiveActivityIntent: SystemIntent {}
+
+/// The earlier form of `LiveActivityIntent`, also performed in the app's process. Source:
+/// `AppIntents.LiveActivityStartingIntent`.
+public protocol LiveActivityStartingIntent: SystemIntent {}
 
 /// An intent that starts or ends a transmission, in the app's process. Source:
 /// `AppIntents.PushToTalkTransmissionIntent`.

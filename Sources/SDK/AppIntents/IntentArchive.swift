@@ -25,13 +25,15 @@ extension AppIntent {
   }
 
   /// Whether the app is brought to the foreground to perform it.
-  package static var opensApp: Bool { openAppWhenRun }
+  package static var opensApp: Bool { openAppWhenRun || supportedModes.contains(.foreground(.immediate)) }
 
   /// Whether it is performed in the app's process instead of the extension's. Source: "Adding interactivity to
   /// widgets".
   package static var runsInApp: Bool {
-    openAppWhenRun || self is any AudioPlaybackIntent.Type || self is any ForegroundContinuableIntent.Type
-      || self is any LiveActivityIntent.Type || self is any PushToTalkTransmissionIntent.Type
+    openAppWhenRun || supportedModes.isForeground || self is any AudioPlaybackIntent.Type
+      || self is any ForegroundContinuableIntent.Type
+      || self is any LiveActivityIntent.Type || self is any LiveActivityStartingIntent.Type
+      || self is any PushToTalkTransmissionIntent.Type
   }
 
   /// What the user can configure.
@@ -150,7 +152,7 @@ package enum IntentPerformer {
   package static func serve(_ process: HostedProcess) {
     process.connection.onRequest(PerformIntent.self) { request, received in
       guard let type = intentType(named: request.intent) else {
-        throw BusError(.unknownIntent, "this executable has no intent type \(request.intent)")
+        throw unknown(request.intent)
       }
       let opens: PerformIntent.Opening?
       do {
@@ -164,6 +166,14 @@ package enum IntentPerformer {
       await process.settled()
       return PerformIntent.Reply(opens: opens)
     }
+  }
+
+  /// The refusal of an intent that this executable lacks, with the remedy.
+  static func unknown(_ intent: String) -> BusError {
+    BusError(
+      .unknownIntent,
+      "this executable has no intent type \(intent): on a phone nothing happens; add the file of the intent to the "
+        + "targets of both the app and the extension")
   }
 
   /// Returns what the result of the intent opens.

@@ -121,4 +121,17 @@ extension HostedProcess {
     guard part(UnsimulatedUse.self, { _ in UnsimulatedUse() }).isFirst(declaration) else { return }
     connection.record(FaultNoticed(.notSimulated, subject: declaration, details: "\(declaration): \(details)"))
   }
+
+  /// The author's method while the action of `onAppear` of an archived view runs.
+  package static let appearance = "onAppear"
+
+  /// Records that a view of a widget starts work, whose result it cannot show. Once for each declaration. Any thread.
+  ///
+  /// - Parameters:
+  ///   - declaration: where the work starts: `onAppear` or `task`.
+  ///   - details: why no view shows the result.
+  package func noticeLoader(_ declaration: String, _ details: String) {
+    guard part(UnsimulatedUse.self, { _ in UnsimulatedUse() }).isFirst("loader \(declaration)") else { return }
+    connection.record(FaultNoticed(.loaderInView, subject: declaration, details: "\(declaration): \(details)"))
+  }
 }

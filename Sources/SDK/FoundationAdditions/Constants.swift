@@ -49,12 +49,16 @@ extension ProcessInfo {
     return false
   }
 
-  /// Calls the closure with `false`, on another thread. It is not called again before the process is suspended: the
-  /// diagnosis `not-simulated` names it.
+  /// Calls the closure with `false`, on another thread, and keeps the process from being suspended until it returns. When
+  /// the time is over, it is called with `true` as well.
   public func performExpiringActivity(withReason reason: String, using block: @escaping @Sendable (Bool) -> Void) {
-    HostedProcess.current?.noticeUnsimulated(
-      "performExpiringActivity", "it does not keep the process from being suspended, and no expiry is announced")
-    DispatchQueue.global().async { block(false) }
+    guard let process = HostedProcess.current else { return DispatchQueue.global().async { block(false) } }
+    let time = BackgroundTime.of(process)
+    let number = time.begin(reason, orElse: .suspension) { DispatchQueue.global().async { block(true) } }
+    DispatchQueue.global().async {
+      process.asCurrent { block(false) }
+      time.end(number)
+    }
   }
 
   /// Always `false`: the device is a phone or a tablet.

@@ -300,9 +300,9 @@ struct SourceProperty: Equatable {
 
   func attribute(_ name: String) -> SourceAttribute? { attributes.first { $0.name == name } }
 
-  /// Whether SwiftData stores it: a stored variable of the instance.
+  /// Whether SwiftData stores it: a stored property of the instance. A constant with a value cannot have another one.
   var isPersisted: Bool {
-    !isConstant && !isComputed && attribute("Transient") == nil
+    !isComputed && !(isConstant && hasInitialValue) && attribute("Transient") == nil
       && modifiers.allSatisfy { !["static", "class", "lazy"].contains($0) }
       && names.allSatisfy { !$0.hasPrefix("_$") }
   }

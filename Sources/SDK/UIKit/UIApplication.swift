@@ -156,6 +156,7 @@ extension UIApplication {
   func becomes(_ state: State, in process: HostedProcess, _ context: MessageContext) {
     guard state != applicationState else { return }
     applicationState = state
+    BackgroundTime.of(process).moves(toFront: state == .active)
     process.asCurrent(context) {
       if state == .active {
         delegate?.applicationDidBecomeActive(self)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuthorRuntime
 public import Foundation
 import Messages
 
@@ -78,7 +79,13 @@ import Messages
   /// Starts or continues the task. In a background session the call returns when the host has stored the task on disk,
   /// so that it survives this process. If the host does not reply for five seconds, the task fails with
   /// `backgroundSessionWasDisconnected` (-997).
-  public nonisolated func resume() { core.resume(self) }
+  public nonisolated func resume() {
+    if HostedProcess.currentMethod == HostedProcess.appearance {
+      HostedProcess.current?.noticeLoader(
+        HostedProcess.appearance, "a request begins, and its response comes after the view was archived")
+    }
+    core.resume(self)
+  }
   /// Suspends the task until `resume()`.
   public nonisolated func suspend() { core.suspend(self) }
   /// Cancels the task; `didCompleteWithError` follows with `cancelled` (-999).

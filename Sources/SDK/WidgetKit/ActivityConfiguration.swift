@@ -136,6 +136,7 @@ final class ActivitySource: Sendable {
     environment.activityFamily = family
     environment.reads = reads
     environment.images = images
+    environment.appearing = AppearingViews()
     do {
       let view = environment.during { view() }
       return try view.archived(in: environment, limits: request.limits)

@@ -166,6 +166,7 @@ struct FormSizes {
     environment.reads = reads
     environment.images = images
     environment.closures = closures
+    environment.appearing = AppearingViews()
     defer { hasClosures = hasClosures || !closures.isEmpty }
     do {
       let view = environment.during { timeline.view(index) }

@@ -6,6 +6,7 @@
 import AVFoundation
 import Accelerate
 import ActivityKit
+import AlarmKit
 import AppIntents
 import Charts
 import CoreData

@@ -40,6 +40,7 @@ private let everything = """
   notice  process.output     agent > journal
   notice  process.state      host > journal
   request process.ready      app extension > host
+  event   process.hold       app extension > host
   request app.open           operator > host
   event   app.activation     host > app
   request process.await-launch operator > host

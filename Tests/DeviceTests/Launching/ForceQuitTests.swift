@@ -78,6 +78,19 @@ private struct ForceQuitFixture {
     #expect(fixture.process?.state == .absent && fixture.process?.assertions == [])
   }
 
+  @Test(.rule("PROCESS-27"))
+  func `an app with a background task keeps running, and is not relaunched for it when it is killed`() {
+    var fixture = ForceQuitFixture()
+    _ = fixture.handle(.wanted(app, .backgroundTask))
+    _ = fixture.handle(.released(app, .foreground))
+    #expect(fixture.stateMachine.nextInstant(after: origin) == nil)
+    _ = fixture.handle(.released(app, .backgroundTask))
+    #expect(fixture.stateMachine.nextInstant(after: origin) == origin.addingTimeInterval(1))
+    _ = fixture.handle(.wanted(app, .backgroundTask))
+    #expect(fixture.handle(exit) == [crashed])
+    #expect(fixture.process?.state == .absent && fixture.process?.assertions == [])
+  }
+
   @Test func `an app that the user opens while it terminates is launched again`() {
     var fixture = ForceQuitFixture()
     _ = fixture.handle(.quit(app))

@@ -53,10 +53,10 @@ import Testing
     luminanceToAlpha mask matchedGeometryEffect minimumScaleFactor monospaced monospacedDigit multilineTextAlignment
     offset opacity overlay padding position preferredColorScheme privacySensitive progressViewStyle redacted
     renderingMode resizable rotation rotation3DEffect rotationEffect safeAreaInset safeAreaPadding saturation scale
-    scaleEffect scaledToFill scaledToFit shadow size strikethrough stroke strokeBorder symbol symbolRenderingMode
-    symbolSize symbolVariant textCase textScale tick tint toggleStyle tracking transition trim truncationMode
-    underline unredacted valueLabel widgetAccentable widgetAccentedRenderingMode widgetCurvesContent widgetLabel
-    widgetURL zIndex
+    scaleEffect scaledToFill scaledToFit shadow size strikethrough stroke strokeBorder symbol symbolEffect
+    symbolRenderingMode symbolSize symbolVariant textCase textScale tick tint toggleStyle tracking transition trim
+    truncationMode underline unredacted valueLabel widgetAccentable widgetAccentedRenderingMode widgetCurvesContent
+    widgetLabel widgetURL zIndex
     """
   private static let views = """
     AccessoryWidgetBackground AngularGradient AreaMark AxisMark AxisMarks BarMark Button Canvas CanvasItem Capsule

@@ -45,17 +45,30 @@ import Testing
     #expect(found == codes)
   }
 
-  @Test(arguments: [(1_790_000_000, 0), (1_790_000_000_000, 1)])
-  func `a timestamp in milliseconds is diagnosed, and one in seconds is not`(timestamp: Int, count: Int) throws {
-    let found = try RecordedMistakes.codes { journal in
+  /// The codes that a push to a Live Activity gets.
+  private static func codes(payload: String, expiration: Double?) throws -> [String] {
+    try RecordedMistakes.codes { journal in
       let push = PushedNotification(
         uniqueID: UUID(), apnsID: "",
-        subject: PushSubject(device: "iphone", bundle: "com.example", use: .liveActivity(1)),
-        type: .liveactivity, priority: 10, collapseID: nil,
-        payload: #"{"aps":{"event":"update","timestamp":\#(timestamp),"content-state":{}}}"#,
-        acceptedAt: .distantPast, expiration: nil, isFromStorage: false)
-      try journal.send(DeliverPush(notification: push), from: .pushServer, to: Self.host)
+        subject: PushSubject(device: "iphone", bundle: "com.example", use: .liveActivity(1)), type: .liveactivity,
+        priority: 10, collapseID: nil, payload: payload, acceptedAt: .distantPast,
+        expiration: expiration.map { Date(timeIntervalSince1970: $0) }, isFromStorage: false)
+      try journal.send(DeliverPush(notification: push), from: .pushServer, to: host)
     }
+  }
+
+  @Test(arguments: ["timestamp", "stale-date", "dismissal-date"], [(1_790_000_000, 0), (1_790_000_000_000, 1)])
+  func `a date in milliseconds is diagnosed, and one in seconds is not`(name: String, date: (value: Int, count: Int))
+    throws
+  {
+    let payload = #"{"aps":{"event":"update","\#(name)":\#(date.value),"content-state":{}}}"#
+    let found = try Self.codes(payload: payload, expiration: nil)
+    #expect(found == Array(repeating: "timestamp-in-milliseconds", count: date.count))
+  }
+
+  @Test(arguments: [(0.0, 0), (1_790_000_000, 0), (1_790_000_000_000, 1)])
+  func `an expiration in milliseconds is diagnosed`(expiration: Double, count: Int) throws {
+    let found = try Self.codes(payload: #"{"aps":{"event":"update"}}"#, expiration: expiration)
     #expect(found == Array(repeating: "timestamp-in-milliseconds", count: count))
   }
 }

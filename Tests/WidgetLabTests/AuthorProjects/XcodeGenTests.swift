@@ -142,6 +142,37 @@ import Testing
     #expect(widget.sources == ["/p/Widget/Weather.swift", "/p/Common/A.swift"])
   }
 
+  @Test func `the stand-in of the app has the sources that it shares with its extension, if one may have an intent`()
+    throws
+  {
+    let spec = Self.spec.replacing("sources: App", with: "sources: [App, Shared]").replacing(
+      "sources: [Widget]", with: "sources: [Widget, Shared]")
+    let intent = "import AppIntents\nimport Foundation\nstruct Start: LiveActivityIntent {}\n"
+    let files = Self.files.merging(["/p/Shared/Start.swift": intent, "/p/Shared/Model.swift": "let a = 1\n"]) { $1 }
+    let project = try read(spec, files: files)
+    #expect(project.widgets.first?.app.sharedSources == ["/p/Shared/Model.swift", "/p/Shared/Start.swift"])
+    var surroundings = PackagePlan.Surroundings(
+      output: "/out", widgetLab: "/lab", modules: ["AppIntents", "Foundation", "UIKit", "WidgetKit"], taken: [])
+    let plan = PackagePlan(project, in: surroundings, files: all(spec, files))
+    #expect(plan.items["Sources/TheWeatherApp/Start.swift"] == .link("/p/Shared/Start.swift"))
+    #expect(plan.items["Sources/TheWeatherApp/Model.swift"] == .link("/p/Shared/Model.swift"))
+    #expect(plan.items.keys.filter { $0.hasPrefix("Sources/TheWeatherApp/") }.count == 3)
+    #expect(plan.products.map(\.hasSharedSources) == [false, true])
+    var manifest = ""
+    if case .text(let text)? = plan.items["Package.swift"] { manifest = text }
+    let app = manifest.range(of: "name: \"TheWeatherApp\"").map { manifest[$0.upperBound...] } ?? ""
+    #expect(app.contains("product(name: \"AppIntents\"") && app.contains("product(name: \"UIKit\""), "\(manifest)")
+
+    // Without an intent nothing needs them, and one that does not compile with them has none.
+    let plain = files.merging(["/p/Shared/Start.swift": "let b = 2\n"]) { $1 }
+    let without = PackagePlan(try read(spec, files: plain), in: surroundings, files: all(spec, plain))
+    #expect(without.products.map(\.hasSharedSources) == [false, false])
+    surroundings.appsWithoutSources = Set(project.widgets.map(\.app.bundle))
+    let alone = PackagePlan(project, in: surroundings, files: all(spec, files))
+    #expect(alone.items["Sources/TheWeatherApp/Start.swift"] == nil)
+    #expect(alone.products.map(\.hasSharedSources) == [false, false])
+  }
+
   @Test func `includes other descriptions, with paths relative to them`() throws {
     let spec = """
       include:

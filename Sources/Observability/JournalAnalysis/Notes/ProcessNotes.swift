@@ -34,6 +34,9 @@ enum ProcessNotes {
     .note(ProcessOutput.self, about: \.address) { "\($0.address.tailName) \($0.stream): \($0.line)" },
     .note(ProcessState.self, about: \.address) { "\($0.address.tailName) \($0.state): \($0.why)" },
     .note(ProcessReady.self) { "pid \($0.pid) \($0.executable) \($0.widgetKinds.joined(separator: " "))" },
+    .note(HoldProcess.self, mark: { $0.state == .overdue ? .refused : .none }) { hold in
+      (["background task", hold.state.rawValue] + hold.names).joined(separator: " ")
+    },
     .note(OpenApp.self) { $0.bundle },
     .note(AwaitLaunch.self) { $0.bundle ?? $0.widgetKind ?? "all extensions" },
     .note(AppActivation.self) { $0.isActive ? "in the foreground" : "in the background" },

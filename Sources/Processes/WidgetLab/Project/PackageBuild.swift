@@ -17,8 +17,9 @@ struct PackageBuild {
   ///   - options: of `swift build`.
   ///   - folder: of the package, absolute.
   ///   - origins: the author's file of a file of the package, by its path in the package.
+  ///   - printsErrors: whether the errors are printed.
   static func run(
-    _ swift: SwiftTool, options: [String], folder: String, origins: [String: String] = [:]
+    _ swift: SwiftTool, options: [String], folder: String, origins: [String: String] = [:], printsErrors: Bool = true
   ) async throws -> PackageBuild {
     let log = folder + "/.build/widgetlab-build.log"
     let progress = BuildProgress()
@@ -28,7 +29,9 @@ struct PackageBuild {
     guard ending != .exited(code: 0) else { return PackageBuild(isBuilt: true, summary: "", log: log) }
     let output = BuildLog(String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self))
     let report = BuildReport(output, folder: folder, origins: origins)
-    for line in report.lines { Output.printError(line) }
+    if printsErrors {
+      for line in report.lines { Output.printError(line) }
+    }
     return PackageBuild(isBuilt: false, summary: report.summary, log: log)
   }
 

@@ -131,6 +131,15 @@ struct ProjectPackage {
     plan = PackagePlan(project, in: surroundings)
   }
 
+  /// Plans again without the sources that apps share with their extensions.
+  ///
+  /// - Parameter bundles: the identifiers of the apps.
+  mutating func omitSharedSources(of bundles: Set<String>) {
+    var surroundings = plan.surroundings
+    surroundings.appsWithoutSources.formUnion(bundles)
+    plan = PackagePlan(project, in: surroundings)
+  }
+
   /// The folders with the files from which the package is made: that of the project, and those outside of it.
   var watched: [String] {
     let place = URL(fileURLWithPath: project.path)
@@ -157,7 +166,10 @@ struct ProjectPackage {
     let state = changes.isNew ? "wrote" : changes.written + changes.removed > 0 ? "updated" : "unchanged:"
     lines.append("\(state) \(folder.path)")
     for product in plan.products {
-      let kind = product.isExtension ? "widget extension \(product.origin)" : "stand-in for the app"
+      let kind =
+        product.isExtension
+        ? "widget extension \(product.origin)"
+        : product.hasSharedSources ? "stand-in for the app, with the sources that both have" : "stand-in for the app"
       lines.append("  \(product.name)  \(product.bundle)  (\(kind))")
     }
     if !changes.keptFiles.isEmpty {

@@ -70,7 +70,7 @@ struct RunCommand: AsyncParsableCommand {
       try printBudget(package.folder.path + "/widgetlab.yaml", isOwn: false)
       for text in package.report(changes) { Output.printText(text) }
       guard let built = try await Self.first(signals, { try await Self.build(package) }) else { throw Exit.interrupted }
-      let watched = sources.map { WatchedBuild(watch: $0) { try await again(built.plan.surroundings.omitted) } }
+      let watched = sources.map { WatchedBuild(watch: $0) { try await again(built.plan.surroundings) } }
       try await show(built.folder.path, watched, until: signals)
     }
   }
@@ -104,10 +104,11 @@ struct RunCommand: AsyncParsableCommand {
 
   /// Reads the project again and builds it. A target that can no longer be built leaves nothing out.
   ///
-  /// - Parameter omitted: the targets that the first build has left out, with the reasons.
-  private func again(_ omitted: [String: String]) async throws -> PackageBuild {
+  /// - Parameter first: what the first build has left out.
+  private func again(_ first: PackagePlan.Surroundings) async throws -> PackageBuild {
     var package = try await ProjectPackage(path, project)
-    package.omit(omitted)
+    package.omit(first.omitted)
+    package.omitSharedSources(of: first.appsWithoutSources)
     guard package.plan.missing.isEmpty else { throw missingModules(package) }
     _ = try package.write()
     return try await PackageBuild.run(
@@ -196,7 +197,10 @@ struct RunCommand: AsyncParsableCommand {
     let began = ContinuousClock.now
     var failed: [String: String] = [:]
     // One build for all, which is planned once; only if that fails, one for each, to find out which cannot be built.
-    let all = try await PackageBuild.run(swift, options: [], folder: package.folder.path, origins: package.plan.origins)
+    var all = try await PackageBuild.run(swift, options: [], folder: package.folder.path, origins: package.plan.origins)
+    if !all.isBuilt, try await omitSharedSources(&package, swift) {
+      all = try await PackageBuild.run(swift, options: [], folder: package.folder.path, origins: package.plan.origins)
+    }
     if !all.isBuilt {
       for widget in widgets where widgets.count > 1 {
         let one = try await PackageBuild.run(
@@ -217,6 +221,36 @@ struct RunCommand: AsyncParsableCommand {
     }
     Output.print("built in \(PackageBuild.time(since: began))")
     return package
+  }
+
+  /// Leaves out the sources that an app shares with its extension where the stand-in does not compile with them: it may
+  /// lack names that the app declares in other files.
+  ///
+  /// - Returns: whether there are any.
+  private static func omitSharedSources(_ package: inout ProjectPackage, _ swift: SwiftTool) async throws -> Bool {
+    var failed: Set<String> = []
+    let (plan, folder) = (package.plan, package.folder.path)
+    func isBuilt(_ product: PackagePlan.Product) async throws -> Bool {
+      try await PackageBuild.run(swift, options: ["--product", product.name], folder: folder, printsErrors: false)
+        .isBuilt
+    }
+    for app in plan.products where app.hasSharedSources {
+      // What the extension cannot compile either is not the stand-in's.
+      let widgets = plan.products.filter { $0.isExtension && $0.bundle.hasPrefix(app.bundle + ".") }
+      var isExtensionBuilt = false
+      for widget in widgets where !isExtensionBuilt { isExtensionBuilt = try await isBuilt(widget) }
+      guard isExtensionBuilt else { continue }
+      if try await !isBuilt(app) { failed.insert(app.bundle) }
+    }
+    guard !failed.isEmpty else { return false }
+    package.omitSharedSources(of: failed)
+    _ = try package.write()
+    for bundle in failed.sorted() {
+      Output.print(
+        "the stand-in for \(bundle) is built without the sources that it shares with its extension: it performs no "
+          + "intents")
+    }
+    return true
   }
 }
 

@@ -122,6 +122,11 @@ struct BuildLog {
 
   init(_ text: String) {
     var seen: Set<Diagnostic> = []
+    // An error in the expansion of a macro, whose place is in the note below it.
+    var expanded: (macro: Substring, isError: Bool, message: Substring)?
+    func add(_ diagnostic: Diagnostic, to diagnostics: inout [Diagnostic]) {
+      if seen.insert(diagnostic).inserted { diagnostics.append(diagnostic) }
+    }
     for line in text.split(whereSeparator: \.isNewline) {
       if let match = line.prefixMatch(of: /\[(\d+)\/(\d+)\] (.*)/) {
         steps = (Int(match.output.1) ?? 0, Int(match.output.2) ?? 0)
@@ -130,7 +135,17 @@ struct BuildLog {
         let diagnostic = Diagnostic(
           path: String(match.output.1), line: Int(match.output.2) ?? 0, column: Int(match.output.3) ?? 0,
           isError: match.output.4 == "error", message: String(match.output.5))
-        if seen.insert(diagnostic).inserted { diagnostics.append(diagnostic) }
+        add(diagnostic, to: &diagnostics)
+      } else if let match = line.prefixMatch(of: /macro expansion ([^:]+):\d+:\d+: (error|warning): (.*)/) {
+        expanded = (match.output.1, match.output.2 == "error", match.output.3)
+      } else if let message = expanded,
+        let match = line.firstMatch(of: /(\/[^:]+):(\d+):(\d+): note: expanded code originates here/)
+      {
+        let diagnostic = Diagnostic(
+          path: String(match.output.1), line: Int(match.output.2) ?? 0, column: Int(match.output.3) ?? 0,
+          isError: message.isError, message: "\(message.message) (in the expansion of \(message.macro))")
+        add(diagnostic, to: &diagnostics)
+        expanded = nil
       } else if line.hasPrefix("error: "), !errors.contains(String(line)) {
         errors.append(String(line))
       }
@@ -194,7 +209,7 @@ struct BuildReport {
 
   var lines: [String] {
     let shown = errors.prefix(Self.limit).map { error in
-      "\(ShownPath.of(origin(of: error.path))):\(error.line):\(error.column): error: \(error.message)"
+      "\(ShownPath.of(origin(of: error.path))):\(error.line):\(error.column): error: \(Self.named(error.message))"
     }
     let rest = errors.count - shown.count
     return shown + (rest > 0 ? ["… and \(rest) more errors"] : []) + (errors.isEmpty ? log.errors : [])
@@ -204,8 +219,20 @@ struct BuildReport {
     guard let first = errors.first else { return "the package cannot be built" }
     let files = Set(errors.map(\.path)).count
     return errors.count == 1
-      ? "the package does not compile: \(first.message)"
+      ? "the package does not compile: \(Self.named(first.message))"
       : "the package does not compile: \(errors.count) errors in \(files) file\(files == 1 ? "" : "s")"
+  }
+
+  /// A message about a missing module with the name that the author has written, and the remedy.
+  static func named(_ message: String) -> String {
+    guard let match = message.wholeMatch(of: /no such module '(\w+)(\.\w+)?'/),
+      let name = AuthorModules.aliases.first(where: { $0.value == match.output.1 })?.key
+    else { return message }
+    let remedy =
+      match.output.2 == nil
+      ? "add .product(name: \"\(name)\", package: \"widgetlab\") to the dependencies of the target in Package.swift"
+      : "write `import \(name)`, and add the product \(name) of widgetlab to the dependencies of the target"
+    return "no such module '\(name)\(match.output.2 ?? "")': \(remedy)"
   }
 
   /// The author's file of a file of the package.

@@ -9,7 +9,8 @@ import Synchronization
 @MainActor package final class ArchivedClosures {
   private let sizes: [String: CGSize]
   private let prefix: String
-  private var count = 0
+  /// How many are numbered. A body that is evaluated again numbers its closures again.
+  var count = 0
 
   /// - Parameter sizes: in points, by the identifiers of the closures.
   package init(sizes: [String: CGSize] = [:]) {

@@ -11,6 +11,8 @@ package import Foundation
 
 /// A view that is archived as another view, possibly with a changed context or an additional modifier.
 @MainActor protocol WrappingView {
+  /// Whether it evaluates a body of the author, whose `onAppear` may change its state.
+  var hasBody: Bool { get }
   /// Returns the view to archive instead.
   ///
   /// - Parameters:
@@ -19,6 +21,10 @@ package import Foundation
   func unwrapped(
     in context: inout ArchivingContext, adding modifiers: inout [ViewArchive.Modifier]
   ) throws(ArchiveRefusal) -> any View
+}
+
+extension WrappingView {
+  var hasBody: Bool { false }
 }
 
 /// The environment and limits under which a view is archived.
@@ -49,16 +55,43 @@ package struct ArchivingContext {
 
   /// Follows chains of modifiers and of bodies in a loop, so that they use no stack.
   @MainActor fileprivate func nested(_ view: any View) throws(ArchiveRefusal) -> ViewArchive {
-    var context = self
-    var view = view
-    var modifiers: [ViewArchive.Modifier] = []
+    try nested(view, [], appeared: false)
+  }
+
+  /// What is needed to evaluate a body again.
+  private struct Place {
+    let view: any View
+    let context: ArchivingContext
+    let modifiers: [ViewArchive.Modifier]
+    let closureCount: Int?
+  }
+
+  /// - Parameters:
+  ///   - modifiers: those around the view.
+  ///   - appeared: whether the actions of `onAppear` in its body were called.
+  @MainActor private func nested(
+    _ view: any View, _ modifiers: [ViewArchive.Modifier], appeared: Bool
+  ) throws(ArchiveRefusal) -> ViewArchive {
+    var (context, view, modifiers) = (self, view, modifiers)
+    var bodies: [Place] = []
     while true {
       if let archived = view as? any ArchivedView {
         var archive = try archived.archive(in: context)
         archive.modifiers += modifiers.reversed()
+        for place in bodies.reversed() where place.context.environment.appearing?.end() == true {
+          if let count = place.closureCount { place.context.environment.closures?.count = count }
+          archive = try place.context.nested(place.view, place.modifiers, appeared: true)
+        }
         return archive
       }
-      if let wrapping = view as? any WrappingView {
+      let wrapping = view as? any WrappingView
+      if let appearing = context.environment.appearing, wrapping?.hasBody != false {
+        appearing.begin(again: appeared && bodies.isEmpty)
+        bodies.append(
+          Place(
+            view: view, context: context, modifiers: modifiers, closureCount: context.environment.closures?.count))
+      }
+      if let wrapping {
         view = try wrapping.unwrapped(in: &context, adding: &modifiers)
       } else {
         try context.descend(into: view)

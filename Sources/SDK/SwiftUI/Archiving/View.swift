@@ -124,6 +124,8 @@ nonisolated public struct ModifiedContent<Content, Modifier> {
 extension ModifiedContent: View, WrappingView where Content: View, Modifier: ViewModifier {
   public typealias Body = Never
 
+  @MainActor var hasBody: Bool { true }
+
   @MainActor func unwrapped(
     in context: inout ArchivingContext, adding modifiers: inout [ViewArchive.Modifier]
   ) throws(ArchiveRefusal) -> any View {

@@ -21,6 +21,8 @@ public struct EnvironmentValues: CustomStringConvertible {
   package var images: ArchivedImages?
   /// Numbers the closures that need a size; `nil` where they are called once.
   package var closures: ArchivedClosures?
+  /// Calls `onAppear`; `nil` where views do not appear.
+  package var appearing: AppearingViews?
 
   public init() {}
 

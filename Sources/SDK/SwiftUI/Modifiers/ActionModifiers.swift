@@ -96,8 +96,11 @@ extension View {
   nonisolated public func id<ID: Hashable>(_ id: ID) -> some View { modified(.silent(.id), [.id: .string("\(id)")]) }
   /// Has no effect.
   nonisolated public func tag<V: Hashable>(_ tag: V, includeOptional: Bool = true) -> some View { self }
-  /// `action` is never called.
-  nonisolated public func onAppear(perform action: (() -> Void)? = nil) -> some View { self }
+  /// `action` is called once while a widget's view is archived. Then the body around it is evaluated again, with the
+  /// state that the action has changed.
+  nonisolated public func onAppear(perform action: (() -> Void)? = nil) -> some View {
+    AppearingView(content: self, action: action)
+  }
   /// `action` is never called.
   nonisolated public func onDisappear(perform action: (() -> Void)? = nil) -> some View { self }
   /// `action` is never called.
@@ -118,14 +121,14 @@ extension View {
     priority: TaskPriority = .userInitiated,
     @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void
   ) -> some View {
-    self
+    LoadingView(content: self)
   }
   /// `action` is never called.
   nonisolated public func task<T: Equatable>(
     id value: T, priority: TaskPriority = .userInitiated,
     @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void
   ) -> some View {
-    self
+    LoadingView(content: self)
   }
   /// `action` is never called.
   nonisolated public func onChange<V: Equatable>(

@@ -10,6 +10,9 @@ nonisolated public struct Color: Hashable, Sendable, CustomStringConvertible {
 
   private init(value: ArchivedValue) { self.value = value }
 
+  /// A colour that was archived.
+  package init(archived value: ArchivedValue) { self.value = value }
+
   /// Source: `SwiftUI.Color.RGBColorSpace`.
   public enum RGBColorSpace: Hashable, Sendable, NamedArgument {
     case sRGB, sRGBLinear, displayP3

@@ -65,32 +65,40 @@ struct CustomSchemeNotOpened: DiagnosticRule {
   }
 }
 
-/// A date in a push to a Live Activity is in milliseconds.
+/// A date of a push is in milliseconds: of its payload for a Live Activity, or its expiration.
 struct TimestampInMilliseconds: DiagnosticRule {
   let description = DiagnosisDescription(
     code: "timestamp-in-milliseconds", severity: .error,
-    title: "a date of a push to a Live Activity is in milliseconds",
+    title: "a date of a push is in milliseconds",
     rule:
-      "timestamp, stale-date and dismissal-date are seconds since 1970. In milliseconds they are thousands of years "
-      + "ahead: later updates in seconds count as older, and are not shown.",
-    source: "documented: Starting and updating Live Activities with ActivityKit push notifications; ours: the report",
+      "timestamp, stale-date and dismissal-date of a push to a Live Activity, and apns-expiration of each push, are "
+      + "seconds since 1970. In milliseconds they are thousands of years ahead: later updates in seconds count as older, "
+      + "and are not shown; the push never expires.",
+    source:
+      "documented: Starting and updating Live Activities with ActivityKit push notifications, Sending notification "
+      + "requests to APNs; ours: the report",
     advice: "Send whole seconds: in JavaScript Math.floor(Date.now() / 1000).")
 
   /// The year 5138 in seconds, and 1973 in milliseconds.
   private static let limit = 1e11
 
   func see(_ envelope: Envelope, _ record: DeviceRecord) -> [Sighting] {
-    guard let push = envelope.reading(DeliverPush.self)?.notification, push.type == .liveactivity,
-      envelope.header.attempt == 0,
-      let object = try? JSONSerialization.jsonObject(with: Data(push.payload.utf8)) as? [String: Any],
-      let aps = object["aps"] as? [String: Any]
-    else { return [] }
-    return ["timestamp", "stale-date", "dismissal-date"].compactMap { key in
-      guard let value = (aps[key] as? NSNumber)?.doubleValue, value > Self.limit else { return nil }
-      return Sighting(
-        owner: .app(push.subject.device, push.subject.bundle), subject: key,
-        what: "\(key) is \(value.formatted(.number.grouping(.never))): milliseconds, and seconds are expected",
+    guard let push = envelope.reading(DeliverPush.self)?.notification, envelope.header.attempt == 0 else { return [] }
+    var dates = push.type == .liveactivity ? Self.dates(of: push.payload) : []
+    if let expiration = push.expiration { dates.append(("apns-expiration", expiration.timeIntervalSince1970)) }
+    return dates.filter { $0.value > Self.limit }.map { name, value in
+      Sighting(
+        owner: .app(push.subject.device, push.subject.bundle), subject: name,
+        what: "\(name) is \(value.formatted(.number.grouping(.never))): milliseconds, and seconds are expected",
         evidence: [Evidence(envelope)])
+    }
+  }
+
+  private static func dates(of payload: String) -> [(name: String, value: Double)] {
+    let object = try? JSONSerialization.jsonObject(with: Data(payload.utf8)) as? [String: Any]
+    guard let aps = object?["aps"] as? [String: Any] else { return [] }
+    return ["timestamp", "stale-date", "dismissal-date"].compactMap { name in
+      (aps[name] as? NSNumber).map { (name, $0.doubleValue) }
     }
   }
 }

@@ -138,6 +138,17 @@ extension NoticedFault.Known {
         "Compare the name, name the catalog in resources of the extension in widgetlab.yaml, and export the image as "
         + "PNG, JPEG or SVG."))
 
+  static let loaderInView = NoticedFault.Known(
+    fault: .loaderInView,
+    description: DiagnosisDescription(
+      code: "loader-in-view", severity: .error, title: "a view of a widget loads what it shows",
+      rule:
+        "A widget's views are archived when the timeline is there, and no code of them runs on a screen. onAppear is "
+        + "called before the archive, and what it starts ends after it: the result is not shown. task is never called.",
+      source:
+        "documented: session 10028 of 2023 (the views are archived); ours: the report",
+      advice: "Load in getTimeline or timeline(for:in:), and hand the result to the view in the entry."))
+
   static let unsupportedView = NoticedFault.Known(
     fault: .unsupportedView,
     description: DiagnosisDescription(

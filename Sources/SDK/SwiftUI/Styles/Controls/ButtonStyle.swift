@@ -159,6 +159,30 @@ extension PrimitiveButtonStyle where Self == BorderedProminentButtonStyle {
   nonisolated public static var borderedProminent: BorderedProminentButtonStyle { BorderedProminentButtonStyle() }
 }
 
+/// Source: `SwiftUI.GlassButtonStyle`. Drawn like `bordered`.
+nonisolated public struct GlassButtonStyle: PrimitiveButtonStyle, SystemStyle {
+  var name: String { "bordered" }
+  public init() {}
+  public init(_ glass: Glass) {}
+  @MainActor public func makeBody(configuration: Configuration) -> some View { configuration.label }
+}
+
+extension PrimitiveButtonStyle where Self == GlassButtonStyle {
+  nonisolated public static var glass: GlassButtonStyle { GlassButtonStyle() }
+  nonisolated public static func glass(_ glass: Glass) -> GlassButtonStyle { GlassButtonStyle(glass) }
+}
+
+/// Source: `SwiftUI.GlassProminentButtonStyle`. Drawn like `borderedProminent`.
+nonisolated public struct GlassProminentButtonStyle: PrimitiveButtonStyle, SystemStyle {
+  var name: String { "borderedProminent" }
+  public init() {}
+  @MainActor public func makeBody(configuration: Configuration) -> some View { configuration.label }
+}
+
+extension PrimitiveButtonStyle where Self == GlassProminentButtonStyle {
+  nonisolated public static var glassProminent: GlassProminentButtonStyle { GlassProminentButtonStyle() }
+}
+
 /// Source: `SwiftUI.ToggleStyle`.
 @MainActor @preconcurrency public protocol ToggleStyle {
   associatedtype Body: View
