@@ -54,7 +54,7 @@ package enum DiagnosticTable {
       ReloadOfUnknownKind(), CrashedWhileAsked(), MemoryExceededWhileAsked(), SuspendedWithLock(),
       ArchiveTooLarge(),
       NoticedFault(.kindTwice), NoticedFault(.noContainerBackground), NoticedFault(.unsupportedView),
-      NoticedFault(.assetNotUsable),
+      NoticedFault(.assetNotUsable), NoticedFault(.blockingLoad),
       IntentNotPerformed(), CustomSchemeNotOpened(), TimestampInMilliseconds(),
       NoticedFault(.foreignAppGroup), NoticedFault(.notSimulated), NoticedFault(.setAside), CodeLeftOut(),
     ]
