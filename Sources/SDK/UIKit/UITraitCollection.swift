@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
+import Messages
 import Synchronization
 
 /// Source: `UIKit.UIUserInterfaceStyle`.
@@ -130,6 +131,8 @@ enum DeviceFacts {
   static let model = environment["SIMULATOR_DEVICE_NAME"] ?? "iPhone"
   /// Such as `26.0`.
   static let systemVersion = environment["SIMULATOR_RUNTIME_VERSION"] ?? "26.0"
+  /// The device keeps it: Documentation/fidelity/processes.md.
+  static let vendor = environment[LaunchVariables.vendor].flatMap { UUID(uuidString: $0) }
   static let isPad = model.hasPrefix("iPad")
   /// Pixels per point.
   static let scale = number("SCALE") ?? 3
@@ -158,15 +161,9 @@ enum DeviceFacts {
   open var systemName: String { DeviceFacts.isPad ? "iPadOS" : "iOS" }
   open var systemVersion: String { DeviceFacts.systemVersion }
   open var userInterfaceIdiom: UIUserInterfaceIdiom { DeviceFacts.isPad ? .pad : .phone }
-  /// Kept in the user defaults of the bundle, so an app and its extension have different ones. On a phone it is the same
-  /// for all apps of a vendor.
-  open var identifierForVendor: UUID? {
-    let key = "UIDevice.identifierForVendor"
-    if let known = UserDefaults.standard.string(forKey: key).flatMap(UUID.init(uuidString:)) { return known }
-    let made = UUID()
-    UserDefaults.standard.set(made.uuidString, forKey: key)
-    return made
-  }
+  /// The same for all apps of a vendor and their extensions, also after an update; another one when the vendor had no app on
+  /// the device. `nil` in a process that no device has started.
+  open var identifierForVendor: UUID? { DeviceFacts.vendor }
   open var isBatteryMonitoringEnabled = false
   /// -1: the device has no battery.
   open var batteryLevel: Float { -1 }
