@@ -326,7 +326,7 @@ let package = Package(
     module(
       "UIKit", in: "SDK",
       [
-        "AppIntents", "Archive", "AuthorRuntime", "CoreGraphicsAPI", "MessageBus", "Messages",
+        "AppIntents", "Archive", "AuthorRuntime", "CLazy", "CoreGraphicsAPI", "MessageBus", "Messages",
         "URLSessionAPI",
       ]),
     module(
