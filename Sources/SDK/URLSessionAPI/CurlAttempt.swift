@@ -71,7 +71,7 @@ final class CurlAttempt {
     // A range of a file, and content that the author decodes, is not decoded here.
     let isPlain =
       request.value(forHTTPHeaderField: "Range") != nil || request.value(forHTTPHeaderField: "Accept-Encoding") != nil
-    if !isPlain { line.set(lazy_curl_accept_encoding, "") }
+    if !isPlain { line.set(lazy_curl_accept_encoding, CurlLine.encodings(for: url)) }
     if isTrusted {
       line.set(lazy_curl_verify_peer, 0)
       line.set(lazy_curl_verify_host, 0)
@@ -241,6 +241,14 @@ final class CurlLine: Sendable {
     this process cannot perform its own requests, because libcurl is missing: \(String(cString: reason)). Install it \
     (apt-get install libcurl4; libcurl4t64 on Debian 13 and Ubuntu 24.04) and start the device again
     """
+  }
+
+  private static let readsBrotli = lazy_curl_reads_brotli() != 0
+
+  /// The value of `Accept-Encoding`: that of CFNetwork, without Brotli if this libcurl does not have it. An answer in another
+  /// coding of libcurl is decoded too. Requires that libcurl is loaded.
+  static func encodings(for url: URL) -> String {
+    url.scheme?.lowercased() == "https" && readsBrotli ? "gzip, deflate, br" : "gzip, deflate"
   }
 
   func set(_ option: lazy_curl_option, _ value: Int) { _ = lazy_curl_set_number(curl, option, value) }
