@@ -345,7 +345,7 @@ final class CurlExchange: InlineExchange {
       let network = connections.network
       network.watch(self) { [weak self] in self?.ring() }
       let run = RequestRun(self)
-      let failure = run.run()
+      let failure = run.run()?.described(host: request.url?.host)
       network.forget(self)
       if inPlace { connections.left(place) }
       observer.ended(failure, run.metrics)

@@ -270,7 +270,7 @@ final class InlineRun: InlineObserver {
     }
     if let spool = state.spool { try? FileManager.default.removeItem(at: spool) }
     if state.isSilent { return }
-    let failure: (any Error)? = state.reason.map { URLError($0) } ?? failure
+    let failure: (any Error)? = state.reason.map { URLError(ofHost: $0) } ?? failure
     session.queue.addOperation { [session, context] in
       let task = state.task
       let resumeData = failure == nil ? nil : state.file?.resumeData(of: task)
