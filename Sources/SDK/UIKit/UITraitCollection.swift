@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
+import AuthorRuntime
 public import Foundation
 import Messages
 import Synchronization
@@ -164,10 +166,48 @@ enum DeviceFacts {
   /// The same for all apps of a vendor and their extensions, also after an update; another one when the vendor had no app on
   /// the device. `nil` in a process that no device has started.
   open var identifierForVendor: UUID? { DeviceFacts.vendor }
-  open var isBatteryMonitoringEnabled = false
-  /// -1: the device has no battery.
-  open var batteryLevel: Float { -1 }
-  open var batteryState: BatteryState { .unknown }
+  /// While it is set, the level and the state of the battery are known, and changes are posted.
+  open var isBatteryMonitoringEnabled = false {
+    didSet {
+      guard isBatteryMonitoringEnabled, let power = HostedProcess.current.map(DevicePower.of), observed !== power
+      else { return }
+      observed = power
+      power.observe { former, new in
+        Task { @MainActor in UIDevice.current.post(former.battery, new.battery) }
+      }
+    }
+  }
+  private weak var observed: DevicePower?
+
+  private var battery: DeviceBattery? {
+    isBatteryMonitoringEnabled ? HostedProcess.current.map { DevicePower.of($0).state.battery } : nil
+  }
+  /// From 0 to 1, and -1 unless `isBatteryMonitoringEnabled` is set. The user's choice: `widgetlab setting battery`.
+  open var batteryLevel: Float { battery.map { Float($0.percent) / 100 } ?? -1 }
+  /// Unknown unless `isBatteryMonitoringEnabled` is set.
+  open var batteryState: BatteryState {
+    switch battery?.state {
+    case .unplugged: .unplugged
+    case .charging: .charging
+    case .full: .full
+    case nil: .unknown
+    }
+  }
+
+  private func post(_ former: DeviceBattery, _ new: DeviceBattery) {
+    guard isBatteryMonitoringEnabled else { return }
+    if former.percent != new.percent {
+      NotificationCenter.default.post(name: Self.batteryLevelDidChangeNotification, object: self)
+    }
+    if former.state != new.state {
+      NotificationCenter.default.post(name: Self.batteryStateDidChangeNotification, object: self)
+    }
+  }
+
+  public nonisolated static let batteryLevelDidChangeNotification = Notification.Name(
+    "UIDeviceBatteryLevelDidChangeNotification")
+  public nonisolated static let batteryStateDidChangeNotification = Notification.Name(
+    "UIDeviceBatteryStateDidChangeNotification")
 }
 
 /// The screen. Source: `UIKit.UIScreen`.
