@@ -331,7 +331,7 @@ let package = Package(
       ]),
     module(
       "SwiftUI", in: "SDK",
-      ["AppIntents", "Archive", "AuthorMacros", "Messages", "UIKit", "URLSessionAPI", openCombine]),
+      ["AppIntents", "Archive", "AuthorMacros", "AuthorRuntime", "Messages", "UIKit", "URLSessionAPI", openCombine]),
     module("CoreData", in: "SDK", ["AuthorRuntime", "SwiftUI"]),
     module("CoreText", in: "SDK", ["CoreFoundationAPI", "CoreGraphicsAPI", "UIKit"]),
     module("MapKit", in: "SDK", ["CoreLocation", "UIKit"]),
