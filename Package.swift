@@ -82,8 +82,9 @@ let dynamicRuntime: [LinkerSetting] = [
     ] + besideExecutable)
 ]
 
-/// Foundation's functions that an author's executable has from WidgetLab: `Locale.current` and the version of `ProcessInfo` are
-/// the device's (`Localization`, `FoundationAdditions`), and `contentsOf` loads URLs of the network (`URLSessionAPI`).
+/// Foundation's functions that an author's executable has from WidgetLab: `Locale.current` and the version of
+/// `ProcessInfo` are the device's (`Localization`, `FoundationAdditions`), and `contentsOf` loads URLs of the network
+/// (`URLSessionAPI`).
 let deviceFoundation: [LinkerSetting] = [
   .unsafeFlags(
     [

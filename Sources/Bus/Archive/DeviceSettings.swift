@@ -44,7 +44,8 @@ package struct DeviceBattery: Codable, Hashable, Sendable {
     self.state = state
   }
 
-  /// From a percentage, and after a comma the state unless it is `unplugged`: `80`, `80,charging`; `nil` for any other text.
+  /// From a percentage, and after a comma the state unless it is `unplugged`: `80`, `80,charging`; `nil` for any other
+  /// text.
   package init?(_ text: some StringProtocol) {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
     let state = parts.count == 1 ? State.unplugged : State(rawValue: parts[1])

@@ -3,8 +3,8 @@
 import Device
 import Foundation
 
-/// The UUIDs by which the apps of a vendor recognise this device. The device keeps them, so that an update of an app changes
-/// none. A vendor without an app loses its identifier.
+/// The UUIDs by which the apps of a vendor recognise this device. The device keeps them, so that an update of an app
+/// changes none. A vendor without an app loses its identifier.
 struct VendorIdentifiers {
   /// UUIDs as text, by vendor.
   private let identifiers: [String: String]
@@ -25,8 +25,8 @@ struct VendorIdentifiers {
   /// The identifier for an app, and for the extensions that it contains.
   subscript(app bundle: String) -> String? { identifiers[Self.vendor(of: bundle)] }
 
-  /// The vendor of an app that is not from the App Store: its bundle identifier without the last component, or all of one
-  /// that has a single component. Source: `UIDevice.identifierForVendor`.
+  /// The vendor of an app that is not from the App Store: its bundle identifier without the last component, or all of
+  /// one that has a single component. Source: `UIDevice.identifierForVendor`.
   private static func vendor(of bundle: String) -> String {
     let components = bundle.split(separator: ".")
     return components.count > 1 ? components.dropLast().joined(separator: ".") : bundle

@@ -2,8 +2,8 @@
 
 import Foundation
 
-// Replacements of the functions of `ProcessInfo` in an author's executable, which is linked with `--wrap`. Foundation's own
-// return the version of Linux.
+// Replacements of the functions of `ProcessInfo` in an author's executable, which is linked with `--wrap`. Foundation's
+// own return the version of Linux.
 
 extension OperatingSystemVersion {
   /// The device's, which a process has in its environment as `26.0` or `17.4.1`.

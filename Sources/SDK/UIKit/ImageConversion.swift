@@ -5,8 +5,8 @@ import AuthorRuntime
 import CLazy
 public import Foundation
 
-// Image files from pixels. The libraries are loaded at the first conversion: an extension that only shows images has none of
-// them.
+// Image files from pixels. The libraries are loaded at the first conversion: an extension that only shows images has
+// none of them.
 
 extension UIImage {
   /// A PNG file: the bytes of the image's own file, or the pixels of a JPEG file. `nil` for a damaged file.

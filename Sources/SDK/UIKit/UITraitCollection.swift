@@ -163,8 +163,8 @@ enum DeviceFacts {
   open var systemName: String { DeviceFacts.isPad ? "iPadOS" : "iOS" }
   open var systemVersion: String { DeviceFacts.systemVersion }
   open var userInterfaceIdiom: UIUserInterfaceIdiom { DeviceFacts.isPad ? .pad : .phone }
-  /// The same for all apps of a vendor and their extensions, also after an update; another one when the vendor had no app on
-  /// the device. `nil` in a process that no device has started.
+  /// The same for all apps of a vendor and their extensions, also after an update; another one when the vendor had no app
+  /// on the device. `nil` in a process that no device has started.
   open var identifierForVendor: UUID? { DeviceFacts.vendor }
   /// While it is set, the level and the state of the battery are known, and changes are posted.
   open var isBatteryMonitoringEnabled = false {

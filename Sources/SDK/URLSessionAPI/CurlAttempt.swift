@@ -245,8 +245,8 @@ final class CurlLine: Sendable {
 
   private static let readsBrotli = lazy_curl_reads_brotli() != 0
 
-  /// The value of `Accept-Encoding`: that of CFNetwork, without Brotli if this libcurl does not have it. An answer in another
-  /// coding of libcurl is decoded too. Requires that libcurl is loaded.
+  /// The value of `Accept-Encoding`: that of CFNetwork, without Brotli if this libcurl does not have it. An answer in
+  /// another coding of libcurl is decoded too. Requires that libcurl is loaded.
   static func encodings(for url: URL) -> String {
     url.scheme?.lowercased() == "https" && readsBrotli ? "gzip, deflate, br" : "gzip, deflate"
   }

@@ -12,8 +12,8 @@ import Synchronization
 extension Data {
   /// Loads a URL that is not a file's, and blocks the calling thread.
   ///
-  /// - Throws: `CocoaError.fileReadUnsupportedScheme` for a scheme other than `http` and `https`, and outside of a process
-  ///   of a device. `CocoaError.fileReadUnknown` for a failure, with the `URLError` as its cause, and for the statuses
+  /// - Throws: `CocoaError.fileReadUnsupportedScheme` for a scheme other than `http` and `https`, and outside of a
+  ///   process of a device. `CocoaError.fileReadUnknown` for a failure, with the `URLError` as its cause, and for the statuses
   ///   that `_NSNonfileURLContentLoader` of swift-corelibs-foundation refuses.
   @_dynamicReplacement(for:init(_contentsOfRemote:options:))
   private init(contentsOfNetwork url: URL, options: Data.ReadingOptions) throws {
@@ -57,8 +57,8 @@ extension HostedProcess {
 }
 
 // Replacements of Foundation's initializers in an author's executable, which is linked with `--wrap`. Those of
-// Foundation read a URL as the path of a file. Of the initializers of classes, such as `NSData`, optimised code calls the
-// part behind the allocation, which cannot be replaced.
+// Foundation read a URL as the path of a file. Of the initializers of classes, such as `NSData`, optimised code calls
+// the part behind the allocation, which cannot be replaced.
 
 /// `String(contentsOf:usedEncoding:)`. Without a file: UTF-8, or UTF-16 that begins with a byte order mark.
 @_silgen_name("__wrap_$sSS20FoundationEssentialsE10contentsOf12usedEncodingSSAA3URLVh_SSAAE0F0VztKcfC")

@@ -19,7 +19,7 @@ int lazy_jpeg_size(const uint8_t *file, size_t size, int *width, int *height);
 /// `width` and `height` are those of `lazy_jpeg_size`. Returns 0 if the file is damaged.
 int lazy_jpeg_read(const uint8_t *file, size_t size, uint32_t *pixels, size_t row, int width, int height);
 
-/// A JPEG file of an image without opacity: 0xXXRRGGBB in the order of the machine's bytes. `quality` is from 1 to 100. Returns
-/// NULL when it cannot be written. The file, of `size` bytes, is freed with `lazy_jpeg_free`.
+/// A JPEG file of an image without opacity: 0xXXRRGGBB in the order of the machine's bytes. `quality` is from 1 to 100.
+/// Returns NULL when it cannot be written. The file, of `size` bytes, is freed with `lazy_jpeg_free`.
 uint8_t *lazy_jpeg_write(const uint32_t *pixels, int width, int height, int quality, size_t *size);
 void lazy_jpeg_free(uint8_t *file);
