@@ -46,7 +46,7 @@ extension ClusterConfiguration {
 
 extension ClusterConfiguration {
   /// The bundle identifiers from which the vendors of the products follow: those of the apps. An extension without an app
-  /// in the file stands for its app.
+  /// in the file counts as its app.
   var vendorApps: [String] { products.map(vendorApp) }
 
   private func vendorApp(of product: Product) -> String {

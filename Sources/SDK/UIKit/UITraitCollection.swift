@@ -173,7 +173,7 @@ enum DeviceFacts {
       else { return }
       observed = power
       power.observe { former, new in
-        Task { @MainActor in UIDevice.current.post(former.battery, new.battery) }
+        DispatchQueue.main.async { UIDevice.current.post(former.battery, new.battery) }
       }
     }
   }

@@ -10,7 +10,7 @@ import Testing
 @testable import AuthorRuntime
 @testable import UIKit
 
-/// What an author's process reads of the battery. One after the other: there is one `UIDevice`.
+/// What an author's process reads of the battery. Serialized: there is one `UIDevice`.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct `The power of a device` {
   private func settings(_ battery: String, _ lowPower: String) throws -> DeviceSettings {
     var settings = DeviceSettings()
