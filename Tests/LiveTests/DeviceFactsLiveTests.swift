@@ -7,7 +7,7 @@ import WidgetLabTesting
 
 /// What an app and its extension read of their device, over real processes.
 @Suite(.live, .timeLimit(.live)) struct `Facts of a device over real processes` {
-  @Test(.rule("PROCESS-27", "PROCESS-28", "SETTING-10"))
+  @Test(.rule("PROCESS-29", "PROCESS-30", "SETTING-10"))
   func `app and extension have one identifier for their vendor, and the battery that the user sets`() async throws {
     try await ScriptFixture.run("facts") { fixture in
       let first = try await fixture.both(["device"])

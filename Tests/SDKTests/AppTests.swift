@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(
-    .rule("PROCESS-27"),
+    .rule("PROCESS-29"),
     arguments: [(["WIDGETLAB_LAUNCH": "foreground"], UIApplication.State.inactive), ([:], .background)])
   @MainActor func `the state at the launch is inactive when the user opens the app`(
     environment: [String: String], state: UIApplication.State

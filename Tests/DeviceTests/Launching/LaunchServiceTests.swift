@@ -100,7 +100,7 @@ extension LaunchService {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct LaunchServiceTests {
-  @Test(.rule("PROCESS-27"), arguments: [(Assertion.foreground, "foreground"), (Assertion("push"), nil)])
+  @Test(.rule("PROCESS-29"), arguments: [(Assertion.foreground, "foreground"), (Assertion("push"), nil)])
   func `a launch by the user differs from one for the background`(assertion: Assertion, launch: String?) async throws {
     let fixture = try await LaunchServiceFixture()
     let host = try await fixture.host()

@@ -182,7 +182,7 @@ import WidgetLabTesting
     }
   }
 
-  @Test(.rule("INLINE-23", "DIAGNOSIS-13", "PROCESS-26"))
+  @Test(.rule("INLINE-24", "DIAGNOSIS-13", "PROCESS-28"))
   func `diagnose reports a synchronous load of a URL, but not an asynchronous one`() async throws {
     try await MistakeFixture.run("blocking") { fixture in
       try await fixture.reload()

@@ -21,7 +21,7 @@ import Testing
     try VendorIdentifiers(of: apps, in: DeviceStore(database))
   }
 
-  @Test(.rule("PROCESS-28")) func `apps of one vendor have one, those of another have another`() throws {
+  @Test(.rule("PROCESS-30")) func `apps of one vendor have one, those of another have another`() throws {
     let identifiers = try identifiers(of: ["com.example.App", "com.example.Other", "com.example.deep.App", "single"])
     let first = try #require(identifiers[app: "com.example.App"])
     #expect(UUID(uuidString: first) != nil)
@@ -31,7 +31,7 @@ import Testing
     #expect(identifiers[app: "org.example.App"] == nil)
   }
 
-  @Test(.rule("PROCESS-28")) func `it remains while the vendor has an app, and is another one afterwards`() throws {
+  @Test(.rule("PROCESS-30")) func `it remains while the vendor has an app, and is another one afterwards`() throws {
     let first = try identifiers(of: ["com.example.App", "com.example.Other"])[app: "com.example.App"]
     #expect(first != nil)
     #expect(try identifiers(of: ["com.example.Other"])[app: "com.example.Other"] == first)
@@ -41,7 +41,7 @@ import Testing
     #expect(next != nil && next != first)
   }
 
-  @Test(.rule("PROCESS-28")) func `an app and its extension get the same one in their environment`() throws {
+  @Test(.rule("PROCESS-30")) func `an app and its extension get the same one in their environment`() throws {
     let folder = FileManager.default.temporaryDirectory.path + "/vendor-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let instance = InstanceFolder(folder)

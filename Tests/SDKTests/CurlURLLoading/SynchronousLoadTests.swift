@@ -21,7 +21,7 @@ import WidgetLabTesting
     }
   }
 
-  @Test(.rule("INLINE-23"), arguments: ["/text", "/moved"])
+  @Test(.rule("INLINE-24"), arguments: ["/text", "/moved"])
   func `data and texts of an http URL are loaded before the initializer returns`(path: String) async throws {
     try await CurlFixture.run({ Self.answer($0) }) { fixture in
       let url = fixture.server.url(path)
@@ -37,7 +37,7 @@ import WidgetLabTesting
     }
   }
 
-  @Test(.rule("INLINE-23"), arguments: [(201, true), (401, true), (404, false), (500, false)])
+  @Test(.rule("INLINE-24"), arguments: [(201, true), (401, true), (404, false), (500, false)])
   func `a status that is no success throws`(status: Int, succeeds: Bool) async throws {
     try await CurlFixture.run({ Self.answer($0) }) { fixture in
       let url = fixture.server.url("/\(status)")
@@ -50,7 +50,7 @@ import WidgetLabTesting
     }
   }
 
-  @Test(.rule("INLINE-23")) func `a failure has the error of the request as its cause`() async throws {
+  @Test(.rule("INLINE-24")) func `a failure has the error of the request as its cause`() async throws {
     try await CurlFixture.run({ Self.answer($0) }) { fixture in
       fixture.network(.off)
       let error = fixture.process.asCurrent {
@@ -61,7 +61,7 @@ import WidgetLabTesting
     }
   }
 
-  @Test(.rule("INLINE-23")) func `other schemes, and files, are read as before`() async throws {
+  @Test(.rule("INLINE-24")) func `other schemes, and files, are read as before`() async throws {
     try await CurlFixture.run({ Self.answer($0) }) { fixture in
       let ftp = try #require(URL(string: "ftp://127.0.0.1/b"))
       let file = URL(fileURLWithPath: NSTemporaryDirectory() + "synchronous-\(UUID().uuidString)")
@@ -75,7 +75,7 @@ import WidgetLabTesting
     }
   }
 
-  @Test(.rule("INLINE-23", "DIAGNOSIS-13")) func `a synchronous load is reported with its place`() async throws {
+  @Test(.rule("INLINE-24", "DIAGNOSIS-13")) func `a synchronous load is reported with its place`() async throws {
     let fixture = try SDKFixture()
     CurlPerformer.serve(fixture.process)
     try await fixture.begin()

@@ -30,7 +30,7 @@ import WidgetLabTesting
     #expect(received == ["challenge NSURLAuthenticationMethodServerTrust  0", "response 200", "data secret", "end 0"])
   }
 
-  @Test(.rule("INLINE-24")) func `Brotli is requested over TLS only, and the author's list replaces the device's`()
+  @Test(.rule("INLINE-25")) func `Brotli is requested over TLS only, and the author's list replaces the device's`()
     async throws
   {
     let server = try await SecureServer()

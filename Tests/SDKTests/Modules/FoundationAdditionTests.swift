@@ -22,7 +22,7 @@ import Testing
 
   // The linker's flags make them those of `ProcessInfo`.
   @Test(
-    .rule("PROCESS-26"),
+    .rule("PROCESS-28"),
     arguments: [("26.0", "Version 26.0"), ("17.4.1", "Version 17.4.1"), ("18", "Version 18.0")])
   func `the system's version is compared by its parts`(version: String, text: String) {
     let system = OperatingSystemVersion(text: version)
@@ -36,7 +36,7 @@ import Testing
     #expect(!system.isAtLeast(OperatingSystemVersion(text: "27.0")))
   }
 
-  @Test(.rule("PROCESS-26")) func `without a version of a device it is the newest`() {
+  @Test(.rule("PROCESS-28")) func `without a version of a device it is the newest`() {
     #expect(operatingSystemVersion().majorVersion == 26)
     #expect(operatingSystemVersionString() == "Version 26.0")
     #expect(isOperatingSystemAtLeast(OperatingSystemVersion(text: "17")))
