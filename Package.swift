@@ -82,12 +82,20 @@ let dynamicRuntime: [LinkerSetting] = [
     ] + besideExecutable)
 ]
 
-/// `Locale.current` of an author's executable is the device's: `Localization` replaces Foundation's getters.
-let deviceLocale: [LinkerSetting] = [
+/// Foundation's functions that an author's executable has from WidgetLab: `Locale.current` and the version of
+/// `ProcessInfo` are the device's (`Localization`, `FoundationAdditions`), and `contentsOf` loads URLs of the network
+/// (`URLSessionAPI`).
+let deviceFoundation: [LinkerSetting] = [
   .unsafeFlags(
-    ["7currentACvgZ", "19autoupdatingCurrentACvgZ", "18preferredLanguagesSaySSGvgZ"].flatMap {
-      ["-Xlinker", "--wrap=$s20FoundationEssentials6LocaleV\($0)"]
-    })
+    [
+      "20FoundationEssentials6LocaleV7currentACvgZ", "20FoundationEssentials6LocaleV19autoupdatingCurrentACvgZ",
+      "20FoundationEssentials6LocaleV18preferredLanguagesSaySSGvgZ",
+      "20FoundationEssentials11ProcessInfoC22operatingSystemVersionAA09OperatingfG0Vvg",
+      "20FoundationEssentials11ProcessInfoC24isOperatingSystemAtLeastySbAA0fG7VersionVF",
+      "20FoundationEssentials11ProcessInfoC28operatingSystemVersionStringSSvg",
+      "SS10FoundationE10contentsOfSS0A10Essentials3URLVh_tKcfC",
+      "SS20FoundationEssentialsE10contentsOf12usedEncodingSSAA3URLVh_SSAAE0F0VztKcfC",
+    ].flatMap { ["-Xlinker", "--wrap=$s\($0)"] })
 ]
 
 /// `UserDefaults` and the texts of bundles of an author's executable with a static runtime are the device's:
@@ -144,7 +152,7 @@ func process(
   .executableTarget(
     name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", resources: resources,
     swiftSettings: strict + (isAuthored ? author : []),
-    linkerSettings: runtime(isAuthored: isAuthored) + (isAuthored ? deviceLocale + userDefaults : []))
+    linkerSettings: runtime(isAuthored: isAuthored) + (isAuthored ? deviceFoundation + userDefaults : []))
 }
 
 /// - Parameter isOptimized: also optimise a debug build, for tests with long computations.
@@ -320,7 +328,7 @@ let package = Package(
     module(
       "UIKit", in: "SDK",
       [
-        "AppIntents", "Archive", "AuthorRuntime", "CoreGraphicsAPI", "MessageBus", "Messages",
+        "AppIntents", "Archive", "AuthorRuntime", "CLazy", "CoreGraphicsAPI", "MessageBus", "Messages",
         "URLSessionAPI",
       ]),
     module(

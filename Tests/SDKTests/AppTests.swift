@@ -14,11 +14,13 @@ import Testing
   @MainActor private final class AppDelegate: UIResponder, UIApplicationDelegate {
     var calls: [String] = []
     var completion: (() -> Void)?
+    var stateAtLaunch: UIApplication.State?
 
     func application(
       _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool {
       calls.append("launched")
+      stateAtLaunch = application.applicationState
       return true
     }
     func applicationDidBecomeActive(_ application: UIApplication) { calls.append("active") }
@@ -43,6 +45,24 @@ import Testing
     app.serve(in: fixture.process)
     try await fixture.announce()
     return app
+  }
+
+  @Test(
+    .rule("PROCESS-29"),
+    arguments: [(["WIDGETLAB_LAUNCH": "foreground"], UIApplication.State.inactive), ([:], .background)])
+  @MainActor func `the state at the launch is inactive when the user opens the app`(
+    environment: [String: String], state: UIApplication.State
+  ) async throws {
+    let (fixture, delegate, app) = (try SDKFixture(SDKFixture.app), AppDelegate(), UIApplication())
+    app.begin(with: delegate)
+    try await fixture.host.start()
+    app.serve(in: fixture.process, environment: environment)
+    #expect(delegate.stateAtLaunch == state)
+    try await fixture.announce()
+    #expect(app.applicationState == state)
+    try await fixture.host.connection.deliver(AppActivation(isActive: true), to: SDKFixture.app)
+    #expect(app.applicationState == .active)
+    #expect(delegate.calls == ["launched", "active"])
   }
 
   @Test(.rule("DELIVERY-23"))

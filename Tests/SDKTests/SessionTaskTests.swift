@@ -222,11 +222,22 @@ import Testing
     .rule("SESSION-07"),
     arguments: [
       (-996, "Could not communicate with background transfer service"),
-      (-997, "Lost connection to background transfer service"),
+      (-997, "Lost connection to background transfer service"), (-999, "cancelled"),
+      (-1001, "The request timed out."), (-1003, "A server with the specified hostname could not be found."),
+      (-1004, "Could not connect to the server."), (-1005, "The network connection was lost."),
+      (-1009, "The Internet connection appears to be offline."),
+      (
+        -1202,
+        "The certificate for this server is invalid. You might be connecting to a server that is pretending to be "
+          + "“a.example” which could put your confidential information at risk."
+      ),
     ])
   func `the host's error codes have the localized descriptions of Apple's systems`(code: Int, text: String) {
     #expect(TransferFailure(code: code, message: "").error(for: url).localizedDescription == text)
-    #expect(TransferFailure(code: code, message: "else").error(for: url).localizedDescription == "else")
+    let error = TransferFailure(code: code, message: "else").error(for: url) as? URLError
+    #expect(error?.localizedDescription == text)
+    #expect(error?.errorUserInfo[NSDebugDescriptionErrorKey] as? String == "else")
+    #expect(TransferFailure(code: -1, message: "else").error(for: url).localizedDescription == "else")
   }
 
   @Test(.rule("SESSION-14"))

@@ -21,6 +21,39 @@ package enum SettingName: String, Codable, Hashable, Sendable, CaseIterable {
   case timeZone = "time-zone"
   case location
   case locationAccess = "location-access"
+  case battery
+  case lowPowerMode = "low-power-mode"
+}
+
+/// The charge of a device's battery.
+package struct DeviceBattery: Codable, Hashable, Sendable {
+  /// Source: the cases of `UIDevice.BatteryState`.
+  package enum State: String, Codable, Hashable, Sendable, CaseIterable {
+    case unplugged, charging, full
+  }
+
+  /// From 0 to 100.
+  package let percent: Int
+  package let state: State
+
+  /// That of a device whose user chose nothing. Ours.
+  package static let usual = DeviceBattery(percent: 80, state: .unplugged)
+
+  private init(percent: Int, state: State) {
+    self.percent = percent
+    self.state = state
+  }
+
+  /// From a percentage, and after a comma the state unless it is `unplugged`: `80`, `80,charging`; `nil` for any other
+  /// text.
+  package init?(_ text: some StringProtocol) {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
+    let state = parts.count == 1 ? State.unplugged : State(rawValue: parts[1])
+    guard parts.count <= 2, let percent = Int(parts[0]), (0...100).contains(percent), let state else { return nil }
+    self.init(percent: percent, state: state)
+  }
+
+  package var text: String { state == .unplugged ? "\(percent)" : "\(percent),\(state.rawValue)" }
 }
 
 /// A place on the earth, in degrees.
@@ -57,6 +90,18 @@ package struct DeviceSettings: Codable, Hashable, Sendable {
   /// `nil` for a device that does not know where it is.
   package var location: DeviceLocation?
   private var refusesLocation: Bool?
+  private var charge: DeviceBattery?
+  private var savesPower: Bool?
+
+  package var battery: DeviceBattery {
+    get { charge ?? .usual }
+    set { charge = newValue == .usual ? nil : newValue }
+  }
+
+  package var isLowPowerModeOn: Bool {
+    get { savesPower ?? false }
+    set { savesPower = newValue ? true : nil }
+  }
 
   /// Whether the user has forbidden apps to use the location.
   package var isLocationDenied: Bool {
@@ -81,7 +126,8 @@ package struct DeviceSettings: Codable, Hashable, Sendable {
     case .timeZone: timeZone
     case .location: location?.text ?? Self.unknown
     case .locationAccess: isLocationDenied ? "denied" : "allowed"
-    case .boldText, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver:
+    case .battery: battery.text
+    case .boldText, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver, .lowPowerMode:
       self[keyPath: name.switched] ? "on" : "off"
     }
   }
@@ -121,8 +167,11 @@ package struct DeviceSettings: Codable, Hashable, Sendable {
       let place = DeviceLocation(value)
       guard place != nil || value == Self.unknown else { return false }
       location = place
+    case .battery:
+      guard let charge = DeviceBattery(value) else { return false }
+      battery = charge
     case .contrast, .boldText, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver,
-      .locationAccess:
+      .locationAccess, .lowPowerMode:
       guard let values = name.values, let index = values.firstIndex(of: value) else { return false }
       self[keyPath: name.switched] = index == 1
     }
@@ -159,17 +208,18 @@ extension DeviceSettings {
 }
 
 extension SettingName {
-  /// Whether it is one of the location, which views do not read.
-  package var isOfLocation: Bool { self == .location || self == .locationAccess }
+  /// Whether no view reads it.
+  package var reloadsNothing: Bool { [.location, .locationAccess, .battery, .lowPowerMode].contains(self) }
 
   /// The values of the setting, the usual one first for two; `nil` for one with names of other standards.
   package var values: [String]? {
     switch self {
     case .textSize: TextSizeName.allCases.map(\.rawValue)
     case .contrast: ["standard", "increased"]
-    case .boldText, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver: ["off", "on"]
+    case .boldText, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver, .lowPowerMode:
+      ["off", "on"]
     case .locationAccess: ["allowed", "denied"]
-    case .locale, .location, .timeZone: nil
+    case .locale, .location, .timeZone, .battery: nil
     }
   }
 
@@ -183,7 +233,8 @@ extension SettingName {
     case .differentiateWithoutColor: \.differentiatesWithoutColor
     case .voiceOver: \.isVoiceOverOn
     case .locationAccess: \.isLocationDenied
-    case .textSize, .locale, .location, .timeZone: preconditionFailure("\(rawValue) does not have two values")
+    case .lowPowerMode: \.isLowPowerModeOn
+    case .textSize, .locale, .location, .timeZone, .battery: preconditionFailure("\(rawValue) does not have two values")
     }
   }
 }
@@ -199,8 +250,9 @@ package struct SettingRefusal: Error, Hashable, CustomStringConvertible {
       case .locale: "use a language and a region, such as de_DE or ar"
       case .timeZone: "use a name such as Europe/Zurich"
       case .location: "use a latitude and a longitude, such as 47.3769,8.5417, or unknown"
+      case .battery: "use a percentage, such as 80, 80,charging or 100,full"
       case .textSize, .boldText, .contrast, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver,
-        .locationAccess:
+        .locationAccess, .lowPowerMode:
         "use one of: " + (name.values ?? []).joined(separator: ", ")
       }
     return "\"\(value)\" is not a value of \(name.rawValue); \(advice)"

@@ -207,6 +207,15 @@ private struct RuleFields {
   }
 }
 
+/// The environment variables with which the host describes a launch to UIKit.
+package enum LaunchVariables {
+  /// The UUID of the vendor on this device.
+  package static let vendor = "WIDGETLAB_VENDOR"
+  /// `foreground` for an app that the user opens; absent in a launch for the background.
+  package static let launch = "WIDGETLAB_LAUNCH"
+  package static let foreground = "foreground"
+}
+
 /// The environment variables by which the host gives a process its access to the device's keychain.
 package enum KeychainVariables {
   /// The folder of the device's keychain.

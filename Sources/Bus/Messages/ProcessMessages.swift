@@ -90,7 +90,7 @@ package struct SpawnProcess: Request {
   /// The name of an executable in the agent's folder, or an absolute path.
   package let executable: String
   /// Added to the environment that the agent gives its children.
-  package let environment: [String: String]
+  package var environment: [String: String]
   /// The process's container folder: its home, with `Documents`, `Library/Caches`, `tmp`.
   package let container: String
   /// Folders of app groups, by group identifier.

@@ -374,6 +374,8 @@ package struct FaultNoticed: Notice, Hashable {
     case foreignContainer = "foreign-container"
     /// A declaration that has an effect on a phone and none here.
     case notSimulated = "not-simulated"
+    /// A URL of the network was loaded synchronously.
+    case blockingLoad = "blocking-load"
     /// The host ended twice in a row by a trap while it handled this.
     case setAside = "set-aside"
   }

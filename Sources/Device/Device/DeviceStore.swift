@@ -22,6 +22,8 @@ package struct DeviceStore: Sendable {
   package static let network = "network"
   package static let power = "power"
   package static let settings = "settings"
+  /// UUIDs as text, by vendor.
+  package static let vendors = "vendors"
 
   private let database: any DatabaseWriter
 
@@ -47,6 +49,12 @@ package struct DeviceStore: Sendable {
   package static func save(_ value: some Encodable, named name: String, _ transactions: DeviceTransactions) throws {
     let data = try BodyCoding.data(value)
     try transactions.writeNow { try set(data, named: name, $0) }
+  }
+
+  /// Writes a value in its own transaction, before the device's services run.
+  package func set(_ value: some Encodable, named name: String) throws {
+    let data = try BodyCoding.data(value)
+    try database.write { try Self.set(data, named: name, $0) }
   }
 
   /// - Parameter value: encoded.

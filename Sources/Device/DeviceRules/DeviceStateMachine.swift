@@ -252,8 +252,8 @@ package struct DeviceStateMachine: Sendable {
     if name == .timeZone, let zone = TimeZone(identifier: settings.timeZone) { run(.timelines(.timeZone(zone)), now) }
     // Before the reloads: the next instance of each process has the language from its beginning.
     if name == .locale { launch(.allEvicted(why: "the language or region of the device changed"), now) }
-    // Where the device is changes no view: `device moved` requests the reloads.
-    if !name.isOfLocation {
+    // Where the device is and its charge change no view: `device moved` requests the reloads.
+    if !name.reloadsNothing {
       changeActivities(.none, now: now) { $0.archiveAgain() }
       run(.timelines(.systemChanged(name.rawValue, .none)), now)
     }

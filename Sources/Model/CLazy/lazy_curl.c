@@ -26,7 +26,20 @@ static struct {
     struct lazy_curl_end *(*multi_info_read)(void *multi, int *left);
     void *(*slist_append)(void *list, const char *line);
     void (*slist_free_all)(void *list);
+    struct lazy_curl_version *(*version_info)(int age);
 } library;
+
+// The first members of curl_version_info_data.
+struct lazy_curl_version {
+    int age;
+    const char *version;
+    unsigned number;
+    const char *host;
+    int features;
+};
+
+// CURLVERSION_FIRST and CURL_VERSION_BROTLI
+enum { version_first = 0, feature_brotli = 1 << 23 };
 
 // CURLMsg
 struct lazy_curl_end {
@@ -62,6 +75,7 @@ static const struct lazy_symbol symbols[] = {
     {"curl_multi_info_read", &library.multi_info_read},
     {"curl_slist_append", &library.slist_append},
     {"curl_slist_free_all", &library.slist_free_all},
+    {"curl_version_info", &library.version_info},
 };
 
 static void load(void) {
@@ -156,6 +170,8 @@ void lazy_curl_wake(lazy_curl *curl) { library.multi_wakeup(curl->multi); }
 void lazy_curl_end(lazy_curl *curl) { library.multi_remove_handle(curl->multi, curl->easy); }
 
 const char *lazy_curl_message(int code) { return library.easy_strerror(code); }
+
+int lazy_curl_reads_brotli(void) { return (library.version_info(version_first)->features & feature_brotli) != 0; }
 
 void *lazy_curl_list_append(void *list, const char *line) { return library.slist_append(list, line); }
 

@@ -15,6 +15,9 @@ enum { pixel_format = 10 };
 // TJFLAG_LIMITSCANS: a progressive image with thousands of passes would take minutes.
 enum { limit_scans = 32768 };
 
+// TJSAMP_420
+enum { sampling_420 = 2 };
+
 // TJCS_CMYK and TJCS_YCCK: the library does not convert them.
 enum { colors_cmyk = 3, colors_ycck = 4 };
 
@@ -26,6 +29,7 @@ _Static_assert((int)pixel_format == (int)TJPF_BGRA, "TJPF_BGRA");
 #else
 _Static_assert((int)pixel_format == (int)TJPF_ARGB, "TJPF_ARGB");
 #endif
+_Static_assert((int)sampling_420 == (int)TJSAMP_420, "TJSAMP_420");
 _Static_assert((int)colors_cmyk == (int)TJCS_CMYK, "TJCS_CMYK");
 _Static_assert((int)colors_ycck == (int)TJCS_YCCK, "TJCS_YCCK");
 #ifdef TJFLAG_LIMITSCANS
@@ -41,6 +45,11 @@ static struct {
     int (*decompress)(
         void *handle, const unsigned char *file, unsigned long size, unsigned char *pixels, int width, int pitch,
         int height, int format, int flags);
+    void *(*make_compressor)(void);
+    int (*compress)(
+        void *handle, const unsigned char *pixels, int width, int pitch, int height, int format, unsigned char **file,
+        unsigned long *size, int sampling, int quality, int flags);
+    void (*free)(unsigned char *file);
     int (*error_code)(void *handle);
     int (*destroy)(void *handle);
 } library;
@@ -49,6 +58,9 @@ static const struct lazy_symbol symbols[] = {
     {"tjInitDecompress", &library.make},
     {"tjDecompressHeader3", &library.header},
     {"tjDecompress2", &library.decompress},
+    {"tjInitCompress", &library.make_compressor},
+    {"tjCompress2", &library.compress},
+    {"tjFree", &library.free},
     {"tjGetErrorCode", &library.error_code},
     {"tjDestroy", &library.destroy},
 };
@@ -86,3 +98,21 @@ int lazy_jpeg_read(const uint8_t *file, size_t size, uint32_t *pixels, size_t ro
     if (handle) library.destroy(handle);
     return is_read;
 }
+
+uint8_t *lazy_jpeg_write(const uint32_t *pixels, int width, int height, int quality, size_t *size) {
+    void *handle = library.make_compressor();
+    unsigned char *file = NULL;
+    unsigned long length = 0;
+    int is_written = handle
+        && library.compress(
+               handle, (const unsigned char *)pixels, width, width * 4, height, pixel_format, &file, &length, sampling_420,
+               quality, 0)
+            == 0;
+    if (handle) library.destroy(handle);
+    *size = length;
+    if (is_written) return file;
+    library.free(file);
+    return NULL;
+}
+
+void lazy_jpeg_free(uint8_t *file) { library.free(file); }

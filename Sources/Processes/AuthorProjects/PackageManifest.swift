@@ -85,12 +85,18 @@ package struct PackageManifest {
       ])
     ]
 
-    /// Locale.current is the device's.
+    /// Foundation's functions that are the device's.
     let executable: [LinkerSetting] = [
       .unsafeFlags(
-        ["7currentACvgZ", "19autoupdatingCurrentACvgZ", "18preferredLanguagesSaySSGvgZ"].flatMap {
-          ["-Xlinker", "--wrap=$s20FoundationEssentials6LocaleV\\($0)"]
-        })
+        [
+          "20FoundationEssentials6LocaleV7currentACvgZ", "20FoundationEssentials6LocaleV19autoupdatingCurrentACvgZ",
+          "20FoundationEssentials6LocaleV18preferredLanguagesSaySSGvgZ",
+          "20FoundationEssentials11ProcessInfoC22operatingSystemVersionAA09OperatingfG0Vvg",
+          "20FoundationEssentials11ProcessInfoC24isOperatingSystemAtLeastySbAA0fG7VersionVF",
+          "20FoundationEssentials11ProcessInfoC28operatingSystemVersionStringSSvg",
+          "SS10FoundationE10contentsOfSS0A10Essentials3URLVh_tKcfC",
+          "SS20FoundationEssentialsE10contentsOf12usedEncodingSSAA3URLVh_SSAAE0F0VztKcfC",
+        ].flatMap { ["-Xlinker", "--wrap=$s\\($0)"] })
     ]
 
     """

@@ -114,6 +114,8 @@ extension ClusterConfiguration {
       result["TZ"] = settings.timeZone
       result["SIMULATOR_LOCATION"] = settings.location?.text
       result["SIMULATOR_LOCATION_ACCESS"] = settings[.locationAccess]
+      result["SIMULATOR_BATTERY"] = settings[.battery]
+      result["SIMULATOR_LOW_POWER_MODE"] = settings[.lowPowerMode]
     }
     for (name, value) in product.environment {
       result[name] = try Expansion.expand(value, announced, environment: environment)

@@ -65,7 +65,8 @@ package import Timekeeping
     }
     self.transactions = transactions
     let bus = CommittedBus(bus: bus, transactions: transactions)
-    let programs = configuration.programs(groups: groups, containers, in: instance)
+    let vendors = try VendorIdentifiers(of: configuration.vendorApps, in: store)
+    let programs = configuration.programs(groups: groups, containers, vendors, in: instance)
     let storedDevice = try StoredDevice(
       configuration, programs: programs, store: store, transactions: transactions, underWay: underWay, parts: parts)
     let core = DeviceCore(storedDevice.stateMachine, clock: clock, broken: broken)

@@ -45,11 +45,19 @@ extension ClusterConfiguration {
 }
 
 extension ClusterConfiguration {
+  /// The bundle identifiers from which the vendors of the products follow: those of the apps. An extension without an app
+  /// in the file counts as its app.
+  var vendorApps: [String] { products.map(vendorApp) }
+
+  private func vendorApp(of product: Product) -> String {
+    product.isExtension ? app(ofExtension: product.bundle)?.bundle ?? product.bundle : product.bundle
+  }
+
   /// What the launch service runs: apps and extensions, each with the environment that it has at its start.
   ///
   /// - Parameter groups: the folders of the app groups, by identifier.
   func programs(
-    groups: [String: String], _ containers: Containers, in instance: InstanceFolder
+    groups: [String: String], _ containers: Containers, _ vendors: VendorIdentifiers, in instance: InstanceFolder
   ) -> [Program] {
     let (name, settings) = (device.name, self.settings)
     let folder = instance.device(name)
@@ -62,6 +70,7 @@ extension ClusterConfiguration {
             [
               DeviceFolder.clockPageVariable: folder.clockPage, KeychainVariables.folder: folder.keychain,
               KeychainVariables.groups: product.keychainGroups.joined(separator: ","),
+              LaunchVariables.vendor: vendors[app: vendorApp(of: product)] ?? "",
             ]) { $1 }
         return SpawnProcess(
           address: address, executable: product.executable, environment: environment,

@@ -342,11 +342,12 @@ func writeLine(_ text: String) {
 }
 
 extension HostedProcess {
-  /// Applies changes of the device's locale, time zone and place to this process. Call before the connection is started.
+  /// Applies changes of the device's locale, time zone, place and power to this process. Call before the connection is started.
   private func followSettings() {
-    let place = DevicePlace.of(self)
+    let (place, power) = (DevicePlace.of(self), DevicePower.of(self))
     connection.onNotice(SettingChanged.self) { notice, _ in
       place.set(notice.settings)
+      power.set(notice.settings)
       Locale.setDevice(notice.settings.locale)
       TimeZone.setDevice(notice.settings.timeZone)
     }

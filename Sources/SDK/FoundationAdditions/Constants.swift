@@ -43,10 +43,9 @@ extension CGFloat {
 }
 
 extension ProcessInfo {
-  /// Always `false`, which the diagnosis `not-simulated` names: the device has no Low Power Mode.
+  /// The user's choice: `widgetlab setting low-power-mode`.
   public var isLowPowerModeEnabled: Bool {
-    HostedProcess.current?.noticeUnsimulated("isLowPowerModeEnabled", "the device has no Low Power Mode; it is false")
-    return false
+    HostedProcess.current.map { DevicePower.of($0).state.isLowPowerModeOn } ?? false
   }
 
   /// Calls the closure with `false`, on another thread, and keeps the process from being suspended until it returns. When
@@ -71,12 +70,15 @@ extension ProcessInfo {
     case nominal, fair, serious, critical
   }
 
-  /// Always nominal.
-  public var thermalState: ThermalState { .nominal }
+  /// Always nominal, which the diagnosis `not-simulated` names.
+  public var thermalState: ThermalState {
+    HostedProcess.current?.noticeUnsimulated("thermalState", "the device has no temperature; it is nominal")
+    return .nominal
+  }
 }
 
 extension Notification.Name {
-  /// Never posted: there is no Low Power Mode.
+  /// Posted when the user turns Low Power Mode on or off.
   public static let NSProcessInfoPowerStateDidChange = Notification.Name("NSProcessInfoPowerStateDidChangeNotification")
 }
 

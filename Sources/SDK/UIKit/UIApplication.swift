@@ -46,6 +46,7 @@ import Messages
 
   /// The author's delegate.
   open weak var delegate: (any UIApplicationDelegate)?
+  /// Inactive while an app that the user opens is launched.
   public internal(set) var applicationState = State.background
 
   /// Set for a SwiftUI app; `nil` without views.
@@ -100,8 +101,13 @@ extension UIApplication {
   /// - Parameters:
   ///   - handlers: those of the app's scenes. A handler for the delegate's method is added.
   ///   - opens: passes a URL to the app's views. A URL that no view handles is passed to the delegate.
-  func serve(in process: HostedProcess, _ handlers: [BackgroundEventsHandler] = [], opens: OpensURL? = nil) {
+  ///   - environment: has the state of the app at its launch.
+  func serve(
+    in process: HostedProcess, _ handlers: [BackgroundEventsHandler] = [], opens: OpensURL? = nil,
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) {
     opensURL = opens
+    applicationState = environment[LaunchVariables.launch] == LaunchVariables.foreground ? .inactive : .background
     process.connection.onEvent(AppActivation.self) { activation, received in
       await self.becomes(activation.isActive ? .active : .background, in: process, received.context)
     }

@@ -79,10 +79,6 @@ public final class UIImage: Sendable, _ExpressibleByImageLiteral {
   public var imageOrientation: Orientation { .up }
   /// In points.
   public var size: CGSize { CGSize(width: CGFloat(file.width) / scale, height: CGFloat(file.height) / scale) }
-  /// The bytes of the file if it is a PNG file.
-  public func pngData() -> Data? { file.format == .png && !data.isEmpty ? data : nil }
-  /// The bytes of the file if it is a JPEG file.
-  public func jpegData(compressionQuality: CGFloat) -> Data? { file.format == .jpeg ? data : nil }
 
   /// What reading all bytes shows.
   package struct Check: Sendable {

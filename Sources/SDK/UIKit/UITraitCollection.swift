@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
+import AuthorRuntime
 public import Foundation
+import Messages
 import Synchronization
 
 /// Source: `UIKit.UIUserInterfaceStyle`.
@@ -130,6 +133,8 @@ enum DeviceFacts {
   static let model = environment["SIMULATOR_DEVICE_NAME"] ?? "iPhone"
   /// Such as `26.0`.
   static let systemVersion = environment["SIMULATOR_RUNTIME_VERSION"] ?? "26.0"
+  /// The device keeps it: Documentation/fidelity/processes.md.
+  static let vendor = environment[LaunchVariables.vendor].flatMap { UUID(uuidString: $0) }
   static let isPad = model.hasPrefix("iPad")
   /// Pixels per point.
   static let scale = number("SCALE") ?? 3
@@ -158,19 +163,51 @@ enum DeviceFacts {
   open var systemName: String { DeviceFacts.isPad ? "iPadOS" : "iOS" }
   open var systemVersion: String { DeviceFacts.systemVersion }
   open var userInterfaceIdiom: UIUserInterfaceIdiom { DeviceFacts.isPad ? .pad : .phone }
-  /// Kept in the user defaults of the bundle, so an app and its extension have different ones. On a phone it is the same
-  /// for all apps of a vendor.
-  open var identifierForVendor: UUID? {
-    let key = "UIDevice.identifierForVendor"
-    if let known = UserDefaults.standard.string(forKey: key).flatMap(UUID.init(uuidString:)) { return known }
-    let made = UUID()
-    UserDefaults.standard.set(made.uuidString, forKey: key)
-    return made
+  /// The same for all apps of a vendor and their extensions, also after an update; another one when the vendor had no app
+  /// on the device. `nil` in a process that no device has started.
+  open var identifierForVendor: UUID? { DeviceFacts.vendor }
+  /// While it is set, the level and the state of the battery are known, and changes are posted.
+  open var isBatteryMonitoringEnabled = false {
+    didSet {
+      guard isBatteryMonitoringEnabled, let power = HostedProcess.current.map(DevicePower.of), observed !== power
+      else { return }
+      observed = power
+      power.observe { former, new in
+        DispatchQueue.main.async { UIDevice.current.post(former.battery, new.battery) }
+      }
+    }
   }
-  open var isBatteryMonitoringEnabled = false
-  /// -1: the device has no battery.
-  open var batteryLevel: Float { -1 }
-  open var batteryState: BatteryState { .unknown }
+  private weak var observed: DevicePower?
+
+  private var battery: DeviceBattery? {
+    isBatteryMonitoringEnabled ? HostedProcess.current.map { DevicePower.of($0).state.battery } : nil
+  }
+  /// From 0 to 1, and -1 unless `isBatteryMonitoringEnabled` is set. The user's choice: `widgetlab setting battery`.
+  open var batteryLevel: Float { battery.map { Float($0.percent) / 100 } ?? -1 }
+  /// Unknown unless `isBatteryMonitoringEnabled` is set.
+  open var batteryState: BatteryState {
+    switch battery?.state {
+    case .unplugged: .unplugged
+    case .charging: .charging
+    case .full: .full
+    case nil: .unknown
+    }
+  }
+
+  private func post(_ former: DeviceBattery, _ new: DeviceBattery) {
+    guard isBatteryMonitoringEnabled else { return }
+    if former.percent != new.percent {
+      NotificationCenter.default.post(name: Self.batteryLevelDidChangeNotification, object: self)
+    }
+    if former.state != new.state {
+      NotificationCenter.default.post(name: Self.batteryStateDidChangeNotification, object: self)
+    }
+  }
+
+  public nonisolated static let batteryLevelDidChangeNotification = Notification.Name(
+    "UIDeviceBatteryLevelDidChangeNotification")
+  public nonisolated static let batteryStateDidChangeNotification = Notification.Name(
+    "UIDeviceBatteryStateDidChangeNotification")
 }
 
 /// The screen. Source: `UIKit.UIScreen`.

@@ -73,7 +73,7 @@ final class CurlAttempt {
     // A range of a file, and content that the author decodes, is not decoded here.
     let isPlain =
       request.value(forHTTPHeaderField: "Range") != nil || request.value(forHTTPHeaderField: "Accept-Encoding") != nil
-    if !isPlain { line.set(lazy_curl_accept_encoding, "") }
+    if !isPlain { line.set(lazy_curl_accept_encoding, CurlLine.encodings(for: url)) }
     if isTrusted {
       line.set(lazy_curl_verify_peer, 0)
       line.set(lazy_curl_verify_host, 0)
@@ -248,6 +248,14 @@ final class CurlLine: Sendable {
     """
   }
 
+  private static let readsBrotli = lazy_curl_reads_brotli() != 0
+
+  /// The value of `Accept-Encoding`: that of CFNetwork, without Brotli if this libcurl does not have it. An answer in
+  /// another coding of libcurl is decoded too. Requires that libcurl is loaded.
+  static func encodings(for url: URL) -> String {
+    url.scheme?.lowercased() == "https" && readsBrotli ? "gzip, deflate, br" : "gzip, deflate"
+  }
+
   func set(_ option: lazy_curl_option, _ value: Int) { _ = lazy_curl_set_number(curl, option, value) }
   func set(_ option: lazy_curl_option, _ value: String?) { _ = lazy_curl_set_text(curl, option, value) }
 }
@@ -342,7 +350,7 @@ final class CurlExchange: InlineExchange {
       let network = connections.network
       network.watch(self) { [weak self] in self?.ring() }
       let run = RequestRun(self)
-      let failure = run.run()
+      let failure = run.run()?.described(host: request.url?.host)
       network.forget(self)
       if inPlace { connections.left(place) }
       observer.ended(failure, run.metrics)

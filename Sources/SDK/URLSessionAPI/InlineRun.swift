@@ -126,6 +126,8 @@ final class InlineRun: InlineObserver {
     }
   }
 
+  private var hasDelegate: Bool { session.delegate != nil || task.delegate != nil }
+
   /// Asks the author's delegate. Its methods are asynchronous and run until they return, also when the task of the
   /// session has ended, as on a phone.
   private func askAuthor(_ question: @escaping @Sendable () async -> Void) {
@@ -172,6 +174,10 @@ final class InlineRun: InlineObserver {
     by response: HTTPURLResponse, to request: URLRequest, _ answer: @escaping @Sendable (URLRequest?) -> Void
   ) {
     let (task, session, context) = (task, session, context)
+    guard hasDelegate else {
+      task.core.change { $0.currentRequest = request }
+      return answer(request)
+    }
     askAuthor {
       let followed = await session.ask(task, context) {
         await $0.urlSession($1, task: task, willPerformHTTPRedirection: response, newRequest: request)
@@ -184,6 +190,7 @@ final class InlineRun: InlineObserver {
 
   func challenged(_ challenge: InlineChallenge, _ answer: @escaping @Sendable (AnswerChallenge.Reply) -> Void) {
     let (task, session, context) = (task, session, context)
+    guard hasDelegate else { return answer(AnswerChallenge.Reply(.performDefaultHandling, nil)) }
     askAuthor { answer(await session.ask(challenge, of: task, context)) }
   }
 
@@ -263,7 +270,7 @@ final class InlineRun: InlineObserver {
     }
     if let spool = state.spool { try? FileManager.default.removeItem(at: spool) }
     if state.isSilent { return }
-    let failure: (any Error)? = state.reason.map { URLError($0) } ?? failure
+    let failure: (any Error)? = state.reason.map { URLError(ofHost: $0) } ?? failure
     session.queue.addOperation { [session, context] in
       let task = state.task
       let resumeData = failure == nil ? nil : state.file?.resumeData(of: task)

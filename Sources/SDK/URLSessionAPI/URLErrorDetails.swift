@@ -50,30 +50,62 @@ extension URLError {
 }
 
 extension URLError.Code {
-  /// The text of Apple's systems for a lost connection to the host (observed); `nil` for other codes.
-  fileprivate var textOfHost: String? {
+  /// The English text of Apple's systems (observed); `nil` for codes whose reason is more helpful here.
+  ///
+  /// - Parameter host: of the request.
+  fileprivate func text(host: String?) -> String? {
     switch self {
     case .backgroundSessionInUseByAnotherProcess: "Could not communicate with background transfer service"
     case .backgroundSessionWasDisconnected: "Lost connection to background transfer service"
+    case .cancelled: "cancelled"
+    case .badURL: "bad URL"
+    case .timedOut: "The request timed out."
+    case .unsupportedURL: "unsupported URL"
+    case .cannotFindHost: "A server with the specified hostname could not be found."
+    case .cannotConnectToHost: "Could not connect to the server."
+    case .networkConnectionLost: "The network connection was lost."
+    case .httpTooManyRedirects: "too many HTTP redirects"
+    case .notConnectedToInternet: "The Internet connection appears to be offline."
+    case .badServerResponse: "There was a bad response from the server."
+    case .cannotDecodeRawData: "cannot decode raw data"
+    case .cannotParseResponse: "cannot parse response"
+    case .dataNotAllowed: "A data connection is not currently allowed."
+    case .requestBodyStreamExhausted: "request body stream exhausted"
+    case .appTransportSecurityRequiresSecureConnection: TransportSecurity.message
+    case .fileDoesNotExist: "The requested URL was not found on this server."
+    case .noPermissionsToReadFile: "You do not have permission to access the requested resource."
+    case .dataLengthExceedsMaximum: "resource exceeds maximum size"
+    case .secureConnectionFailed: "An SSL error has occurred and a secure connection to the server cannot be made."
+    case .serverCertificateUntrusted:
+      "The certificate for this server is invalid. You might be connecting to a server that is pretending to be "
+        + "“\(host ?? "")” which could put your confidential information at risk."
     default: nil
     }
   }
 }
 
 extension URLError {
-  /// An error of the connection to the host.
-  init(ofHost code: Code) {
-    self.init(code, userInfo: code.textOfHost.map { [NSLocalizedDescriptionKey: $0] } ?? [:])
+  /// The error with the text of its code, as Apple's loading system gives it. A former text becomes the value of
+  /// `NSDebugDescriptionErrorKey`.
+  func described(host: String?) -> URLError {
+    guard let text = code.text(host: host) else { return self }
+    var information = errorUserInfo
+    if let reason = information[NSLocalizedDescriptionKey] as? String, reason != text {
+      information[NSDebugDescriptionErrorKey] = reason
+    }
+    information[NSLocalizedDescriptionKey] = text
+    return URLError(code, userInfo: information)
   }
+
+  /// An error of the connection to the host.
+  init(ofHost code: Code) { self = URLError(code).described(host: nil) }
 }
 
 extension TransferFailure {
-  /// The error for the author: a `URLError` when the domain is `NSURLErrorDomain`.
+  /// The error for the author: a `URLError` with Apple's text when the domain is `NSURLErrorDomain`.
   func error(for url: URL?) -> any Error {
     var information: [String: Any] = [:]
-    if let text = message.isEmpty ? URLError.Code(rawValue: code)?.textOfHost : message {
-      information[NSLocalizedDescriptionKey] = text
-    }
+    if !message.isEmpty { information[NSLocalizedDescriptionKey] = message }
     if let url {
       information[NSURLErrorFailingURLErrorKey] = url
     }
@@ -83,6 +115,6 @@ extension TransferFailure {
     guard domain == NSURLErrorDomain, let code = URLError.Code(rawValue: code) else {
       return NSError(domain: domain, code: code, userInfo: information)
     }
-    return URLError(code, userInfo: information)
+    return URLError(code, userInfo: information).described(host: url?.host)
   }
 }

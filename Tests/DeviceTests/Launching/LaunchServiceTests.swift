@@ -100,6 +100,18 @@ extension LaunchService {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct LaunchServiceTests {
+  @Test(.rule("PROCESS-29"), arguments: [(Assertion.foreground, "foreground"), (Assertion("push"), nil)])
+  func `a launch by the user differs from one for the background`(assertion: Assertion, launch: String?) async throws {
+    let fixture = try await LaunchServiceFixture()
+    let host = try await fixture.host()
+    await host.launcher.want(widget, because: assertion)
+    #expect(await host.launcher.launchOutcome(of: widget, within: .seconds(50)) == nil)
+    let requests = await fixture.bus.sentEnvelopes.filter { $0.header.kind == SpawnProcess.kind }
+      .compactMap { try? BodyCoding.decode(SpawnProcess.self, from: $0.body) }
+    #expect(requests.map { $0.environment[LaunchVariables.launch] } == [launch])
+    #expect(requests.map { $0.environment["A"] } == ["b"])
+  }
+
   @Test func `the outcome of a launch reaches each caller that waits for it`() async throws {
     let fixture = try await LaunchServiceFixture()
     let host = try await fixture.host()

@@ -193,6 +193,19 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("INLINE-24", "DIAGNOSIS-13", "PROCESS-28"))
+  func `diagnose reports a synchronous load of a URL, but not an asynchronous one`() async throws {
+    try await MistakeFixture.run("blocking") { fixture in
+      try await fixture.reload()
+      let count = MistakeFixture.news.utf8.count
+      try await fixture.wrong.shows("\(count) \(count) true 18 Version 18.0")
+      try await fixture.right.shows("news")
+      let earned = try await fixture.cluster.expect("blocking-load", of: fixture.wrong, notOf: fixture.right)
+      #expect(earned.subject == "127.0.0.1")
+      #expect(earned.what.contains("which blocks getTimeline"))
+    }
+  }
+
   @Test(.rule("DIAGNOSIS-12"))
   func `code that is compiled for a phone and left out here is reported with its file and line`() async throws {
     try await MistakeFixture.run("unsimulated") { fixture in

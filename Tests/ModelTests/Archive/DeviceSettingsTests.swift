@@ -10,6 +10,7 @@ import Testing
     for name in SettingName.allCases {
       let others: [SettingName: [String]] = [
         .locale: ["ar", "de_DE"], .location: ["47.5,8.25", "unknown"], .timeZone: ["Asia/Tokyo", "GMT"],
+        .battery: ["0", "80", "80,charging", "100,full"],
       ]
       let values = try #require(name.values ?? others[name])
       for value in values {
@@ -19,6 +20,12 @@ import Testing
         #expect((settings == DeviceSettings()) == (DeviceSettings()[name] == value))
       }
     }
+  }
+
+  @Test(.rule("SETTING-10"), arguments: ["", "101", "-1", "80,", "80,empty", "80,full,full", "eighty"])
+  func `a text that is no charge is refused`(text: String) {
+    var settings = DeviceSettings()
+    #expect(throws: SettingRefusal.self) { try settings.set(.battery, to: text) }
   }
 
   @Test func `a locale may have a hyphen, and a time zone with an offset is refused`() throws {

@@ -366,8 +366,11 @@ import Testing
       #expect(changed["LANG"] == "ar.UTF-8" && changed["TZ"] == "Asia/Tokyo")
       var moved = DeviceSettings()
       moved.location = DeviceLocation("47.5,8.25")
+      try moved.set(.battery, to: "15,charging")
+      moved.isLowPowerModeOn = true
       let there = try configuration.environment(of: app, in: instance, moved, environment: ["A": "1"])
       #expect(there["SIMULATOR_LOCATION"] == "47.5,8.25" && there["SIMULATOR_LOCATION_ACCESS"] == "allowed")
+      #expect(there["SIMULATOR_BATTERY"] == "15,charging" && there["SIMULATOR_LOW_POWER_MODE"] == "on")
       let missing = #expect(throws: ClusterError.self) {
         try configuration.environment(of: app, in: instance, environment: [:])
       }

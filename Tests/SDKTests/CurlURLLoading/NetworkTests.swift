@@ -13,12 +13,16 @@ import WidgetLabTesting
 
 /// Inline requests obey the device's network.
 @Suite(.timeLimit(.minutes(1))) struct NetworkTests {
-  @Test(.rule("INLINE-07")) func `a request fails with -1009 without a network and succeeds with one`() async throws {
+  @Test(.rule("INLINE-07", "SESSION-07")) func `a request fails with -1009 without a network and succeeds with one`()
+    async throws
+  {
     try await CurlFixture.run({ _ in .text("there") }) { fixture in
       let session = fixture.session()
       fixture.network(.off)
       let error = await failure { try await session.data(from: fixture.server.url()) }
       #expect(error?.code == .notConnectedToInternet && error?.networkUnavailableReason == nil)
+      #expect(error?.localizedDescription == "The Internet connection appears to be offline.")
+      #expect(error?.errorUserInfo[NSDebugDescriptionErrorKey] as? String == "the device has no network")
       fixture.network(.wifi)
       let answer = try await session.text(from: fixture.server.url())
       #expect(answer == "there")

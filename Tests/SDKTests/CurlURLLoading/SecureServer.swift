@@ -46,10 +46,12 @@ struct SecureServer {
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         def do_GET(self):
+            body = b"secret"
+            if self.path == "/encoding": body = self.headers["Accept-Encoding"].encode()
             self.send_response(200)
-            self.send_header("Content-Length", "6")
+            self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(b"secret")
+            self.wfile.write(body)
         def log_message(self, *words): pass
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -29,4 +29,23 @@ import WidgetLabTesting
     let received = try await run(Recorder.Answers(trusts: true))
     #expect(received == ["challenge NSURLAuthenticationMethodServerTrust  0", "response 200", "data secret", "end 0"])
   }
+
+  @Test(.rule("INLINE-25")) func `Brotli is requested over TLS only, and the author's list replaces the device's`()
+    async throws
+  {
+    let server = try await SecureServer()
+    let fixture = try CurlFixture { .text($0.headers["accept-encoding"] ?? "none") }
+    defer { fixture.server.stop() }
+    let session = fixture.session(Recorder(Recorder.Answers(trusts: true)))
+    let encoding = try await session.text(from: server.url.appendingPathComponent("encoding"))
+    #expect(encoding == "gzip, deflate, br")
+    #expect(try await session.text(from: fixture.server.url()) == "gzip, deflate")
+    var request = URLRequest(url: fixture.server.url())
+    request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+    #expect(try await session.text(for: request) == "identity")
+    request = URLRequest(url: fixture.server.url())
+    request.setValue("bytes=0-3", forHTTPHeaderField: "Range")
+    #expect(try await session.text(for: request) == "none")
+    await server.stop()
+  }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FidelityRules
 import FoundationAdditions
 import Testing
 
@@ -17,6 +18,28 @@ import Testing
     formatter.calendar?.locale = Locale(identifier: "en_US")
     change(formatter)
     return formatter.string(from: seconds)
+  }
+
+  // The linker's flags make them those of `ProcessInfo`.
+  @Test(
+    .rule("PROCESS-28"),
+    arguments: [("26.0", "Version 26.0"), ("17.4.1", "Version 17.4.1"), ("18", "Version 18.0")])
+  func `the system's version is compared by its parts`(version: String, text: String) {
+    let system = OperatingSystemVersion(text: version)
+    let next = OperatingSystemVersion(
+      majorVersion: system.majorVersion, minorVersion: system.minorVersion, patchVersion: system.patchVersion + 1)
+    #expect(system.text == text)
+    #expect(system.isAtLeast(system))
+    #expect(system.isAtLeast(OperatingSystemVersion(text: "17.0")))
+    #expect(!system.isAtLeast(next))
+    #expect(next.isAtLeast(system))
+    #expect(!system.isAtLeast(OperatingSystemVersion(text: "27.0")))
+  }
+
+  @Test(.rule("PROCESS-28")) func `without a version of a device it is the newest`() {
+    #expect(operatingSystemVersion().majorVersion == 26)
+    #expect(operatingSystemVersionString() == "Version 26.0")
+    #expect(isOperatingSystemAtLeast(OperatingSystemVersion(text: "17")))
   }
 
   @Test func `durations are formatted in each style`() {

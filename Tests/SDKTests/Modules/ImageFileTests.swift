@@ -43,6 +43,43 @@ import Testing
     #expect(Array(image.file.dropFirst(33 + 8 + 2 + 5 + 1).prefix(4)) == [255, 128, 0, 128])
   }
 
+  /// The parts of a colour, from 0 to 255.
+  private func parts(_ pixel: UInt32) -> [Int] { [16, 8, 0].map { Int(pixel >> $0 & 255) } }
+
+  @Test(.rule("PICTURE-80")) func `a PNG image becomes a JPEG file, on white, and the file a PNG file`() throws {
+    let image = UIImage(cgImage: try image(24, 16))
+    let jpeg = try #require(image.jpegData(compressionQuality: 1))
+    #expect(try ImageFile(checking: jpeg).format == .jpeg)
+    let decoded = try DecodedImage(jpeg: jpeg)
+    #expect(decoded.width == 24 && decoded.height == 16 && decoded.pixels.count == 24 * 16)
+    // Half of (255, 128, 0) on white.
+    for (found, expected) in zip(parts(decoded.pixels[40]), [255, 191, 127]) { #expect(abs(found - expected) < 6) }
+    let photo = try #require(UIImage(data: jpeg))
+    let png = try #require(photo.pngData())
+    #expect(try ImageFile(checking: png).format == .png)
+    #expect(try DecodedImage(png: png).pixels == decoded.pixels)
+    #expect(image.pngData() == image.data)
+  }
+
+  @Test(.rule("PICTURE-80")) func `the quality determines the size of a JPEG file, and damage gives none`() throws {
+    var random = SystemRandomNumberGenerator()
+    let noise = Data((0..<64 * 64 * 4).map { $0 % 4 == 3 ? 255 : UInt8.random(in: 0...255, using: &random) })
+    let provider = try #require(CGDataProvider(data: noise))
+    let pixels = try #require(
+      CGImage(
+        width: 64, height: 64, bitsPerComponent: 8, bitsPerPixel: 32, bytesPerRow: 256,
+        space: CGColorSpaceCreateDeviceRGB(), bitmapInfo: CGBitmapInfo(rawValue: CGImageAlphaInfo.last.rawValue),
+        provider: provider, decode: nil, shouldInterpolate: false, intent: .defaultIntent))
+    let image = UIImage(cgImage: pixels)
+    let fine = try #require(image.jpegData(compressionQuality: 0.9))
+    let coarse = try #require(image.jpegData(compressionQuality: 0.1))
+    #expect(coarse.count < fine.count / 2)
+    #expect(try #require(UIImage(data: fine)?.jpegData(compressionQuality: 0.1)).count < fine.count / 2)
+    #expect(image.jpegData(compressionQuality: .infinity) != nil && image.jpegData(compressionQuality: -1) != nil)
+    let damaged = try #require(UIImage(data: photo(1)))
+    #expect(damaged.pngData() == nil && damaged.jpegData(compressionQuality: 1) == nil)
+  }
+
   @Test func `other layouts of pixels, and too few of them, make no image`() throws {
     let provider = try #require(CGDataProvider(data: Data(count: 15)))
     func image(_ bits: Int, info: CGBitmapInfo, provider: CGDataProvider) -> CGImage? {

@@ -197,7 +197,11 @@ package import Timekeeping
 
   private func spawn(_ program: Program, _ reason: String) throws(BusError) -> SpawnProcess {
     do {
-      return try program.spawn(core.state.settings.settings, reason)
+      var request = try program.spawn(core.state.settings.settings, reason)
+      if core.state.launching.isInFront(program.address) {
+        request.environment[LaunchVariables.launch] = LaunchVariables.foreground
+      }
+      return request
     } catch {
       throw BusError(.environment, "the environment of \(program.address) cannot be built: \(error)")
     }

@@ -82,6 +82,9 @@ void lazy_curl_end(lazy_curl *curl);
 /// The English description of a CURLcode. Requires that libcurl is loaded.
 const char *lazy_curl_message(int code);
 
+/// Whether this libcurl decodes Brotli. Requires that libcurl is loaded.
+int lazy_curl_reads_brotli(void);
+
 /// curl_slist_append. Returns NULL when out of memory.
 void *lazy_curl_list_append(void *list, const char *line);
 void lazy_curl_list_free(void *list);

@@ -54,7 +54,7 @@ package enum DiagnosticTable {
       ReloadOfUnknownKind(), CrashedWhileAsked(), MemoryExceededWhileAsked(), SuspendedWithLock(),
       ArchiveTooLarge(),
       NoticedFault(.kindTwice), NoticedFault(.noContainerBackground), NoticedFault(.unsupportedView),
-      NoticedFault(.assetNotUsable), NoticedFault(.loaderInView),
+      NoticedFault(.assetNotUsable), NoticedFault(.loaderInView), NoticedFault(.blockingLoad),
       IntentNotPerformed(), CustomSchemeNotOpened(), TimestampInMilliseconds(),
       NoticedFault(.foreignAppGroup), NoticedFault(.foreignContainer), NoticedFault(.notSimulated),
       NoticedFault(.setAside), CodeLeftOut(),

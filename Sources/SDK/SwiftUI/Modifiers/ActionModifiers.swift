@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Archive
+import AuthorRuntime
 public import Foundation
 public import OpenCombine
 
@@ -71,12 +72,19 @@ extension View {
   nonisolated public func highPriorityGesture<T: Gesture>(_ gesture: T) -> some View { self }
   /// `action` is never called: an archived view is on no screen of an app.
   nonisolated public func refreshable(action: @escaping @Sendable () async -> Void) -> some View { self }
-  /// Nothing collects it: an archived view is not laid out here.
-  nonisolated public func preference<K: PreferenceKey>(key: K.Type = K.self, value: K.Value) -> some View { self }
-  /// `action` is never called: an archived view is not laid out here.
+  /// Nothing collects it: an archived view is not laid out here. The diagnosis `not-simulated` names the use.
+  nonisolated public func preference<K: PreferenceKey>(key: K.Type = K.self, value: K.Value) -> some View {
+    HostedProcess.current?.noticeUnsimulated("preference", "views are not laid out by the process: nothing collects it")
+    return self
+  }
+  /// `action` is never called: an archived view is not laid out here. The diagnosis `not-simulated` names the use.
   nonisolated public func onPreferenceChange<K: PreferenceKey>(
     _ key: K.Type = K.self, perform action: @escaping (K.Value) -> Void
-  ) -> some View where K.Value: Equatable { self }
+  ) -> some View where K.Value: Equatable {
+    HostedProcess.current?.noticeUnsimulated(
+      "onPreferenceChange", "views are not laid out by the process: its closure is never called")
+    return self
+  }
 }
 
 /// Source: `SwiftUI.PreferenceKey`.

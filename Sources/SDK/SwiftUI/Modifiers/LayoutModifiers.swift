@@ -99,8 +99,8 @@ extension View {
   nonisolated public func contentMargins(_ edges: Edge.Set = .all, _ length: CGFloat?) -> some View {
     modified(.layout(.contentMargins), [.edges: edges == .all ? nil : edges.archived, .length: length?.archived])
   }
-  /// Has no effect.
-  nonisolated public func coordinateSpace<T: Hashable>(name: T) -> some View { self }
+  /// Has no effect: the origin is zero in each space.
+  nonisolated public func coordinateSpace<T: Hashable>(name: T) -> some View { coordinateSpace(.named(name)) }
 }
 
 /// A view that sets guides, as the view around it sees them.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Archive
+import AuthorRuntime
 public import Foundation
 
 /// Source: `SwiftUI.Text`.
@@ -38,7 +39,12 @@ nonisolated public struct Text: View, Equatable, Sendable, ArchivedView {
   public init(_ image: Image) { content = .image(image) }
 
   /// Only the characters are kept, without the attributes. A string literal is a key, though it could be this.
+  /// Only the characters are kept. The diagnosis `not-simulated` names the use of attributes.
   @_disfavoredOverload public init(_ attributedContent: AttributedString) {
+    if attributedContent.runs.contains(where: { $0.attributes != AttributeContainer() }) {
+      HostedProcess.current?.noticeUnsimulated(
+        "AttributedString", "Text shows its characters, without their attributes")
+    }
     content = .verbatim(String(attributedContent.characters))
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Archive
+import AuthorRuntime
 public import Foundation
 
 /// Source: `SwiftUI.GeometryReader`. The closure is called with the widget's size, less the paddings and frames around the
@@ -80,6 +81,10 @@ extension CoordinateSpaceProtocol where Self == NamedCoordinateSpace {
 }
 
 extension View {
-  /// Has no effect: the origin is zero in each space.
-  nonisolated public func coordinateSpace(_ name: NamedCoordinateSpace) -> some View { self }
+  /// Has no effect: the origin is zero in each space. The diagnosis `not-simulated` names the use.
+  nonisolated public func coordinateSpace(_ name: NamedCoordinateSpace) -> some View {
+    HostedProcess.current?.noticeUnsimulated(
+      "coordinateSpace", "views are not laid out by the process: the origin is zero in each space")
+    return self
+  }
 }

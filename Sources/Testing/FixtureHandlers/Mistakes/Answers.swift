@@ -45,6 +45,24 @@ struct AnswersAnyway: NoteProvider {
   }
 }
 
+/// Blocks its thread until the server has answered. Shows how many characters both ways of loading give, and the version of
+/// the system.
+struct LoadsSynchronously: NoteProvider {
+  func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Note>) -> Void) {
+    let url = FixtureMistakes.environment["TRIAL_URL"].flatMap { URL(string: $0) }
+    let data = url.flatMap { try? Data(contentsOf: $0) }
+    var encoding = String.Encoding.ascii
+    let text = url.flatMap { try? String(contentsOf: $0, usedEncoding: &encoding) }
+    let system = ProcessInfo.processInfo
+    let isNew = system.isOperatingSystemAtLeast(
+      OperatingSystemVersion(majorVersion: 17, minorVersion: 0, patchVersion: 0))
+    completion(
+      Timeline(
+        "\(data?.count ?? -1) \(text?.count ?? -1) \(isNew) \(system.operatingSystemVersion.majorVersion) "
+          + system.operatingSystemVersionString))
+  }
+}
+
 /// Completes with the cached text at once, and again with the new one: calls the same completion twice.
 struct ShowsCacheThenNews: NoteProvider {
   func getTimeline(in context: Context, completion: @escaping @Sendable (Timeline<Note>) -> Void) {

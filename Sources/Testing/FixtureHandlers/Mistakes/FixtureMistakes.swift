@@ -46,6 +46,8 @@ enum FixtureMistakes {
     case "archive right": MistakeWidget<GivesHeadlines>.main()
     case "fed wrong": DownloadsInHandler.main()
     case "fed right": WithHandler.main()
+    case "blocking wrong": MistakeWidget<LoadsSynchronously>.main()
+    case "blocking right": MistakeWidget<AnswersAnyway>.main()
     case "unsimulated wrong": DimmedWidget.main()
     case "unsimulated right": OnBackground.main()
     default: MistakeWidget<CountsFromNow>.main()

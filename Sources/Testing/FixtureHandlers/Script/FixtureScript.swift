@@ -39,6 +39,15 @@ struct ScriptApp: App {
 }
 
 final class ScriptDelegate: NSObject, UIApplicationDelegate {
+  static private(set) var launchState: UIApplication.State?
+
+  func application(
+    _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+  ) -> Bool {
+    Self.launchState = application.applicationState
+    return true
+  }
+
   func applicationDidBecomeActive(_ application: UIApplication) { Task.detached { await Script.run() } }
 }
 
@@ -130,9 +139,19 @@ enum Script {
     case "add", "read", "delete": keychain(words)
     case "path": print("path \(NetworkPath.text(NWPathMonitor().currentPath))")
     case "paths": NetworkPath.follow()
+    case "device": await MainActor.run { printDevice() }
     case "die": kill(getpid(), SIGKILL)
     default: fatalError("there is no instruction '\(words[0])'")
     }
+  }
+
+  /// The identifier for the vendor, the battery, Low Power Mode, and the state of the app at its launch.
+  @MainActor private static func printDevice() {
+    let device = UIDevice.current
+    device.isBatteryMonitoringEnabled = true
+    print("vendor \(device.identifierForVendor?.uuidString ?? "nothing")")
+    print("battery \(device.batteryLevel) \(device.batteryState) \(ProcessInfo.processInfo.isLowPowerModeEnabled)")
+    if let state = ScriptDelegate.launchState { print("launched \(state)") }
   }
 
   /// Blocks its thread.

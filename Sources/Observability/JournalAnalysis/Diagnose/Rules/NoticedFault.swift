@@ -149,6 +149,18 @@ extension NoticedFault.Known {
         "documented: session 10028 of 2023 (the views are archived); ours: the report",
       advice: "Load in getTimeline or timeline(for:in:), and hand the result to the view in the entry."))
 
+  static let blockingLoad = NoticedFault.Known(
+    fault: .blockingLoad,
+    description: DiagnosisDescription(
+      code: "blocking-load", severity: .warning, title: "a URL of the network is loaded synchronously",
+      rule:
+        "Data(contentsOf:) and String(contentsOf:) block their thread until the server has answered, for a minute at "
+        + "most. A provider that is blocked delivers no timeline, and try? hides each failure.",
+      source: "documented: NSData.init(contentsOf:): not for network-based URLs; ours: each host is reported once",
+      advice:
+        "Load the URL with URLSession.shared.data(from:) in an asynchronous provider, or before the completion handler "
+        + "is called."))
+
   static let unsupportedView = NoticedFault.Known(
     fault: .unsupportedView,
     description: DiagnosisDescription(
