@@ -272,6 +272,16 @@ private func data(_ account: String, _ more: [String: Any] = [:]) -> String? {
     }
   }
 
+  @Test(.rule("KEYCHAIN-05")) func `an update that would make two items the same changes none of them`() {
+    app.asCurrent {
+      for account in ["a", "b"] { SecItemAdd(item(account, secret(account)), nil) }
+      let both: [String: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrService: "trial"]
+      let same: [CFString: Any] = [kSecAttrAccount: "c", kSecValueData: Data("x".utf8)]
+      #expect(SecItemUpdate(both as CFDictionary, same as CFDictionary) == errSecDuplicateItem)
+      #expect(data("a") == "a" && data("b") == "b" && data("c") == nil)
+    }
+  }
+
   @Test(.rule("KEYCHAIN-05")) func `a key is stored by its tag`() {
     app.asCurrent {
       let key: [CFString: Any] = [kSecClass: kSecClassKey, kSecAttrApplicationTag: "token", kSecValueData: Data([4])]
