@@ -71,6 +71,19 @@ import Testing
     #expect(try BodyCoding.decode(TimelineFile.self, from: Array(data)).entries.count == 400)
   }
 
+  @Test(.rule("WIDGET-08")) func `a timeline reply of 200 KiB has its entries, and one with a byte more is a file`()
+    async throws
+  {
+    func reply(_ letters: Int) async throws -> RequestTimeline.Reply {
+      let text = String(repeating: "x", count: letters)
+      return try await SDKFixture.serving { Counting(text: text, isPlain: true).descriptions }.ask("Counting")
+    }
+    let entry = try #require(try await reply(1000).entries.first)
+    let letters = 200 * 1024 - (try BodyCoding.data(entry).count - 1000)
+    #expect(try await reply(letters).file == nil)
+    #expect(try await reply(letters + 1).file != nil)
+  }
+
   @Test(.rule("WIDGET-10"))
   func `a provider that completes twice is reported as a fault, and its first timeline counts`() async throws {
     let fixture = try await SDKFixture.serving { Counting(completions: 2).descriptions }
