@@ -129,6 +129,25 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: try #require(answer.file)))
   }
 
+  @Test(.rule("TASK-12"), arguments: [1, 64 * 1024, 64 * 1024 + 1])
+  func `the response body of an upload is delivered in pieces of 64 KiB, without its head`(count: Int) async throws {
+    let fixture = try SDKFixture()
+    try await fixture.begin()
+    let delegate = FullDelegate()
+    let session = fixture.session(delegate)
+    let file = fixture.folder.appendingPathComponent("upload")
+    let request = try request()
+    _ = await resumed(fixture) { session.uploadTask(with: request, fromFile: file) }
+    let answer = try fixture.success(1, String(repeating: "x", count: count))
+    var snapshot = answer.task
+    snapshot.type = .upload
+    try await deliver(
+      [TaskOutcome(task: snapshot, response: answer.response, file: answer.file, failure: nil)], on: fixture)
+    let pieces = delegate.calls.filter { $0.hasPrefix("data ") }.map { $0.count - "data ".count }
+    #expect(pieces == (count > 65_536 ? [65_536, count - 65_536] : [count]))
+    #expect(!delegate.calls.contains { $0.hasPrefix("response") })
+  }
+
   @Test(.rule("DELIVERY-02"))
   func `a download's delegate receives metrics between the file and the end`() async throws {
     let fixture = try SDKFixture()

@@ -261,7 +261,8 @@ private final class DefaultsModel: Sendable {
       notices = await model.bus.sentEnvelopes.compactMap { Self.notice($0) }
     }
     #expect(notices.count <= 20 && notices[0].keys.first == "key0" && notices[0].domain == DefaultsModel.group)
-    #expect(notices.allSatisfy { $0.keys.count <= DefaultsChanged.namedKeys })
+    #expect(DefaultsReporter.pause == .seconds(0.1))
+    #expect(DefaultsChanged.namedKeys == 10 && notices.allSatisfy { $0.keys.count <= DefaultsChanged.namedKeys })
     model.app.tasks.cancel()
   }
 

@@ -49,7 +49,8 @@ import Testing
         Text(verbatim: "2")
       }
     }
-    let environment = EnvironmentValues(WidgetEnvironment(family: .accessoryRectangular, width: 160, height: 72), .light)
+    let environment = EnvironmentValues(
+      WidgetEnvironment(family: .accessoryRectangular, width: 160, height: 72), .light)
     func archived(_ view: some View) throws -> ViewArchive {
       try view.archived(in: environment, limits: ArchiveLimits(bytes: 1 << 20))
     }

@@ -167,9 +167,11 @@ extension Scene {
   }
 }
 
-/// The major version of the device's system, which the device sets as the Simulator does.
-private let majorVersion =
-  ProcessInfo.processInfo.environment["SIMULATOR_RUNTIME_VERSION"].flatMap { Int($0.prefix { $0 != "." }) } ?? 26
+/// The version of the device's system, which the device sets as the Simulator does.
+package enum DeviceVersion {
+  package static let major =
+    ProcessInfo.processInfo.environment["SIMULATOR_RUNTIME_VERSION"].flatMap { Int($0.prefix { $0 != "." }) } ?? 26
+}
 
 /// Source: `SwiftUI.BackgroundTask`.
 public struct BackgroundTask<Request, Response>: Sendable {
@@ -180,7 +182,7 @@ public struct BackgroundTask<Request, Response>: Sendable {
   ///
   /// - Parameter version: the device's major version. Before iOS 16, which has no `BackgroundTask`, no session matches.
   func handler(
-    _ action: @escaping @Sendable @concurrent (Request) async -> Response, version: Int = majorVersion
+    _ action: @escaping @Sendable @concurrent (Request) async -> Response, version: Int = DeviceVersion.major
   ) -> BackgroundEventsHandler {
     BackgroundEventsHandler(
       matches: { version >= 16 && matches($0) },

@@ -34,6 +34,8 @@ import Testing
     account.count(status: 200, reason: nil)
     #expect(account.value == badDeviceTokenWeight)
     #expect(!account.isSlowed && !account.isOver, "0 is never")
+    account.count(status: 499, reason: "any")
+    #expect(account.value == badDeviceTokenWeight + 1)
   }
 
   @Test(.rule("APNS-47"), arguments: [1, 3])

@@ -40,7 +40,9 @@ import Timekeeping
     }
   }
 
-  @Test(.rule("GALLERY-33")) func `locking the device sends its app to the background and hides the Home Screen`() throws {
+  @Test(.rule("GALLERY-33")) func `locking the device sends its app to the background and hides the Home Screen`()
+    throws
+  {
     var screen = ScreenStateMachine(device: GallerySamples.phone())
     _ = try screen.open("a")
     #expect(try screen.handle(.lock) == [.background(app: "a")])

@@ -21,7 +21,8 @@ final class AttemptFixture: Sendable {
   private let reply: @Sendable (Challenge) -> AnswerChallenge.Reply
 
   init(
-    path: String? = nil, expansionLimit: Int = TransferSettings().expansionLimit, trusting roots: NIOSSLTrustRoots? = nil,
+    path: String? = nil, expansionLimit: Int = TransferSettings().expansionLimit,
+    trusting roots: NIOSSLTrustRoots? = nil,
     reply: @escaping @Sendable (Challenge) -> AnswerChallenge.Reply = { _ in
       AnswerChallenge.Reply(disposition: .performDefaultHandling)
     }

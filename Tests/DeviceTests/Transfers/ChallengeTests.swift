@@ -98,7 +98,8 @@ import Testing
     let server = try await RawServer.start(certificate: certificate) { _ in [response("secret")] }
     let roots = try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8))
     let fixture = try AttemptFixture(trusting: .certificates(roots))
-    #expect(try await fixture.attempt(TransferRequest(url: "https://localhost:\(server.port)/file")).response.status == 200)
+    #expect(
+      try await fixture.attempt(TransferRequest(url: "https://localhost:\(server.port)/file")).response.status == 200)
     #expect(fixture.bytes == Array("secret".utf8) && fixture.challenges.isEmpty)
     await fixture.end()
     await server.stop()

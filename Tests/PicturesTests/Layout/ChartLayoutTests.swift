@@ -193,7 +193,8 @@ import Testing
       let scale: ArchivedValue = [.domain: [0, 20]]
       return chart([bar], [.yScale: scale]).layout(100, 40).all("Color").first?.frame.numbers ?? []
     }
-    #expect(annotated("automatic") == [45, 10, 10, 6] && annotated("top") == [45, 10, 10, 6])
+    // The mark is 20 points high, and the annotation 6.
+    #expect(annotated("automatic") == [45, 20 - 4 - 6, 10, 6] && annotated("top") == annotated("automatic"))
     #expect(annotated("bottom") == [45, 44, 10, 6] && annotated("overlay") == [45, 27, 10, 6])
     #expect(annotated("topLeading") == [1, 10, 10, 6] && annotated("trailing") == [89, 27, 10, 6])
     let first = bar("a", 1).modified(.layout(.zIndex), [.value: 1]).modified(.effect(.opacity), [.opacity: 0.5])

@@ -101,7 +101,8 @@ import Testing
   }
 
   /// The figures of openuikit's `font_metrics_ios.json` are those of 8 points.
-  @Test(.rule("LAYOUT-18"), arguments: [8.0, 17, 34]) func `a line has the metrics of Apple's font`(size: Double) throws {
+  @Test(.rule("LAYOUT-18"), arguments: [8.0, 17, 34]) func `a line has the metrics of Apple's font`(size: Double) throws
+  {
     #expect(LineMetrics.system(size: 8).rounded == [7.6172, 1.9297, 0, 5.6367])
     let metrics = LineMetrics.system(size: size)
     #expect(metrics.ascent == 0.952148 * size && metrics.descent == 0.241211 * size)

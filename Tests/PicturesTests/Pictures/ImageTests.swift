@@ -124,6 +124,7 @@ import Testing
     #expect(gray == .color(RGBA(142.0 / 255, 142.0 / 255, 147.0 / 255)))
     #expect(sample.picture(missing).paints.last == gray)
     let system = ViewArchive(.fill(.color), [.color: .record([.asset: "Brand", .light: "blue", .dark: "blue"])])
-    #expect(sample.picture(system).paints.last == sample.picture(ViewArchive(.fill(.color), [.color: "blue"])).paints.last)
+    #expect(
+      sample.picture(system).paints.last == sample.picture(ViewArchive(.fill(.color), [.color: "blue"])).paints.last)
   }
 }

@@ -38,10 +38,10 @@ import Testing
 
   // MARK: The table
 
-  @Test(.rule("PICTURE-06", "PICTURE-30")) func `more than 700 names are drawn without a notice`() {
+  @Test(.rule("PICTURE-06", "PICTURE-30")) func `more than 800 names are drawn without a notice`() {
     var builder = builder()
     let names = table.forms.keys.sorted()
-    #expect(names.count > 700)
+    #expect(names.count > 800)
     for name in names {
       let drawings = builder.symbol([.systemName: .string(name)], frame: frame, style: ViewStyle())
       #expect(!drawings.isEmpty, "\(name)")
@@ -191,6 +191,12 @@ import Testing
     #expect(layers.map(\.level) == [1, 0])
     #expect(abs(bounds.size.width - 16 * scale) < 0.01 && abs(bounds.size.height - 16 * scale) < 0.01)
     #expect(abs(bounds.minX + 8 * scale - 8) < 0.01 && abs(bounds.minY + 8 * scale - y) < 0.01)
+    // A symbol of lines is larger in its shape.
+    let lines = SymbolForm.icon("square")
+    let alone = try #require(SymbolShaper(table: table).layers(of: lines)?.last?.path.bounds)
+    let within = SymbolShaper(table: table).layers(of: .within(lines, frame, isFilled: false))
+    let width = try #require(within?.last?.path.bounds).size.width
+    #expect(abs(width - alone.size.width * scale * 1.2) < 0.01)
   }
 
   @Test(.rule("PICTURE-31")) func `a line and a badge are drawn with a gap to what is behind them`() throws {
@@ -256,6 +262,9 @@ import Testing
     #expect(!svg("heart.circle.fill", [red]).contains("fill-opacity"))
     let hierarchical = svg("heart.circle.fill", [mode("hierarchical"), red])
     #expect(hierarchical.contains("fill=\"#ff3b30\" fill-opacity=\"0.5\"/>\n<path"))
+    // A slash before what is in a shape before the shape: three levels.
+    let three = svg("heart.circle.slash", [mode("hierarchical"), red])
+    #expect(three.contains("fill-opacity=\"0.5\"") && three.contains("fill-opacity=\"0.25\""))
     #expect(svg("checkmark.circle.fill", [mode("hierarchical"), red]).contains("fill-opacity=\"0.5\""))
     #expect(svg("checkmark.circle.fill", [mode("hierarchical")]).contains("fill=\"#3c3c43\" fill-opacity=\"0.6\""))
     let palette = svg("checkmark.circle.fill", [mode("palette"), both])
@@ -272,6 +281,8 @@ import Testing
 
   @Test(.rule("PICTURE-32")) func `a heavier font adds a line along the outline of lines`() {
     func weight(_ name: String) -> ViewArchive.Modifier { .init(.style(.fontWeight), [.weight: .string(name)]) }
+    let weights: [FontDescription.Weight] = [.regular, .medium, .semibold, .bold, .heavy, .black]
+    #expect(weights.map(\.symbolStroke) == [0, 0.2, 0.45, 0.75, 1, 1.3], "sixteenths of the side")
     #expect(!svg("chevron.right").contains("stroke"))
     let bold = svg("chevron.right", [weight("bold")])
     #expect(bold.contains("stroke-linejoin=\"round\""))

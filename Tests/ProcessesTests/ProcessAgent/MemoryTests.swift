@@ -181,7 +181,8 @@ extension QuietTests {
       #expect(abs(written - 32 << 20) < 512 << 10, "\(written)")
     }
 
-    @Test(.rule("PROCESS-06")) func `a process name that looks like a status field is not parsed as one, and swapped memory does not count`() {
+    @Test(.rule("PROCESS-06"))
+    func `a process name that looks like a status field is not parsed as one, and swapped memory does not count`() {
       let status = ChildStatus(
         reading: """
           Name:\tState:\\nT

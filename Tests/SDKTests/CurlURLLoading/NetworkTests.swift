@@ -34,8 +34,10 @@ import WidgetLabTesting
       let cheapOnly = fixture.session { $0.allowsExpensiveNetworkAccess = false }
       let first = await failure { try await wifiOnly.data(from: fixture.server.url()) }
       #expect(first?.code == .notConnectedToInternet && first?.networkUnavailableReason == .cellular)
+      #expect(first?.networkUnavailableReason?.rawValue == 0)
       let second = await failure { try await cheapOnly.data(from: fixture.server.url()) }
       #expect(second?.code == .notConnectedToInternet && second?.networkUnavailableReason == .expensive)
+      #expect(second?.networkUnavailableReason?.rawValue == 1)
       let answer = try await fixture.session().text(from: fixture.server.url())
       #expect(answer == "there")
     }
@@ -48,6 +50,7 @@ import WidgetLabTesting
       let modest = fixture.session { $0.allowsConstrainedNetworkAccess = false }
       let failure = await failure { try await modest.data(from: fixture.server.url()) }
       #expect(failure?.code == .notConnectedToInternet && failure?.networkUnavailableReason == .constrained)
+      #expect(failure?.networkUnavailableReason?.rawValue == 2)
       let answer = try await fixture.session().text(from: fixture.server.url())
       #expect(answer == "there")
     }

@@ -192,6 +192,7 @@ private func data(_ account: String, _ more: [String: Any] = [:]) -> String? {
     throws
   {
     let folder = "\(model.folder)/com.example.Mine"
+    #expect(errSecNotAvailable == -25_291 && KeychainFile(folder: folder).patience == .seconds(5))
     let file = KeychainFile(folder: folder, patience: .zero)
     app.asCurrent { _ = SecItemAdd(item("a", secret("1")), nil) }
     let descriptor = try FolderLock.take(folder, patience: .zero)
@@ -319,6 +320,7 @@ private func data(_ account: String, _ more: [String: Any] = [:]) -> String? {
   }
 
   @Test(.rule("KEYCHAIN-06")) func `what an operation cannot use is refused`() {
+    #expect(errSecParam == -50 && errSecNoSuchAttr == -25_303 && errSecUnimplemented == -4)
     app.asCurrent {
       SecItemAdd(item("a"), nil)
       #expect(SecItemDelete(item("a", [kSecMatchLimit: kSecMatchLimitOne])) == errSecParam)
