@@ -112,6 +112,20 @@ import Testing
     expectNone(TreeRules.known(manifest, supported: Set(features.map(\.name))))
   }
 
+  @Test func `no module that the limitations call missing is a product, and each that has an entry is one`() throws {
+    let manifest = try tree.read(Manifest.path)
+    let products = Set(manifest.matches(of: /\.library\(name: "(\w+)"/).map { String($0.1) })
+    #expect(products.count > 30)
+    let page = try tree.read("Documentation/limitations.md").split(whereSeparator: \.isWhitespace).joined(
+      separator: " ")
+    let missing = page.matches(of: /((?:`\w+`(?:, | and )?)+) do(?:es)? not exist/).flatMap { String($0.1).quoted }
+    #expect(missing.contains("CloudKit"))
+    #expect(products.intersection(missing).isEmpty)
+    let present = page.matches(of: /\*\*(\w+|Core Data):\*\*/).map { $0.1.filter { $0 != " " } }
+    #expect(present.contains("CoreData"))
+    #expect(Set(present).subtracting(products).isEmpty)
+  }
+
   @Test func `tracked files have a licence identifier and name nothing of one machine`() throws {
     guard tree.has(".git"), let list = try tree.run("git", "-c", "safe.directory=*", "ls-files", "-z") else { return }
     let tracked = list.split(separator: "\0").map(String.init).filter(tree.has)

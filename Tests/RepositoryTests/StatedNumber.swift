@@ -130,7 +130,6 @@ extension FidelityPages {
   static let unnamedNumbers = [
     "ACTIVITY-13 30": "the host waits in real time",
     "DEFAULTS-06 256": "the limit of an envelope, which the tests of the bus assert",
-    "GALLERY-13 10": "the gallery waits in real time",
     "PICTURE-02 27": "in the table of measured widths, a property of the suite",
     "PICTURE-02 3": "in the table of measured widths, a property of the suite",
     "PICTURE-02 7": "in the table of measured widths, a property of the suite",

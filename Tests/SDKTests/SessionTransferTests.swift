@@ -3,6 +3,7 @@
 import BusTesting
 import FidelityRules
 import Foundation
+import Glibc
 import MessageBus
 import Messages
 import Synchronization
@@ -146,6 +147,27 @@ import Testing
     let pieces = delegate.calls.filter { $0.hasPrefix("data ") }.map { $0.count - "data ".count }
     #expect(pieces == (count > 65_536 ? [65_536, count - 65_536] : [count]))
     #expect(!delegate.calls.contains { $0.hasPrefix("response") })
+  }
+
+  @Test(.rule("DIAGNOSIS-10"), arguments: ["nothing", "moved", "linked", "read"])
+  func `a file that is neither moved, linked nor read is left behind, on a volume with access times`(use: String) throws
+  {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "handed-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (file, other) = (folder.appending(path: "a"), folder.appending(path: "b"))
+    try Data("figures".utf8).write(to: file)
+    var volume = statvfs()
+    // ST_NOATIME of bits/statvfs.h
+    let hasAccessTimes = statvfs(file.path, &volume) == 0 && volume.f_flag & 1024 == 0
+    let handed = HandedFile(file)
+    switch use {
+    case "moved": try FileManager.default.moveItem(at: file, to: other)
+    case "linked": try FileManager.default.linkItem(at: file, to: other)
+    case "read": #expect(try Data(contentsOf: file) == Data("figures".utf8))
+    default: break
+    }
+    #expect(handed.isLeftBehind == (use == "nothing" && hasAccessTimes))
   }
 
   @Test(.rule("DELIVERY-02"))

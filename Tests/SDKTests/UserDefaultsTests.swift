@@ -190,6 +190,7 @@ private final class DefaultsModel: Sendable {
       defaults.set(page, forKey: "page")
       defaults.set(file, forKey: "file")
       #expect(defaults.url(forKey: "page") == page)
+      #expect(defaults.object(forKey: "page") is Data, "an archive")
       #expect(defaults.url(forKey: "file")?.path == file.path)
       #expect(defaults.string(forKey: "file") == "/tmp/a b")
       #expect(UserDefaults(suiteName: "com.example.App") == nil && UserDefaults(suiteName: "NSGlobalDomain") == nil)

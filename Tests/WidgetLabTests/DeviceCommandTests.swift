@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import FidelityRules
 import Foundation
 import JournalAnalysis
 import Messages
@@ -33,7 +34,9 @@ import Testing
     try NetworkCommand.parse(arguments).wanted(now)
   }
 
-  @Test func `the network command sets the path and keeps the settings that it does not name`() throws {
+  @Test(.rule("INLINE-07")) func `the network command sets the path and keeps the settings that it does not name`()
+    throws
+  {
     let slow = NetworkState(path: .cellular, rate: 50_000)
     #expect(try network(after: slow) == nil)
     #expect(try network("off", after: slow) == NetworkState(path: .off))

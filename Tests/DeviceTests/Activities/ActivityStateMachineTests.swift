@@ -283,7 +283,7 @@ import Testing
     #expect(!plain.activities(of: Self.app).areEnabled)
   }
 
-  @Test func `each content and staleness has a version, which is archived once`() throws {
+  @Test(.rule("ACTIVITY-02")) func `each content and staleness has a version, which is archived once`() throws {
     var machine = Self.machine()
     try machine.request(Self.request(stale: Self.after(1)), app: Self.app, because: .app, now: Self.start)
     machine.archived(1, version: 1, note: nil, text: ["5"])

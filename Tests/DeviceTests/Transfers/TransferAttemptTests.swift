@@ -98,6 +98,10 @@ import Testing
       try await fixture.attempt(TransferRequest(url: server.url))
       #expect(fixture.events == [.started, .received(5, of: 5)])
       #expect(fixture.head == nil)
+      let request = TransferRequest(url: server.url)
+      #expect(
+        ResumeData(part: UUID(), request: request, response: fixture.head, validator: "\"a\"", bytes: 5) == nil,
+        "no resume data without the head")
     }
   }
 

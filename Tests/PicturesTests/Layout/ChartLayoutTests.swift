@@ -130,6 +130,7 @@ import Testing
     #expect(shapes.map(\.frame.numbers) == [[0, 0, 100, 50], [0, 25, 100, 0]])
     let path: ArchivedValue = [["move", 0, 50], ["line", 100, 0]]
     #expect(shapes.first?.arguments[.path] == path && shapes.first?.operations.map(\.name) == [.shape(.stroke)])
+    #expect(shapes.allSatisfy { $0.operations.first?.arguments[.lineWidth] == 2 })
   }
 
   @Test(.rule("CHART-07", "CHART-09")) func `an area is between its values and those that it is stacked on`() {
@@ -150,6 +151,8 @@ import Testing
     ]
     let frames = chart(marks).layout(100, 50).all("Shape").map(\.frame.numbers)
     #expect(frames == [[0, 25, 100, 0], [50, 0, 0, 50], [0, 0, 50, 0], [97, 47, 6, 6]])
+    let widths = chart(marks).layout(100, 50).all("Shape").map { $0.operations.first?.arguments[.lineWidth] }
+    #expect(widths.prefix(3) == [1, 1, 1])
   }
 
   @Test(.rule("CHART-08")) func `sectors begin at the top and go clockwise`() {
@@ -194,7 +197,9 @@ import Testing
       return chart([bar], [.yScale: scale]).layout(100, 40).all("Color").first?.frame.numbers ?? []
     }
     // The mark is 20 points high, and the annotation 6.
-    #expect(annotated("automatic") == [45, 20 - 4 - 6, 10, 6] && annotated("top") == annotated("automatic"))
+    let gap = 4.0
+    #expect(annotated("automatic") == [45, 20 - gap - 6, 10, 6])
+    #expect(annotated("top") == annotated("automatic"))
     #expect(annotated("bottom") == [45, 44, 10, 6] && annotated("overlay") == [45, 27, 10, 6])
     #expect(annotated("topLeading") == [1, 10, 10, 6] && annotated("trailing") == [89, 27, 10, 6])
     let first = bar("a", 1).modified(.layout(.zIndex), [.value: 1]).modified(.effect(.opacity), [.opacity: 0.5])
@@ -210,6 +215,14 @@ import Testing
     #expect(shape?.arguments[.path] == path)
     let bars = chart([bar("a", 1), bar("b", 1)]).layout(100, 50, isRightToLeft: true).all("Rectangle")
     #expect(bars.map(\.frame.minX) == [57.5, 7.5])
+  }
+
+  @Test(.rule("CHART-02"))
+  func `a place outside of the domain is drawn, up to ten times the length of the axis beyond its ends`() {
+    let points = [20.0, 1e9, -1e9].map { mark(.point, values: [.x: .number($0), .y: .number(5)]) }
+    let scale: ArchivedValue = [.domain: [0, 10]]
+    let frames = chart(points, [.xScale: scale, .yScale: scale]).layout(100, 50).all("Shape").map(\.frame)
+    #expect(frames.map(\.midX) == [200, 1100, -1000])
   }
 
   @Test(.rule("CHART-02"), arguments: [0.0, .infinity, 1e12])

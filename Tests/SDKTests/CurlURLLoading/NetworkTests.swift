@@ -97,6 +97,13 @@ import WidgetLabTesting
       let sentRequest = request
       let both = try await clock.measure { _ = try await session.data(for: sentRequest) }
       #expect(both >= .milliseconds(800))
+      // Both directions of both requests at once need the bytes of all.
+      let together = try await clock.measure {
+        async let one = session.data(for: sentRequest)
+        async let other = session.data(for: sentRequest)
+        _ = try await (one, other)
+      }
+      #expect(together >= .milliseconds(1600))
       // With the rate of 1 byte per second still in force, this would take hours.
       fixture.network(.wifi, rate: 1)
       fixture.network(.wifi)
