@@ -98,8 +98,8 @@ import Testing
       let (end, begin) = (one.path.points[2], next.path.points[1])
       #expect(hypot(end.x - begin.x, end.y - begin.y) < 0.0001)
     }
-    // Black and white alternate 20 times: 12 wedges of 1.5 degrees between two stops, and not 128.
-    let stripes = (0...20).map { Paint.Stop(color: $0 % 2 == 0 ? .white : RGBA(0, 0, 0), location: Double($0) / 20) }
+    // Black and white alternate 8 times: 30 wedges of 1.5 degrees between two stops, and not 128.
+    let stripes = (0...8).map { Paint.Stop(color: $0 % 2 == 0 ? .white : RGBA(0, 0, 0), location: Double($0) / 8) }
     let narrow = Wedges(stops: stripes, centre: Point(x: 0, y: 0), start: 0, [Point(x: 10, y: 0)]).all.count
     #expect(narrow == Int(saturating: 360 / 1.5))
     let plain = [Paint.Stop(color: .white, location: 0), Paint.Stop(color: .white, location: 1)]
