@@ -294,6 +294,10 @@ import Testing
     try machine.change(
       "a", .update(ActivityContentRecord(state: "{}")), of: Self.app, because: .app, now: Self.after(2))
     #expect(machine.activity(1)?.version == 3 && machine.activity(1)?.record.phase == .active)
+    machine.archived(1, version: 3, note: nil, text: [])
+    // After a change of settings.
+    machine.archiveAgain()
+    #expect(machine.activity(1)?.version == 4 && machine.activity(1)?.archived == 3)
     #expect(machine.widgetExtension(of: Self.app, showing: "Ride") == "\(Self.app).Widget")
   }
 }

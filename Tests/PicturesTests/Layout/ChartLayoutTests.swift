@@ -131,6 +131,13 @@ import Testing
     let path: ArchivedValue = [["move", 0, 50], ["line", 100, 0]]
     #expect(shapes.first?.arguments[.path] == path && shapes.first?.operations.map(\.name) == [.shape(.stroke)])
     #expect(shapes.allSatisfy { $0.operations.first?.arguments[.lineWidth] == 2 })
+    let byCategory = [("a", 0.0, 0.0), ("a", 10, 10), ("b", 0, 5), ("b", 10, 5)].map { category, x, y in
+      mark(.line, values: [.x: .number(x), .y: .number(y)])
+        .modified(.style(.foregroundStyle), [.by: plotted(.category(category))])
+    }
+    // A legend takes a part of the height.
+    let widths = chart(byCategory).layout(100, 50).all("Shape").map(\.frame.size.width)
+    #expect(widths.count { $0 == 100 } == 2, "without a series, a category is one line")
   }
 
   @Test(.rule("CHART-07", "CHART-09")) func `an area is between its values and those that it is stacked on`() {

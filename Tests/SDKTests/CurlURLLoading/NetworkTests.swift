@@ -84,6 +84,18 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("INLINE-10")) func `header fields do not count against a network's rate limit`() async throws {
+    let headers = ["X-Long": String(repeating: "a", count: 4_000)]
+    try await CurlFixture.run({ _ in .text("", 200, headers) }) { fixture in
+      // 4,000 bytes would take more than an hour.
+      fixture.network(.wifi, rate: 1)
+      var request = URLRequest(url: fixture.server.url())
+      request.setValue(headers["X-Long"], forHTTPHeaderField: "X-Long")
+      let (data, _) = try await fixture.session().data(for: request)
+      #expect(data.isEmpty)
+    }
+  }
+
   @Test(.rule("INLINE-10")) func `a network's rate limit slows down downloads and uploads`() async throws {
     try await CurlFixture.run({ _ in LocalServer.Reply(body: Data(count: 40_000)) }) { fixture in
       let session = fixture.session()
