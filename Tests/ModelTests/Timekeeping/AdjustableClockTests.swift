@@ -141,10 +141,6 @@ private struct Refusal: Error {}
     #expect(clock.now == origin + 7210 && clock.setting.rate == 10)
     try clock.reset()
     #expect(clock.offset == 0 && clock.setting.rate == 1)
-    for rate in [0.001, 100_000] { try clock.set(rate: rate) }
-    for rate in [0.000_9, 100_001, 0, -1, .nan] {
-      #expect(throws: (any Error).self, "\(rate)") { try clock.set(rate: rate) }
-    }
   }
 
   @Test(.rule("CLOCK-04")) func `a higher rate shortens a sleep on the clock in proportion`() async throws {
