@@ -21,7 +21,8 @@ import WidgetLabTesting
         try await fixture.calls(of: LiveFixture.widgetExtension) == [
           "handler 1", "didFinishDownloadingTo", "didCompleteWithError", "urlSessionDidFinishEvents", "completion 0",
         ])
-      try await fixture.prints("returned \(name)")
+      let returned = try await fixture.prints("returned \(name)")
+      try await fixture.state("suspended", after: returned.sequence)
       try await fixture.prints("\(name) runs off the main thread")
       let lines = ["called \(name) \(LiveFixture.session)", "returned \(name)"]
       #expect(try await fixture.lines(of: LiveFixture.widgetExtension) == lines)

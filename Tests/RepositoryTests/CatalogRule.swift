@@ -15,3 +15,15 @@ extension TreeRules {
     }
   }
 }
+
+extension TreeRules {
+  /// Modules that the page of limitations calls missing although they are products, and entries for modules that are none.
+  static func modules(in page: String, _ libraries: Set<String>) -> [Finding] {
+    let text = page.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    let missing = text.matches(of: /((?:\x60\w+\x60(?:, | and )?)+) do(?:es)? not exist/)
+      .flatMap { String($0.1).quoted }.filter(libraries.contains).map { "\($0) is a product of Package.swift" }
+    let entries = text.matches(of: /\*\*(\w+|Core Data):\*\*/).map { $0.1.filter { $0 != " " } }
+      .filter { !libraries.contains($0) }.map { "\($0) has an entry and is no product of Package.swift" }
+    return (missing + entries).map { Finding(path: "Documentation/limitations.md", line: 1, advice: $0) }
+  }
+}

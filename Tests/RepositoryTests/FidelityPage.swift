@@ -7,6 +7,8 @@ struct FidelityRule {
   var id: String
   var path: String
   var line: Int
+  /// The sentence of its heading or row, and the text that follows.
+  var statement = ""
   /// The fields of the list by their names.
   var fields: [String: String] = [:]
 
@@ -59,11 +61,14 @@ struct FidelityPages {
 
   private mutating func read(_ path: String, _ text: String) {
     var field: String?
+    var isInStatement = false
     for (number, line) in zip(1..., text.split(separator: "\n", omittingEmptySubsequences: false)) {
+      if line.hasPrefix("#") { isInStatement = false }
       if line.hasPrefix("### ") {
         field = nil
-        if let match = line.wholeMatch(of: /### ([A-Z]+-[0-9]{2}): .+/) {
-          rules.append(FidelityRule(id: String(match.1), path: path, line: number))
+        if let match = line.wholeMatch(of: /### ([A-Z]+-[0-9]{2}): (.+)/) {
+          rules.append(FidelityRule(id: String(match.1), path: path, line: number, statement: String(match.2)))
+          isInStatement = true
         } else {
           let advice = "this heading is not a rule; write '### TOPIC-01: ' and a sentence"
           malformed.append(Finding(path: path, line: number, advice: advice))
@@ -73,6 +78,7 @@ struct FidelityPages {
         readRow(path, number: number, line: line)
       } else if let match = line.wholeMatch(of: /- ([A-Z][a-z]+):\s*(.*)/), !rules.isEmpty {
         field = String(match.1)
+        isInStatement = false
         rules[rules.count - 1].fields[String(match.1)] = String(match.2).trimmed
         if !["Rules", "Setting", "Source", "Tests"].contains(match.1) {
           malformed.append(Finding(path: path, line: number, advice: "\(match.1) is not a field of a rule"))
@@ -81,6 +87,7 @@ struct FidelityPages {
         rules[rules.count - 1].fields[field]? += " " + String(line).trimmed
       } else {
         field = nil
+        if isInStatement { rules[rules.count - 1].statement += " " + line }
       }
     }
   }
@@ -94,7 +101,7 @@ struct FidelityPages {
       return malformed.append(Finding(path: path, line: number, advice: advice))
     }
     let source = cells[1].hasPrefix("RFC ") ? cells[1] : "RFC 9113, section \(cells[1])"
-    var rule = FidelityRule(id: id, path: path, line: number, fields: ["Source": source])
+    var rule = FidelityRule(id: id, path: path, line: number, statement: cells[2], fields: ["Source": source])
     if cells[3].hasPrefix("none: ") { rule.fields["Tests"] = cells[3] }
     rules.append(rule)
   }

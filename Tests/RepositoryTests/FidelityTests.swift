@@ -39,6 +39,11 @@ import Testing
     for finding in pages.findings(links: links, settings: settings) { Issue.record("\(finding)") }
   }
 
+  @Test func `every number that a fidelity rule states is in a linked test, or has a reason`() {
+    #expect(pages.rules.count { !$0.statedNumbers.isEmpty } > 150)
+    for finding in pages.unnamedNumbers(links, exceptions: FidelityPages.unnamedNumbers) { Issue.record("\(finding)") }
+  }
+
   @Test func `every fidelity page is in the index`() throws {
     let index = try tree.read(FidelityPages.index)
     for path in paths {
@@ -130,6 +135,30 @@ import Testing
     for bad in [row.replacing("4.1", with: ""), row.replacing(" | |", with: " |"), row.replacing(" | |", with: "")] {
       #expect(findings(bad, test).contains { $0.contains("this row is not a rule") }, "\(bad)")
     }
+  }
+
+  @Test(arguments: [
+    ("30 s", "30.0", []), ("30 days", "2_592_000", []), ("30 min", "1800", []), ("30 KiB", "30_720", []),
+    ("30 %", "0.3", []), ("30 MiB", "30 << 20", []), ("1,024 bytes", "1_024", []), (".5 of it", "0.5", []),
+    ("1 or 0", "2", []), ("version 1.10.3", "", []), ("the 128th", "", []), ("RFC 9113 and SAMPLE-01", "", []),
+    ("`a 7`", "", []), ("-30", "-30", []), ("a range to 30", "1...30", []),
+    ("30 s", "31", ["30"]), ("30", "UInt30", ["30"]), ("30 and 31", "30", ["31"]), ("3.5", "3", ["3.5"]),
+  ])
+  func `a number of a statement is found in a linked test in each spelling`(
+    statement: String, test: String, missing: [String]
+  ) {
+    let page = Self.page.replacing("A while.", with: statement)
+    let links = SourceFile("Tests/Sample.swift", Self.test.replacing("2 }", with: "\(test) }")).ruleLinks
+    let findings = FidelityPages([("sample.md", page)]).unnamedNumbers(links, exceptions: [:]).map(\.advice)
+    #expect(findings.count == missing.count && zip(findings, missing).allSatisfy { $0.contains("contains \($1);") })
+  }
+
+  @Test func `a number without a test needs a reason, and each reason a number`() {
+    let pages = FidelityPages([("sample.md", Self.page.replacing("A while.", with: "30 s, or the default of 1 s."))])
+    let links = SourceFile("Tests/Sample.swift", Self.test).ruleLinks
+    #expect(pages.unnamedNumbers(links, exceptions: ["SAMPLE-01 30": "a reason"]) == [])
+    let unused = pages.unnamedNumbers(links, exceptions: ["SAMPLE-01 30": "a reason", "SAMPLE-01 5": "none"])
+    #expect(unused.map(\.advice) == ["the exception SAMPLE-01 5 is not needed; remove it"])
   }
 
   @Test func `settings without a rule or a test and links without a rule are rejected`() {

@@ -28,6 +28,8 @@ struct Manifest {
   static let path = "Package.swift"
 
   private(set) var targets: [String: Target] = [:]
+  /// The libraries, each with the name of the module that authors import.
+  private(set) var libraries: Set<String> = []
   private(set) var upcomingFeatures: [(name: String, line: Int)] = []
   /// The parts that this reader does not understand. They are errors, so that the check has no gap.
   private(set) var unread: [Finding] = []
@@ -41,6 +43,7 @@ struct Manifest {
     let products = Dictionary(
       text.matches(of: /let (\w+): Target\.Dependency = \.product\(\s*name: "(\w+)"/)
         .map { (String($0.1), String($0.2)) }, uniquingKeysWith: { $1 })
+    libraries = Set(text.matches(of: /\.library\(name: "(\w+)"/).map { String($0.1) })
     upcomingFeatures = text.matches(of: /enableUpcomingFeature\("(\w+)"\)/).map { match in
       (String(match.1), Self.line(of: match.range.lowerBound, in: text))
     }

@@ -112,6 +112,14 @@ import Testing
     expectNone(TreeRules.known(manifest, supported: Set(features.map(\.name))))
   }
 
+  @Test func `no module that the limitations call missing is a product, and each that has an entry is one`() throws {
+    #expect(manifest.libraries.count > 30)
+    expectNone(TreeRules.modules(in: try tree.read("Documentation/limitations.md"), manifest.libraries))
+    let page = "- **HealthKit:** none. `CloudKit` and `UIKit` do not exist."
+    #expect(TreeRules.modules(in: page, ["HealthKit"]) == [])
+    #expect(TreeRules.modules(in: page, ["UIKit"]).map(\.advice).count == 2)
+  }
+
   @Test func `tracked files have a licence identifier and name nothing of one machine`() throws {
     guard tree.has(".git"), let list = try tree.run("git", "-c", "safe.directory=*", "ls-files", "-z") else { return }
     let tracked = list.split(separator: "\0").map(String.init).filter(tree.has)

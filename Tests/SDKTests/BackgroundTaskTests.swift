@@ -27,6 +27,17 @@ import Testing
     #expect(matches(ScenesOfForms().body.allHandlers) == all)
   }
 
+  @Test(.rule("DELIVERY-29"), arguments: [15, 16, 26])
+  @MainActor func `a backgroundTask matches no session on a device before iOS 16`(version: Int) {
+    let handlers = [
+      BackgroundTask<String, Void>.urlSession.handler({ _ in }, version: version),
+      BackgroundTask<Void, Void>.urlSession("a").handler({}, version: version),
+      BackgroundTask<String, Void>.urlSession(matching: { $0 == "b" }).handler({ _ in }, version: version),
+    ]
+    let all = [[true, true], [true, false], [false, true]]
+    #expect(matches(handlers) == (version < 16 ? Array(repeating: [false, false], count: 3) : all))
+  }
+
   @Test(.rule("DELIVERY-27"))
   @MainActor func `a widget's handlers use its state object, and are found without a view of it`() {
     let widget = Relay()

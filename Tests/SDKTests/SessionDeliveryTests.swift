@@ -35,7 +35,9 @@ import Testing
     ]
   }
 
-  @Test(.rule("DELIVERY-02")) func `a session made in the handler gets its events in Apple's order`() async throws {
+  @Test(.rule("DELIVERY-02", "DELIVERY-18")) func `a session made in the handler gets its events in Apple's order`()
+    async throws
+  {
     let fixture = try SDKFixture()
     let made = Mutex<URLSession?>(nil)
     let delegate = Delegate()
@@ -52,7 +54,9 @@ import Testing
     #expect(await handler.identifiers == ["daily"])
   }
 
-  @Test(.rule("DELIVERY-22")) func `a session that exists already gets its events in the same order`() async throws {
+  @Test(.rule("DELIVERY-18", "DELIVERY-22")) func `a session that exists already gets its events in the same order`()
+    async throws
+  {
     let fixture = try SDKFixture()
     let (delegate, handler) = (Delegate(), await Handler())
     try await fixture.begin([await handler.handler()])

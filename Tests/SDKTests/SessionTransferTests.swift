@@ -3,6 +3,7 @@
 import BusTesting
 import FidelityRules
 import Foundation
+import Glibc
 import MessageBus
 import Messages
 import Synchronization
@@ -127,6 +128,46 @@ import Testing
     #expect(delegate.calls == ["create 1", "data thanks", "metrics 2 0.0", "end 1 0"])
     #expect(task.countOfBytesSent == 12)
     #expect(!FileManager.default.fileExists(atPath: try #require(answer.file)))
+  }
+
+  @Test(.rule("TASK-12"), arguments: [1, 64 * 1024, 64 * 1024 + 1])
+  func `the response body of an upload is delivered in pieces of 64 KiB, without its head`(count: Int) async throws {
+    let fixture = try SDKFixture()
+    try await fixture.begin()
+    let delegate = FullDelegate()
+    let session = fixture.session(delegate)
+    let file = fixture.folder.appendingPathComponent("upload")
+    let request = try request()
+    _ = await resumed(fixture) { session.uploadTask(with: request, fromFile: file) }
+    let answer = try fixture.success(1, String(repeating: "x", count: count))
+    var snapshot = answer.task
+    snapshot.type = .upload
+    try await deliver(
+      [TaskOutcome(task: snapshot, response: answer.response, file: answer.file, failure: nil)], on: fixture)
+    let pieces = delegate.calls.filter { $0.hasPrefix("data ") }.map { $0.count - "data ".count }
+    #expect(pieces == (count > 65_536 ? [65_536, count - 65_536] : [count]))
+    #expect(!delegate.calls.contains { $0.hasPrefix("response") })
+  }
+
+  @Test(.rule("DIAGNOSIS-10"), arguments: ["nothing", "moved", "linked", "read"])
+  func `a file that is neither moved, linked nor read is left behind, on a volume with access times`(use: String) throws
+  {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "handed-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (file, other) = (folder.appending(path: "a"), folder.appending(path: "b"))
+    try Data("figures".utf8).write(to: file)
+    var volume = statvfs()
+    // ST_NOATIME of bits/statvfs.h
+    let hasAccessTimes = statvfs(file.path, &volume) == 0 && volume.f_flag & 1024 == 0
+    let handed = HandedFile(file)
+    switch use {
+    case "moved": try FileManager.default.moveItem(at: file, to: other)
+    case "linked": try FileManager.default.linkItem(at: file, to: other)
+    case "read": #expect(try Data(contentsOf: file) == Data("figures".utf8))
+    default: break
+    }
+    #expect(handed.isLeftBehind == (use == "nothing" && hasAccessTimes))
   }
 
   @Test(.rule("DELIVERY-02"))

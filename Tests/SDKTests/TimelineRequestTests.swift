@@ -41,12 +41,16 @@ import Testing
     let reply = try await fixture.ask("Counting", limits: ArchiveLimits(entries: 3))
     #expect(reply.entries.count == 3)
     #expect(reply.omitted == 99_997)
+    let usual = try await fixture.ask("Counting")
+    #expect(usual.omitted == 100_000 - 400)
   }
 
   @Test(.rule("WIDGET-07"), arguments: [(ArchiveLimits(bytes: 100), "`bytes`"), (ArchiveLimits(depth: 1), "`depth`")])
   func `an archive over the size or depth limit is refused with the limit's name`(limits: ArchiveLimits, name: String)
     async throws
   {
+    #expect(
+      ArchiveLimits() == ArchiveLimits(bytes: 4 * 1024 * 1024, depth: 256, imageArea: 2_121_055.2, entries: 400))
     let fixture = try await SDKFixture.serving { Counting(entries: 5).descriptions }
     let error = await #expect(throws: BusError.self) { try await fixture.ask("Counting", limits: limits) }
     #expect(error?.code == .archiveTooLarge)
@@ -71,6 +75,19 @@ import Testing
     #expect(try BodyCoding.decode(TimelineFile.self, from: Array(data)).entries.count == 400)
   }
 
+  @Test(.rule("WIDGET-08")) func `a timeline reply of 200 KiB has its entries, and one with a byte more is a file`()
+    async throws
+  {
+    func reply(_ letters: Int) async throws -> RequestTimeline.Reply {
+      let text = String(repeating: "x", count: letters)
+      return try await SDKFixture.serving { Counting(text: text, isPlain: true).descriptions }.ask("Counting")
+    }
+    let entry = try #require(try await reply(1000).entries.first)
+    let letters = 200 * 1024 - (try BodyCoding.data(entry).count - 1000)
+    #expect(try await reply(letters).file == nil)
+    #expect(try await reply(letters + 1).file != nil)
+  }
+
   @Test(.rule("WIDGET-10"))
   func `a provider that completes twice is reported as a fault, and its first timeline counts`() async throws {
     let fixture = try await SDKFixture.serving { Counting(completions: 2).descriptions }
@@ -92,11 +109,19 @@ import Testing
     #expect(try await fixture.ask("Counting").entries.map(\.view.lines) == [["last"]])
   }
 
-  @Test(.rule("WIDGET-11")) func `a view without a container background is reported once for its kind`() async throws {
-    let fixture = try await SDKFixture.serving { Counting().descriptions }
+  @Test(.rule("WIDGET-11"), arguments: [16, 17, 26])
+  func `a view without a container background is reported once for its kind, from iOS 17 on`(version: Int) async throws
+  {
+    let fixture = try await SDKFixture.serving { Counting(completions: 2).descriptions }
+    _ = fixture.process.part(ViewFaults.self) { _ in ViewFaults(version: version) }
     for _ in 1...2 { _ = try await fixture.ask("Counting") }
-    await fixture.waitFor(FaultNoticed.self) { $0.fault == .noContainerBackground && $0.subject == "Counting" }
-    #expect(await fixture.sent(FaultNoticed.self).count == 1)
+    // The provider's other fault shows that the views were read.
+    await fixture.waitFor(FaultNoticed.self) { $0.fault == .completedAgain }
+    if version >= 17 {
+      await fixture.waitFor(FaultNoticed.self) { $0.fault == .noContainerBackground && $0.subject == "Counting" }
+    }
+    let count = await fixture.sent(FaultNoticed.self).count { $0.fault == .noContainerBackground }
+    #expect(count == (version < 17 ? 0 : 1))
   }
 
   @Test(.rule("WIDGET-12"))

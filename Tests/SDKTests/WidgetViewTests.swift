@@ -34,6 +34,33 @@ import Testing
     #expect(WidgetRenderingMode(name: .accented) == .accented)
   }
 
+  @Test(.rule("VIEW-11"))
+  @MainActor func `an AccessoryWidgetGroup is its label above a row of its views, in each style`() throws {
+    let group = AccessoryWidgetGroup {
+      Text(verbatim: "1")
+      Text(verbatim: "2")
+    } label: {
+      Text(verbatim: "Lab")
+    }
+    let column = VStack(spacing: 4) {
+      Text(verbatim: "Lab")
+      HStack(spacing: 8) {
+        Text(verbatim: "1")
+        Text(verbatim: "2")
+      }
+    }
+    let environment = EnvironmentValues(
+      WidgetEnvironment(family: .accessoryRectangular, width: 160, height: 72), .light)
+    func archived(_ view: some View) throws -> ViewArchive {
+      try view.archived(in: environment, limits: ArchiveLimits(bytes: 1 << 20))
+    }
+    let expected = try archived(column)
+    #expect(try archived(group) == expected)
+    for style in [AccessoryWidgetGroupStyle.automatic, .circular, .roundedSquare] {
+      #expect(try archived(group.accessoryWidgetGroupStyle(style)) == expected)
+    }
+  }
+
   @Test(.rule("SETTING-03", "SETTING-04"), arguments: [false, true])
   @MainActor func `a view's environment has the settings of the device`(isChanged: Bool) {
     var settings = DeviceSettings(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import FidelityRules
 import Foundation
 import JournalAnalysis
 import Messages
@@ -9,13 +10,15 @@ import Testing
 @testable import WidgetLab
 
 @Suite struct `Device commands` {
-  @Test func `the clock command parses ask, hold, run, advance, reset, rate and set`() throws {
+  @Test(.rule("CLOCK-04")) func `the clock command parses ask, hold, run, advance, reset, rate and set`() throws {
     #expect(try ClockCommand.parse([]).change() == .ask)
     #expect(try ClockCommand.parse(["hold"]).change() == .hold)
     #expect(try ClockCommand.parse(["run"]).change() == .run)
     #expect(try ClockCommand.parse(["advance", "1d12h"]).change() == .advance(129_600))
     #expect(try ClockCommand.parse(["reset"]).change() == .reset)
     #expect(try ClockCommand.parse(["rate", "3600"]).change() == .rate(3600))
+    #expect(try ClockCommand.parse(["rate", "0.001"]).change() == .rate(0.001))
+    #expect(try ClockCommand.parse(["rate", "100000"]).change() == .rate(100_000))
     let morning = Date(timeIntervalSince1970: 1_772_344_800)
     #expect(try ClockCommand.parse(["set", "2026-03-01T06:00:00Z"]).change() == .set(morning))
     #expect(try ClockCommand.parse(["set", "2026-03-01T07:00:00+01:00"]).change() == .set(morning))
@@ -23,7 +26,7 @@ import Testing
 
   @Test(arguments: [
     ["advance"], ["advance", "soon"], ["hold", "5s"], ["back"], ["advance", "-5s"], ["set"], ["set", "noon"], ["rate"],
-    ["rate", "0"], ["rate", "100001"], ["rate", "fast"], ["run", "2"],
+    ["rate", "0"], ["rate", "0.0009"], ["rate", "100001"], ["rate", "fast"], ["run", "2"],
   ])
   func `the clock command rejects missing and invalid arguments`(arguments: [String]) {
     #expect(throws: (any Error).self) { try ClockCommand.parse(arguments) }
@@ -33,7 +36,9 @@ import Testing
     try NetworkCommand.parse(arguments).wanted(now)
   }
 
-  @Test func `the network command sets the path and keeps the settings that it does not name`() throws {
+  @Test(.rule("INLINE-07")) func `the network command sets the path and keeps the settings that it does not name`()
+    throws
+  {
     let slow = NetworkState(path: .cellular, rate: 50_000)
     #expect(try network(after: slow) == nil)
     #expect(try network("off", after: slow) == NetworkState(path: .off))

@@ -587,7 +587,7 @@ extension PictureBuilder {
 
 extension FontDescription.Weight {
   /// The width of the line along the outline of a symbol, in units of its box. Ours: Apple publishes no numbers.
-  fileprivate var symbolStroke: Double {
+  var symbolStroke: Double {
     switch rawValue {
     case ...400: 0
     case ...500: 0.2

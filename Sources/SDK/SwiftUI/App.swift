@@ -167,15 +167,25 @@ extension Scene {
   }
 }
 
+/// The version of the device's system, which the device sets as the Simulator does.
+package enum DeviceVersion {
+  package static let major =
+    ProcessInfo.processInfo.environment["SIMULATOR_RUNTIME_VERSION"].flatMap { Int($0.prefix { $0 != "." }) } ?? 26
+}
+
 /// Source: `SwiftUI.BackgroundTask`.
 public struct BackgroundTask<Request, Response>: Sendable {
   let matches: @Sendable (_ identifier: String) -> Bool
   let request: @Sendable (_ identifier: String) -> Request
 
   /// Returns the action as a handler of background session events. The events are handled when the action returns.
-  func handler(_ action: @escaping @Sendable @concurrent (Request) async -> Response) -> BackgroundEventsHandler {
+  ///
+  /// - Parameter version: the device's major version. Before iOS 16, which has no `BackgroundTask`, no session matches.
+  func handler(
+    _ action: @escaping @Sendable @concurrent (Request) async -> Response, version: Int = DeviceVersion.major
+  ) -> BackgroundEventsHandler {
     BackgroundEventsHandler(
-      matches: { matches($0) },
+      matches: { version >= 16 && matches($0) },
       action: { [request] identifier in _ = await action(request(identifier)) })
   }
 }

@@ -240,7 +240,7 @@ final class DefaultsReporter: Sendable {
   }
 
   /// The shortest time between two notices, of the machine's time.
-  private static let pause = Duration.milliseconds(100)
+  static let pause = Duration.milliseconds(100)
 
   private let process: HostedProcess
   private let state = Mutex(State())

@@ -179,11 +179,11 @@ struct FormSizes {
 
 /// Faults of the views of a process's widgets, each recorded once for a kind.
 final class ViewFaults: Sendable {
-  // From iOS 17 on. The device sets its version as the Simulator does.
-  private let wantsContainerBackground =
-    ProcessInfo.processInfo.environment["SIMULATOR_RUNTIME_VERSION"].flatMap { Double($0.prefix { $0 != "." }) } ?? 17
-    >= 17
+  private let wantsContainerBackground: Bool
   private let reported = Mutex<Set<String>>([])
+
+  /// - Parameter version: the device's major version. From iOS 17 on a widget needs a container background.
+  init(version: Int = DeviceVersion.major) { wantsContainerBackground = version >= 17 }
 
   /// Records what the views lack, and views that widgets do not support.
   ///

@@ -246,6 +246,13 @@ struct BlockedControl: ControlWidget {
   }
 }
 
+/// Its intent opens the app with a URL.
+struct VisitControl: ControlWidget {
+  var body: some ControlWidgetConfiguration {
+    StaticControlConfiguration(kind: "Visit") { ControlWidgetButton(action: Visit()) { Text("Visit") } }
+  }
+}
+
 struct ControlsBundle: WidgetBundle {
   var body: some Widget {
     TouchWidget()
@@ -254,5 +261,6 @@ struct ControlsBundle: WidgetBundle {
     TellControl()
     SafeControl()
     BlockedControl()
+    VisitControl()
   }
 }

@@ -83,6 +83,13 @@ struct Forward: AppIntent {
   }
 }
 
+/// An intent whose result opens an intent whose result opens a third one.
+struct Relay: AppIntent {
+  static let title: LocalizedStringResource = "Relay"
+
+  func perform() async throws -> some IntentResult & OpensIntent { .result(opensIntent: Forward()) }
+}
+
 private func made<Intent: Poured>(_ type: Intent.Type, cups: Int) -> Intent {
   var intent = Intent()
   intent.cups = cups
@@ -105,6 +112,7 @@ struct IntentsWidget: Widget {
         Button("Link", intent: OpenURLIntent(URL(string: "https://trial.example/linked") ?? URL(filePath: "/")))
         Button("Forward", intent: Forward())
         Button("Scheme", intent: OpenURLIntent(URL(string: "trial://scheme") ?? URL(filePath: "/")))
+        Button("Relay", intent: Relay())
       }
       .backed
     }

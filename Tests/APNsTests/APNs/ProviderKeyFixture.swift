@@ -14,6 +14,7 @@ struct ProviderKeyFixture {
   static let widgets = String(repeating: "ab", count: 80)
   static let app = String(repeating: "0c", count: 32)
   static let control = String(repeating: "5b", count: 80)
+  static let activity = String(repeating: "6e", count: 80)
   static let old = String(repeating: "1d", count: 80)
   static let expired = String(repeating: "2e", count: 80)
   static let production = String(repeating: "3f", count: 80)
@@ -36,7 +37,8 @@ struct ProviderKeyFixture {
       return (text, DeviceToken(token: text, subject: subject, environment: environment, state: state, since: since))
     }
     return Dictionary(uniqueKeysWithValues: [
-      token(widgets), token(app, .app), token(control, .control(3)), token(old, .widgets, state: .unregistered),
+      token(widgets), token(app, .app), token(control, .control(3)),
+      token(activity, .liveActivity(1)), token(old, .widgets, state: .unregistered),
       token(expired, .widgets, state: .expired),
       token(production, .widgets, state: .active, environment: .production),
     ])

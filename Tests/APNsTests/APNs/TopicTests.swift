@@ -47,14 +47,18 @@ import Testing
     #expect(lab.reason(request) == (isForApp ? nil : .deviceTokenNotForTopic))
   }
 
-  @Test(.rule("APNS-07"), arguments: PushType.allCases)
-  func `a control's token accepts only pushes of the type controls`(type: PushType) {
+  @Test(
+    .rule("APNS-07"), arguments: PushType.allCases,
+    [(ProviderKeyFixture.control, PushType.controls), (ProviderKeyFixture.activity, .liveactivity)])
+  func `the token of a control or of a Live Activity accepts only pushes of its type`(
+    type: PushType, use: (token: String, type: PushType)
+  ) {
     var lab = ProviderKeyFixture()
     let bundle = type == .mdm ? "com.apple.mgmt.External.0f" : ProviderKeyFixture.bundle
     let request = lab.request(
       ["apns-push-type": type.rawValue, "apns-topic": bundle + type.topicSuffix, "apns-priority": "5"],
-      path: "/3/device/" + ProviderKeyFixture.control)
-    #expect(lab.reason(request) == (type == .controls ? nil : .deviceTokenNotForTopic))
+      path: "/3/device/" + use.token)
+    #expect(lab.reason(request) == (type == use.type ? nil : .deviceTokenNotForTopic))
   }
 
   @Test func `the topic determines the push type when the request has none`() {

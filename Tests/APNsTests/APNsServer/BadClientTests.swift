@@ -74,6 +74,7 @@ import Testing
 
   @Test(.rule("APNS-42"))
   func `a client without credit gets responses up to its credit and then only responses without a body`() async throws {
+    #expect(APNsServerLimits().waitingBodies == 256 && APNsServerLimits().unwritable == 30)
     var limits = APNsServerLimits.unhurried
     limits.unwritable = 1
     let lab = try await TestAPNsServer.start(

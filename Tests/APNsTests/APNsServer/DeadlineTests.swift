@@ -58,6 +58,7 @@ import Testing
       [0, 0, 8], Array(HTTP2Frames.frame(6, [0, 0, 0, 0, 0, 0, 0, 0]).dropLast()),
     ])
   func `a request or a frame that is incomplete at its deadline ends the connection`(bytes: [UInt8]) {
+    #expect(APNsServerLimits().headerList == 8000 && APNsServerLimits().request == 30)
     let fixture = HTTP2ConnectionFixture()
     fixture.send(HTTP2Frames.push(on: 3))
     fixture.answer(on: 3)

@@ -34,6 +34,8 @@ import Testing
     account.count(status: 200, reason: nil)
     #expect(account.value == badDeviceTokenWeight)
     #expect(!account.isSlowed && !account.isOver, "0 is never")
+    account.count(status: 499, reason: "any")
+    #expect(account.value == badDeviceTokenWeight + 1)
   }
 
   @Test(.rule("APNS-47"), arguments: [1, 3])
@@ -47,8 +49,10 @@ import Testing
     }
   }
 
-  @Test(.rule("APNS-47"), arguments: [1, 5])
-  func `SETTINGS announce few streams before the refusal, and many again after a success`(slowedStreams: Int)
+  @Test(.rule("APNS-47", "HTTP-76"), arguments: [1, 5])
+  func `SETTINGS announce few streams before the refusal, and many again after a success, with the same windows`(
+    slowedStreams: Int
+  )
     async throws
   {
     var limits = APNsServerLimits.unhurried
@@ -60,7 +64,8 @@ import Testing
       }, limits: limits)
     let client = try await lab.connect()
     client.send(HTTP2Frames.greeting + HTTP2Frames.acknowledgement)
-    #expect(await client.next { $0.settings != nil }?.settings?[3] == 1)
+    let first = await client.next { $0.settings != nil }?.settings
+    #expect(first?[3] == 1 && first?[4] == 65_535)
     let expected: [(id: String, streams: Int?)] = [
       ("right", 1000), ("wrong", nil), ("wrong", slowedStreams), ("right", 1000), ("wrong", slowedStreams),
       ("wrong", nil),
@@ -70,6 +75,7 @@ import Testing
       var announced: Int?
       while let frame = await client.next(where: { $0.settings != nil || $0.kind == 1 }), frame.kind != 1 {
         announced = frame.settings?[3]
+        #expect(frame.settings?[4] == nil)
         client.send(HTTP2Frames.acknowledgement)
       }
       #expect(announced == streams, "request \(index)")

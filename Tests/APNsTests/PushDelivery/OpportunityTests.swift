@@ -18,12 +18,24 @@ private let origin = Date(timeIntervalSince1970: 1_000_000_000)
     var now = origin
     private var number: Int64 = 0
     private var last = UUID()
+    /// What is on disk, by its number.
+    private var kept: [Int64: StoredPush] = [:]
 
     init(_ change: (inout OpportunityPolicy) -> Void) {
       var settings = PushSettings()
       change(&settings.opportunities)
       stateMachine = PushStateMachine(settings: settings)
-      _ = stateMachine.handle(.reach(device: "iphone", isOnline: true, isAwake: true, generation: 1), now: now)
+      _ = steps(Self.reach)
+    }
+
+    private static let reach = PushStateMachine.Event.reach(
+      device: "iphone", isOnline: true, isAwake: true, generation: 1)
+
+    /// Another instance of the push server reads what is on disk, and the device reports; returns the steps.
+    mutating func restart() -> [String] {
+      stateMachine = PushStateMachine(settings: stateMachine.settings)
+      stateMachine.load("iphone", kept.values.sorted { $0.number < $1.number })
+      return steps(Self.reach)
     }
 
     /// Accepts the next notification; returns the steps of all notifications with their numbers.
@@ -51,8 +63,14 @@ private let origin = Date(timeIntervalSince1970: 1_000_000_000)
     }
 
     private mutating func steps(_ event: PushStateMachine.Event) -> [String] {
-      stateMachine.handle(event, now: now).compactMap {
-        if case .step(let push, let name, _) = $0 { "\(name.rawValue) \(push.number)" } else { nil }
+      stateMachine.handle(event, now: now).compactMap { action in
+        switch action {
+        case .keep(let push): kept[push.number] = push
+        case .drop(let push): kept[push.number] = nil
+        case .step(let push, let name, _): return "\(name.rawValue) \(push.number)"
+        case .send: break
+        }
+        return nil
       }
     }
   }
@@ -97,12 +115,24 @@ private let origin = Date(timeIntervalSince1970: 1_000_000_000)
     #expect(fixture.now == origin + backgroundInterval)
   }
 
-  @Test(.rule("APNS-49")) func `a notification that the device refused is sent again without an interval`() {
-    var fixture = Fixture { $0.backgroundInterval = 1800 }
-    #expect(fixture.accept(5, type: .background) == ["sent 1"])
+  @Test(.rule("APNS-48", "APNS-49"), arguments: [PushType.background, .widgets])
+  func `a notification that the device refused does not count, and is sent again without an interval`(type: PushType) {
+    var fixture = Fixture {
+      $0.backgroundInterval = 1800
+      $0.priority5Interval = 1800
+    }
+    #expect(fixture.accept(5, type: type) == ["sent 1"])
     #expect(fixture.refuse() == ["storedOffline 1"])
     #expect(fixture.next() == ["sent 1"])
     #expect(fixture.now == origin + PushSettings().retryAfter)
+  }
+
+  @Test(.rule("APNS-48")) func `a restarted push server delivers at once what waits`() {
+    var fixture = Fixture { $0.priority5Interval = 900 }
+    #expect(fixture.accept(5) == ["sent 1"])
+    fixture.now += 1
+    #expect(fixture.accept(5) == ["storedPower 2"])
+    #expect(fixture.restart() == ["sent 1", "sent 2"], "the first was not acknowledged")
   }
 
   @Test(.rule("APNS-48", "APNS-49")) func `with intervals of 0 nothing waits`() {

@@ -195,6 +195,7 @@ private let widgets = PushDeliveryFixture.widgets
         }
       }
     }
+    #expect(PushSettings().gathering == 0.003 && PushSettings().busy == 8)
     let page = try await service.page(ListPushes(limit: 1))
     #expect(page.count == 2_000)
     #expect(try await fixture.keptCount() == 1, "one notification is stored per subject")

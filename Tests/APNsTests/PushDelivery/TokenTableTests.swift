@@ -22,12 +22,12 @@ private let widgets = PushSubject(device: "iphone", bundle: "com.example.A", use
   {
     var table = try table()
     let first = try table.issue(widgets, .development, now: origin)
-    #expect(first.changed == [first.token] && first.token.token.count == 160)
+    #expect(first.changed == [first.token] && first.token.token.count == 2 * 80)
     let again = try table.issue(widgets, .development, now: origin + 1)
     #expect(again.token == first.token && again.changed.isEmpty)
     let app = PushSubject(device: "iphone", bundle: "com.example.A", use: .app)
     let other = try table.issue(app, .development, now: origin).token
-    #expect(other.token.count == 64 && other.token != first.token.token)
+    #expect(other.token.count == 2 * 32 && other.token != first.token.token)
     #expect(first.token.token.allSatisfy { $0.isHexDigit && !$0.isUppercase })
     let controls = try [1, 2].map { number in
       let subject = PushSubject(device: "iphone", bundle: "com.example.A", use: .control(number))

@@ -334,7 +334,7 @@ import Testing
     #expect(device.activities.activities(of: Self.app).startTokens == ["Ride": "02"])
   }
 
-  @Test func `each content and staleness has a version, which is archived once`() throws {
+  @Test(.rule("ACTIVITY-02")) func `each content and staleness has a version, which is archived once`() throws {
     var machine = Self.machine()
     try machine.request(Self.request(stale: Self.after(1)), app: Self.app, because: .app, now: Self.start)
     machine.archived(1, version: 1, note: nil, text: ["5"])
@@ -345,6 +345,10 @@ import Testing
     try machine.change(
       "a", .update(ActivityContentRecord(state: "{}")), of: Self.app, because: .app, now: Self.after(2))
     #expect(machine.activity(1)?.version == 3 && machine.activity(1)?.record.phase == .active)
+    machine.archived(1, version: 3, note: nil, text: [])
+    // After a change of settings.
+    machine.archiveAgain()
+    #expect(machine.activity(1)?.version == 4 && machine.activity(1)?.archived == 3)
     #expect(machine.widgetExtension(of: Self.app, showing: "Ride") == "\(Self.app).Widget")
   }
 }

@@ -100,7 +100,8 @@ private let widget = Address.widgetExtension("phone", GallerySamples.bundle)
     #expect(state.placements.map(\.id) == [3])
   }
 
-  @Test func `an extension whose widgets are unknown is launched until it has reported them`() async throws {
+  @Test(.rule("GALLERY-13"))
+  func `an extension whose widgets are unknown is launched until it has reported them`() async throws {
     let service = try await service()
     var actions = service.device.processes.makeAsyncIterator()
     let learned = Task { await service.learn([widget]) }
@@ -112,7 +113,7 @@ private let widget = Address.widgetExtension("phone", GallerySamples.bundle)
     await service.leave()
   }
 
-  @Test(arguments: [true, false])
+  @Test(.rule("GALLERY-13"), arguments: [true, false])
   func `an extension whose launch fails remains unknown, and a service that leaves waits for none`(leaves: Bool)
     async throws
   {

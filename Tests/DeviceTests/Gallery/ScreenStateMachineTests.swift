@@ -29,7 +29,20 @@ import Timekeeping
     #expect(screen.state == DeviceScreen())
   }
 
-  @Test func `locking the device sends its app to the background and hides the Home Screen`() throws {
+  @Test(.rule("GALLERY-33")) func `showing another place or turning the display off sends the app to the background`()
+    throws
+  {
+    for change in [ChangeScreen.Change.look(.homeScreen), .look(.lockScreen), .look(.standBy), .darken] {
+      var screen = ScreenStateMachine(device: GallerySamples.phone())
+      _ = try screen.open("a")
+      #expect(try screen.handle(change) == [.background(app: "a")], "\(change)")
+      #expect(screen.state.frontApp == nil, "\(change)")
+    }
+  }
+
+  @Test(.rule("GALLERY-33")) func `locking the device sends its app to the background and hides the Home Screen`()
+    throws
+  {
     var screen = ScreenStateMachine(device: GallerySamples.phone())
     _ = try screen.open("a")
     #expect(try screen.handle(.lock) == [.background(app: "a")])

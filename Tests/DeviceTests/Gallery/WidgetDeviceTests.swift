@@ -123,6 +123,12 @@ import Testing
     let sign = "Please adopt containerBackground API"
     #expect(tile(GallerySamples.widget(), isBacked: false).view.lines == [sign])
     #expect(tile(GallerySamples.widget(), isBacked: false).note?.contains("containerBackground") == true)
+    for location in [WidgetLocationName.lockScreen, .standBy] {
+      let family: WidgetFamilyName = location == .standBy ? .systemSmall : .accessoryRectangular
+      let elsewhere = tile(GallerySamples.widget(), family: family, at: location, isBacked: false)
+      #expect(elsewhere.view.lines == [sign], "\(location)")
+      #expect(elsewhere.view.all { if case .control = $0.name { true } else { false } }.isEmpty, "\(location)")
+    }
     #expect(tile(GallerySamples.widget(), on: GallerySamples.phone(16), isBacked: false).view.lines == ["light"])
     let kept = GallerySamples.widget { $0.isBackgroundRemovable = false }
     #expect(tile(kept, isBacked: false).view.lines == ["light"])

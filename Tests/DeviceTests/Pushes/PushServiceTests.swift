@@ -204,6 +204,7 @@ private func processAction(of service: PushService) async -> ProcessAction? {
 
   @Test(.rule("PUSH-15"))
   func `the push service accepts a notification once, also across a host restart`() async throws {
+    #expect(TakenNotifications.remembered == 20_000)
     let fixture = try PushServiceFixture()
     let first = try await fixture.host()
     try await first.received(notification(1))

@@ -219,9 +219,13 @@ private let origin = TimelineSamples.origin
     let unseen = try #require(account.decide(.policy, policy: seen, situation: BudgetSituation(), now: origin).until)
     #expect(abs(unseen.timeIntervalSince(origin) / usual.timeIntervalSince(origin) - 4) < 0.1)
     let learning = policy { $0.initial = 0 }
-    var young = BudgetAccount(learning, now: origin)
-    #expect(
-      try #require(young.decide(.policy, policy: learning, situation: BudgetSituation(), now: origin).until) < usual)
+    #expect(learning.learningDays == 3 && learning.learningFactor == 1.25)
+    func wait(_ age: Double) throws -> Double {
+      var young = BudgetAccount(learning, now: origin - age)
+      return try #require(young.decide(.policy, policy: learning, situation: BudgetSituation(), now: origin).until)
+        .timeIntervalSince(origin)
+    }
+    #expect(abs(usual.timeIntervalSince(origin) / (try wait(0)) - 1.25) < 0.01)
   }
 
   @Test(.rule("BUDGET-03")) func `a reload is refused when the policy never grants any`() {

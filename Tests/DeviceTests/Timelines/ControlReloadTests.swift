@@ -14,8 +14,10 @@ private let widget = TimelineSamples.widget
 /// Which reloads concern controls, and which widgets.
 @Suite struct `Reloads of controls` {
   /// A widget 1 and a control 2 of one extension, both with their first timelines.
-  private func fixture() -> TimelineFixture {
-    var fixture = TimelineFixture()
+  private func fixture(
+    _ settings: TimelineSettings = TimelineSettings(), _ policy: BudgetPolicy = BudgetPolicy()
+  ) -> TimelineFixture {
+    var fixture = TimelineFixture(settings, policy)
     fixture.handle(.kindsReported(widget, ["Coffee": .systemSmall, "Lamp": .control]))
     fixture.place(1)
     fixture.handle(
@@ -43,6 +45,24 @@ private let widget = TimelineSamples.widget
     fixture.handle(.reload(from: app, kind: "Lamp", areControls: false, isInside: false, .none))
     fixture.handle(.reload(from: app, kind: "Coffee", areControls: true, isInside: false, .none))
     #expect(fixture.stateMachine.placements.values.allSatisfy { $0.pendingReload == nil })
+  }
+
+  @Test(.rule("CONTROL-04", "CONTROL-11"), arguments: [true, false])
+  func `the reload of a control is paid from its budget, and is free in developerMode`(developerMode: Bool) {
+    func outcomes(perDay: Double) -> [String] {
+      var settings = TimelineSettings()
+      settings.developerMode = developerMode
+      var policy = BudgetPolicy()
+      (policy.perDay, policy.minimumSpacing) = (perDay, 0)
+      var fixture = fixture(settings, policy)
+      fixture.handle(.inFront(app: app, false))
+      let pushed = fixture.handle(.reloadOne(2, .push, MessageContext(correlation: .push(1)))).first
+      fixture.giveAll()
+      let requested = fixture.handle(.reload(from: app, kind: "Lamp", areControls: true, isInside: false, .none)).first
+      return [pushed, requested].compactMap { $0.map { String($0.prefix { $0 != " " }) } }
+    }
+    #expect(outcomes(perDay: 40) == (developerMode ? ["free", "free"] : ["granted", "granted"]))
+    #expect(outcomes(perDay: 0) == (developerMode ? ["free", "free"] : ["refused", "refused"]))
   }
 
   @Test(.rule("CONTROL-04"))

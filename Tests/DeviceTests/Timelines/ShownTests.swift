@@ -12,6 +12,13 @@ import Testing
 private let origin = TimelineSamples.origin
 
 @Suite struct `Timeline entries and reload policies` {
+  @Test(.rule("TIMELINE-07")) func `entries that are a moment apart are all shown`() {
+    let dates = [0, 0.01, 0.02, 1, 1.5]
+    var fixture = TimelineFixture.placed(dates: dates)
+    #expect(dates.dropFirst().map { _ in fixture.next() } == dates.dropFirst().map { ["shown 1: \($0)"] })
+    #expect(fixture.next() == ["nothing is due"])
+  }
+
   @Test(.rule("TIMELINE-06", "TIMELINE-07")) func `each entry is shown at its date`() {
     var fixture = TimelineFixture.placed(dates: [0, 600, 1200])
     #expect(fixture.due == 600)

@@ -2,6 +2,7 @@
 
 import Foundation
 import Messages
+import NIOSSL
 import Synchronization
 
 @testable import Device
@@ -10,7 +11,7 @@ import Synchronization
 /// Runs transfer attempts in a temporary folder and records their events and challenges.
 final class AttemptFixture: Sendable {
   let folder = FileManager.default.temporaryDirectory.path + "/attempt-\(UUID().uuidString)"
-  let network = TransferNetwork()
+  let network: TransferNetwork
   private let reported = Mutex<[AttemptEvent]>([])
   private let expansionLimit: Int
   private let knownFacts = Mutex(TransferAttempt.Known())
@@ -21,11 +22,13 @@ final class AttemptFixture: Sendable {
 
   init(
     path: String? = nil, expansionLimit: Int = TransferSettings().expansionLimit,
+    trusting roots: NIOSSLTrustRoots? = nil,
     reply: @escaping @Sendable (Challenge) -> AnswerChallenge.Reply = { _ in
       AnswerChallenge.Reply(disposition: .performDefaultHandling)
     }
   ) throws {
     self.reply = reply
+    network = TransferNetwork(trusting: roots)
     self.expansionLimit = expansionLimit
     self.path = path ?? folder + "/1.part"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

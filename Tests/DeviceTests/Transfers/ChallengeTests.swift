@@ -3,6 +3,7 @@
 import FidelityRules
 import Foundation
 import Messages
+import NIOSSL
 import Testing
 
 @testable import Device
@@ -83,10 +84,25 @@ import Testing
     let accept = AnswerChallenge.Reply(disposition: .useCredential)
     try await withServer(certificate: TestCertificates.expired, reply: accept, { _ in [response("secret")] }) {
       fixture, server in
-      try await fixture.attempt(TransferRequest(url: "https://localhost:\(server.port)/file"))
-      #expect(fixture.bytes == Array("secret".utf8))
-      #expect(fixture.challenges.count == 1)
+      for count in 1...2 {
+        try await fixture.attempt(TransferRequest(url: "https://localhost:\(server.port)/file"))
+        #expect(fixture.bytes == Array("secret".utf8))
+        #expect(fixture.challenges.count == count, "each attempt asks")
+      }
+      #expect(fixture.challenges.allSatisfy { $0.method == "NSURLAuthenticationMethodServerTrust" })
     }
+  }
+
+  @Test(.rule("TRANSFER-41")) func `a transfer from a server that the device trusts asks nothing`() async throws {
+    let certificate = TestCertificates.selfSigned
+    let server = try await RawServer.start(certificate: certificate) { _ in [response("secret")] }
+    let roots = try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8))
+    let fixture = try AttemptFixture(trusting: .certificates(roots))
+    #expect(
+      try await fixture.attempt(TransferRequest(url: "https://localhost:\(server.port)/file")).response.status == 200)
+    #expect(fixture.bytes == Array("secret".utf8) && fixture.challenges.isEmpty)
+    await fixture.end()
+    await server.stop()
   }
 
   @Test(.rule("TRANSFER-38"))

@@ -96,7 +96,8 @@ private let off = NetworkState(path: .off)
     await fixture.end(service)
   }
 
-  @Test func `an advance of the clock waits until a task that reaches its resource timeout has ended`() async throws {
+  @Test(.rule("TRANSFER-02"))
+  func `an advance of the clock waits until a task that reaches its resource timeout has ended`() async throws {
     let fixture = try await TransferFixture(.init(bytes: bytes, pauseAfter: 100_000))
     let clock = AdjustableClock(.held(fixture.clock.now))
     let service = try await fixture.host(clock: clock)

@@ -186,6 +186,7 @@ struct LoadingFixture {
   func `a task fails when its resource timeout passes, which includes the time it waits`(
     time: Double
   ) {
+    #expect(SessionConfiguration().timeoutIntervalForResource == 7 * 86_400)
     var fixture = LoadingFixture(SessionConfiguration(timeoutIntervalForResource: time))
     _ = fixture.create()
     let key = fixture.key(1)

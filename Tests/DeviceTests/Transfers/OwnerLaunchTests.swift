@@ -90,6 +90,37 @@ private struct AppFixture {
     #expect(fixture.device.loading.limitedUntil(app) != nil)
   }
 
+  /// The signals that follow from an event.
+  private func signals(_ fixture: inout AppFixture, _ event: DeviceEvent, after seconds: Double) -> [Int32] {
+    fixture.device.handle(event, now: now + seconds).actions.compactMap { action in
+      if case .launching(.signal(app, _, let signal)) = action { signal } else { nil }
+    }
+  }
+
+  @Test(.rule("DELIVERY-14", "DELIVERY-29"), arguments: [true, false])
+  func `an owner runs until it has handled its events, and is suspended after that`(isWoken: Bool) throws {
+    var fixture = AppFixture()
+    if isWoken {
+      fixture.exit()
+      _ = fixture.handle(.delivery(.ended([task])))
+      _ = fixture.handle(.launching(.spawned(app, second)))
+      fixture.open(in: second)
+      _ = fixture.handle(.launching(.ready(app, generation: 2)))
+    } else {
+      _ = fixture.handle(.delivery(.ended([task])))
+      _ = fixture.handle(.launching(.process(.release(app, because: .foreground))))
+    }
+    let generation: UInt32 = isWoken ? 2 : 1
+    let delivery = try #require(fixture.device.delivery.deliveries.all.keys.first)
+    _ = fixture.handle(.delivery(.sent(delivery, generation: generation)))
+    // Suspended 5 s after the last reason to run, and the handler has 30 s.
+    #expect(signals(&fixture, .launching(.timerFired), after: 6) == [])
+    #expect(fixture.device.launching.nextInstant(after: now) == nil, "no suspension is due")
+    #expect(signals(&fixture, .delivery(.acknowledged(delivery)), after: 6) == [])
+    #expect(signals(&fixture, .launching(.timerFired), after: 10.9) == [])
+    #expect(signals(&fixture, .launching(.timerFired), after: 11) == [SIGSTOP])
+  }
+
   @Test(.rule("DELIVERY-09"), arguments: [(.foreground, false), (.challenge(of: task), true)] as [(Assertion, Bool)])
   func `only an app that is launched for a challenge has its handler called before it answers`(
     reason: Assertion, isWoken: Bool

@@ -22,6 +22,7 @@ import Testing
   }
 
   @Test(
+    .rule("TRANSFER-33"),
     arguments: [
       ("bytes 5-9/10", ResponseVerdict.append), ("bytes 5-9/*", .append), ("BYTES 5-9/10", .append),
       ("bytes 4-9/10", .again), ("bytes 5-9/11", .again), ("bytes */10", .again), ("5-9/10", .again), ("", .again),
@@ -30,7 +31,7 @@ import Testing
     #expect(ResponseVerdict(status: 206, headers: ["Content-Range": range], part: half) == verdict)
   }
 
-  @Test func `a 200 or 404 replaces the partial file, and a 416 causes a new request`() {
+  @Test(.rule("TRANSFER-33")) func `a 200 or 404 replaces the partial file, and a 416 causes a new request`() {
     #expect(ResponseVerdict(status: 200, headers: [:], part: half) == .begin(discarding: true))
     #expect(ResponseVerdict(status: 404, headers: [:], part: half) == .begin(discarding: true))
     #expect(ResponseVerdict(status: 416, headers: [:], part: half) == .again)

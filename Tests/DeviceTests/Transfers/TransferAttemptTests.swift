@@ -98,6 +98,10 @@ import Testing
       try await fixture.attempt(TransferRequest(url: server.url))
       #expect(fixture.events == [.started, .received(5, of: 5)])
       #expect(fixture.head == nil)
+      let request = TransferRequest(url: server.url)
+      #expect(
+        ResumeData(part: UUID(), request: request, response: fixture.head, validator: "\"a\"", bytes: 5) == nil,
+        "no resume data without the head")
     }
   }
 
@@ -196,11 +200,19 @@ import Testing
     }
   }
 
-  @Test(.rule("TASK-13")) func `an upload whose file does not exist fails permanently with -1100`() async throws {
+  @Test(.rule("TASK-13")) func `an upload whose file does not exist or cannot be read fails permanently`() async throws
+  {
     try await withServer({ _ in [response("thank you")] }) { fixture, server in
       let fault = await fixture.fault(TransferRequest(url: server.url, method: "PUT"), upload: fixture.folder + "/none")
       #expect(fault?.code == -1100)
       #expect(fault?.next == .never)
+      // One that may not be read: more links than the kernel follows, also for the superuser.
+      try FileManager.default.createSymbolicLink(
+        atPath: fixture.folder + "/loop", withDestinationPath: fixture.folder + "/loop")
+      let unreadable = await fixture.fault(
+        TransferRequest(url: server.url, method: "PUT"), upload: fixture.folder + "/loop")
+      #expect(unreadable?.code == -1102)
+      #expect(unreadable?.next == .never)
       #expect(server.seen.isEmpty)
     }
   }

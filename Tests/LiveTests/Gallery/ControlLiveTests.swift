@@ -78,6 +78,19 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("GALLERY-50")) func `what the result of a control's intent opens is not opened on a locked device`()
+    async throws
+  {
+    try await run("visits locked") { fixture in
+      try await fixture.add("Visit", "--location", "controlCenter")
+      _ = try await fixture.entry(of: 1, at: "controlCenter")
+      try await fixture.cluster.run("lock")
+      let tap = try await fixture.cluster.run("tap", "1")
+      #expect(tap.contains("Visit was performed by extension") && tap.contains("visited is not opened"), "\(tap)")
+      #expect(!(try await fixture.cluster.run("look", "light").contains("is in front")))
+    }
+  }
+
   @Test(.rule("CONTROL-01")) func `a control is in no other place, a widget not in Control Center`() async throws {
     try await run("places of controls") { fixture in
       #expect(try await fixture.refusal("add", "Lamp").contains("--location controlCenter"))

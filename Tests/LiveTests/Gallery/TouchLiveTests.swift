@@ -195,7 +195,7 @@ import WidgetLabTesting
   }
 
   @Test(.rule("GALLERY-50"))
-  func `a custom scheme opens nothing, and a failed intent is diagnosed`() async throws {
+  func `a custom scheme and a third intent open nothing, and a failed intent is diagnosed`() async throws {
     try await run("ignored results") { fixture in
       try await fixture.add("Intents")
       _ = try await fixture.entry(of: 1)
@@ -203,6 +203,9 @@ import WidgetLabTesting
       #expect(scheme.status == 1 && scheme.output.contains("trial://scheme is not opened"), "\(scheme)")
       let failed = try await fixture.cluster.attempt(["tap", "1", "--button", "7"])
       #expect(failed.status == 1, "\(failed)")
+      let third = try await fixture.cluster.attempt(["tap", "1", "--button", "12"])
+      #expect(third.output.contains("Open is not performed: an intent that was opened opens it"), "\(third)")
+      #expect(!(try await fixture.cluster.run("look", "light").contains("is in front")))
       let found = try await fixture.cluster.attempt(["diagnose"])
       #expect(
         found.status == 1 && found.output.contains("custom-scheme-not-opened")

@@ -166,6 +166,11 @@ import Testing
     let part = ViewArchive(
       .container(.hStack), children: [.text("ab")], modifiers: [.init(.silent(.redacted), [.reason: "placeholder"])])
     #expect(part.lines(ScreenAppearance(now: now)) == ["▒▒"])
+    for count in [23, 24, 25, 1_000] {
+      let long = ViewArchive.text(String(repeating: "a", count: count))
+      #expect(
+        long.lines(ScreenAppearance(now: now, isPlaceholder: true)) == [String(repeating: "▒", count: min(count, 24))])
+    }
   }
 
   @Test func `a view in a place without backgrounds omits its container background`() {

@@ -119,13 +119,13 @@ import Testing
     #expect(try DefaultsFile(path).values() == ["b": [2]])
   }
 
-  @Test func `a change that cannot be written fails with the reason`() throws {
+  @Test(.rule("DEFAULTS-07")) func `a change that cannot be written fails with the reason`() throws {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try Data().write(to: URL(fileURLWithPath: folder + "/Library"))
     let failure = #expect(throws: DefaultsFile.Failure.self) { try DefaultsFile(path).append(.clear) }
     #expect(failure?.code == ENOTDIR)
     #expect(throws: DefaultsFile.Failure.self) {
-      try DefaultsFile(path).append(.value("a", [UInt8](repeating: 0, count: DefaultsRecord.limit)))
+      try DefaultsFile(path).append(.value("a", [UInt8](repeating: 0, count: 64 << 20)))
     }
   }
 

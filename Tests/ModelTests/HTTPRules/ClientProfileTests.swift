@@ -16,7 +16,8 @@ import Testing
     .rule("NETWORK-10"),
     arguments: [
       ("26.0", "3860.100.1 Darwin/25.0.0"), ("26.1", "3860.200.71 Darwin/25.1.0"),
-      ("26.2", "3860.200.71 Darwin/25.2.0"), ("18.0", "1568.100.1 Darwin/24.0.0"), ("17.0", "1474 Darwin/23.0.0"),
+      ("26.2", "3860.200.71 Darwin/25.2.0"), ("26.3", "3860.400.51 Darwin/25.3.0"),
+      ("26.5", "3860.600.12 Darwin/25.5.0"), ("18.0", "1568.100.1 Darwin/24.0.0"), ("17.0", "1474 Darwin/23.0.0"),
       ("17.4.1", "1474 Darwin/23.4.0"), ("16.0", "1390 Darwin/22.0.0"), ("15.2", "1390 Darwin/21.2.0"),
     ])
   func `User-Agent has the bundle's name and version and the system's parts`(version: String, parts: String) {

@@ -67,6 +67,7 @@ import Testing
     }
     #expect(try codes(6, apart: 1) == ["reload-loop"])
     #expect(try codes(5, apart: 1).isEmpty)
+    #expect(try codes(6, apart: 11) == ["reload-loop"], "5 * 11 s are less than 60 s")
     #expect(try codes(6, apart: 13).isEmpty)
     #expect(try codes(20, apart: 0, again: true).isEmpty, "a request that is sent again counts once")
     #expect(try codes(12, apart: 1) == ["reload-loop"])
@@ -80,6 +81,7 @@ import Testing
         for (cause, digest) in timelines { try journal.stored(.never, because: cause, digest: digest) }
       }
     }
+    #expect(DiagnosticThresholds().equalTimelines == 3)
     #expect(try codes([(.app, "a"), (.app, "a"), (.extension, "a")]) == ["reload-without-change"])
     #expect(try codes([(.added, "a"), (.app, "a"), (.app, "a")]).isEmpty)
     #expect(try codes([(.app, "a"), (.app, "b"), (.app, "a"), (.app, "b")]).isEmpty)

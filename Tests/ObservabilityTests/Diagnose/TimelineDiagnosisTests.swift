@@ -66,7 +66,8 @@ import Testing
     }
     let past = ["timeline-in-the-past"]
     #expect(try codes({ _ in .atEnd }, entries: 24, last: -3600) == past)
-    #expect(try codes({ .after($0.addingTimeInterval(-61)) }, entries: 1, last: 0) == past)
+    #expect(try codes({ .after($0.addingTimeInterval(-60 - 1)) }, entries: 1, last: 0) == past)
+    #expect(try !codes({ .after($0.addingTimeInterval(-60 + 1)) }, entries: 1, last: 0).contains(past[0]))
     #expect(try codes({ _ in .never }, entries: 3, last: -3600) == past)
     // The quote of the day: shown from midnight on, until tomorrow.
     #expect(try codes({ .after($0.addingTimeInterval(36_000)) }, entries: 1, last: -36_000).isEmpty)
@@ -82,6 +83,7 @@ import Testing
       }
     }
     let unpaid = ["interval-that-no-budget-pays"]
+    #expect(DiagnosticThresholds().reloadsPerDay == 70)
     #expect(try codes({ .after($0.addingTimeInterval(300)) }, entries: 1, last: 0) == unpaid)
     #expect(try codes({ _ in .atEnd }, entries: 1, last: 0) == unpaid)
     #expect(try codes({ _ in .atEnd }, entries: 5, last: 1200) == unpaid)

@@ -130,6 +130,14 @@ import Testing
     #expect(shapes.map(\.frame.numbers) == [[0, 0, 100, 50], [0, 25, 100, 0]])
     let path: ArchivedValue = [["move", 0, 50], ["line", 100, 0]]
     #expect(shapes.first?.arguments[.path] == path && shapes.first?.operations.map(\.name) == [.shape(.stroke)])
+    #expect(shapes.allSatisfy { $0.operations.first?.arguments[.lineWidth] == 2 })
+    let byCategory = [("a", 0.0, 0.0), ("a", 10, 10), ("b", 0, 5), ("b", 10, 5)].map { category, x, y in
+      mark(.line, values: [.x: .number(x), .y: .number(y)])
+        .modified(.style(.foregroundStyle), [.by: plotted(.category(category))])
+    }
+    // A legend takes a part of the height.
+    let widths = chart(byCategory).layout(100, 50).all("Shape").map(\.frame.size.width)
+    #expect(widths.count { $0 == 100 } == 2, "without a series, a category is one line")
   }
 
   @Test(.rule("CHART-07", "CHART-09")) func `an area is between its values and those that it is stacked on`() {
@@ -150,6 +158,8 @@ import Testing
     ]
     let frames = chart(marks).layout(100, 50).all("Shape").map(\.frame.numbers)
     #expect(frames == [[0, 25, 100, 0], [50, 0, 0, 50], [0, 0, 50, 0], [97, 47, 6, 6]])
+    let widths = chart(marks).layout(100, 50).all("Shape").map { $0.operations.first?.arguments[.lineWidth] }
+    #expect(widths.prefix(3) == [1, 1, 1])
   }
 
   @Test(.rule("CHART-08")) func `sectors begin at the top and go clockwise`() {
@@ -193,7 +203,10 @@ import Testing
       let scale: ArchivedValue = [.domain: [0, 20]]
       return chart([bar], [.yScale: scale]).layout(100, 40).all("Color").first?.frame.numbers ?? []
     }
-    #expect(annotated("automatic") == [45, 10, 10, 6] && annotated("top") == [45, 10, 10, 6])
+    // The mark is 20 points high, and the annotation 6.
+    let gap = 4.0
+    #expect(annotated("automatic") == [45, 20 - gap - 6, 10, 6])
+    #expect(annotated("top") == annotated("automatic"))
     #expect(annotated("bottom") == [45, 44, 10, 6] && annotated("overlay") == [45, 27, 10, 6])
     #expect(annotated("topLeading") == [1, 10, 10, 6] && annotated("trailing") == [89, 27, 10, 6])
     let first = bar("a", 1).modified(.layout(.zIndex), [.value: 1]).modified(.effect(.opacity), [.opacity: 0.5])
@@ -209,6 +222,14 @@ import Testing
     #expect(shape?.arguments[.path] == path)
     let bars = chart([bar("a", 1), bar("b", 1)]).layout(100, 50, isRightToLeft: true).all("Rectangle")
     #expect(bars.map(\.frame.minX) == [57.5, 7.5])
+  }
+
+  @Test(.rule("CHART-02"))
+  func `a place outside of the domain is drawn, up to ten times the length of the axis beyond its ends`() {
+    let points = [20.0, 1e9, -1e9].map { mark(.point, values: [.x: .number($0), .y: .number(5)]) }
+    let scale: ArchivedValue = [.domain: [0, 10]]
+    let frames = chart(points, [.xScale: scale, .yScale: scale]).layout(100, 50).all("Shape").map(\.frame)
+    #expect(frames.map(\.midX) == [200, 1100, -1000])
   }
 
   @Test(.rule("CHART-02"), arguments: [0.0, .infinity, 1e12])

@@ -110,6 +110,9 @@ import Testing
       layout(gauge("accessoryCircularCapacity", Array(ends.prefix(1))), width: 100, height: 100).lines == ["label"])
     let long = layout(gauge("accessoryCircularCapacity", [.text("longer")]), width: 100, height: 100)
     #expect((long.all("Text").first?.text?.scale ?? 1) < 1)
+    let endless = layout(
+      gauge("accessoryCircularCapacity", [.text(String(repeating: "longer", count: 20))]), width: 100, height: 100)
+    #expect(endless.all("Text").first?.text?.scale == 0.3)
   }
 
   @Test(
@@ -209,12 +212,23 @@ import Testing
     #expect(result.all("Button").map(\.frame.size.width) == [17] && result.all("RoundedRectangle").isEmpty)
   }
 
-  @Test(.rule("LAYOUT-32"), arguments: [("small", 27.67, 35.0), ("large", 50.33, 57)])
-  func `the size of a control changes the margins`(size: String, height: Double, width: Double) throws {
+  @Test(
+    .rule("LAYOUT-32"),
+    arguments: [
+      ("mini", 13, 4, 8, 6), ("small", 15, 5, 10, 7), ("regular", 17, 7, 12, 8), ("large", 17, 15, 20, 12),
+    ] as [(String, Double, Double, Double, Double)])
+  func `the size of a control has its text style, margins and radius`(
+    size: String, points: Double, vertical: Double, horizontal: Double, radius: Double
+  ) throws {
     let view = ViewArchive(.control(.button), children: [.text("Go")]).modified(
       .style(.controlSize), [.size: .string(size)])
-    let frame = try #require(layout(view, width: 200, height: 100).all("RoundedRectangle").first).frame
-    #expect(abs(frame.size.height - height) < 0.5 && abs(frame.size.width - width) < 0.5)
+    let result = layout(view, width: 200, height: 100)
+    let text = try #require(result.all("Text").first)
+    #expect(text.text?.lines.first?.fragments.first?.font.size == points)
+    let shape = try #require(result.all("RoundedRectangle").first)
+    #expect(abs(shape.frame.size.height - text.frame.size.height - 2 * vertical) < 0.01)
+    #expect(abs(shape.frame.size.width - text.frame.size.width - 2 * horizontal) < 0.01)
+    #expect(shape.arguments[.cornerRadius] == .number(radius))
   }
 
   @Test(.rule("LAYOUT-32")) func `a button has the shape of its border`() throws {

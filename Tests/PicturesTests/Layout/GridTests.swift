@@ -108,6 +108,18 @@ import Testing
     #expect(abs(size.height - (34 * 1.193359 * 3).rounded(.up) / 3) < 0.01)
   }
 
+  @Test(.rule("LAYOUT-42")) func `a cell of several columns has the alignment of the first one`() {
+    func small(_ alignment: String) -> ViewArchive {
+      ViewArchive.color().framed(10, 10).modified(.layout(.gridColumnAlignment), [.alignment: .string(alignment)])
+    }
+    let wide = ViewArchive.color().framed(20, 10).modified(.layout(.gridCellColumns), [.count: 2])
+    let column = ViewArchive.color().framed(40, 10)
+    for (first, second, x) in [("leading", "trailing", 0.0), ("trailing", "leading", 60)] {
+      let view = grid([row(small(first), small(second)), row(column, column), row(wide)])
+      #expect(numbers(view, width: 80, height: 30).last.map { $0[0] } == x, "\(first)")
+    }
+  }
+
   @Test(.rule("LAYOUT-42")) func `an axis that is not sized has no influence on the column or the row`() {
     let placeholder = ViewArchive.color().modified(.layout(.gridCellUnsizedAxes), [.axes: "horizontal vertical"])
     let view = grid([row(placeholder, .color().framed(20, 10)), row(.color().framed(30, 10), .color().framed(20, 10))])

@@ -97,6 +97,8 @@ import Testing
     #expect(symbol.frames(of: "Image", in: 100, 100).map(\.size) == [Size(width: side, height: side)])
     let large = symbol.modified(.style(.imageScale), [.scale: "large"]).frames(of: "Image", in: 100, 100)
     #expect(large.map(\.size.width) == [side * 1.3])
+    let small = symbol.modified(.style(.imageScale), [.scale: "small"]).frames(of: "Image", in: 100, 100)
+    #expect(small.map(\.size.width) == [side * 0.8])
     let row = ViewArchive.stack(.hStack, alignment: "firstTextBaseline", [symbol, .text("A")]).layout(100, 100)
     let (image, text) = (try #require(row.all("Image").first).frame, try #require(row.all("Text").first).frame)
     let capitals = text.minY + (0.952148 - 0.704590 / 2) * 17

@@ -52,7 +52,7 @@ import Testing
     let stack = ViewArchive.stack(
       .hStack, [.color().framed(20, 10), ViewArchive(.leaf(.spacer)), .color().framed(20, 10)])
     #expect(stack.frames(of: "Color", in: 100, 50).map(\.minX) == [0, 80])
-    #expect(stack.modified(.layout(.fixedSize)).frames(of: "HStack", in: 100, 50).map(\.size.width) == [48])
+    #expect(stack.modified(.layout(.fixedSize)).frames(of: "HStack", in: 100, 50).map(\.size.width) == [20 + 8 + 20])
     let wide = ViewArchive.stack(.hStack, [.color().framed(20, 10), ViewArchive(.leaf(.spacer), [.minLength: 30])])
     #expect(wide.modified(.layout(.fixedSize)).frames(of: "HStack", in: 100, 50).map(\.size.width) == [50])
   }

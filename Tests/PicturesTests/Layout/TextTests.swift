@@ -100,6 +100,20 @@ import Testing
     #expect(inherited.resolvedFont.size == points)
   }
 
+  /// The figures of openuikit's `font_metrics_ios.json` are those of 8 points.
+  @Test(.rule("LAYOUT-18"), arguments: [8.0, 17, 34]) func `a line has the metrics of Apple's font`(size: Double) throws
+  {
+    #expect(LineMetrics.system(size: 8).rounded == [7.6172, 1.9297, 0, 5.6367])
+    let metrics = LineMetrics.system(size: size)
+    #expect(metrics.ascent == 0.952148 * size && metrics.descent == 0.241211 * size)
+    #expect(metrics.capHeight == 0.704590 * size && metrics.leading == 0)
+    let system: ArchivedValue = .record([.size: .number(size)])
+    let view = ViewArchive.text("a\nb").modified(.style(.font), [.font: system])
+    let lines = try #require(view.layout(200, 200).all("Text").first?.text?.lines)
+    #expect(lines.first?.baseline == metrics.ascent)
+    #expect(abs(lines[1].baseline - lines[0].baseline - metrics.height) < 0.01, "not the leading of the guidelines")
+  }
+
   @Test(.rule("LAYOUT-18")) func `a font has the properties that its modifiers give it`() {
     func font(_ modifiers: (StyleModifier, ArchivedArguments)...) -> FontDescription {
       var style = ViewStyle()
@@ -140,5 +154,12 @@ import Testing
     let red = view.modified(.style(.foregroundStyle), [.style: "red"]).layout(100, 100).all("Text").map(
       \.style.foreground)
     #expect(red == [[.record([.style: "red", .rank: "secondary"])]])
+  }
+}
+
+extension LineMetrics {
+  /// Ascent, descent, leading and capital height, in ten thousandths of a point.
+  fileprivate var rounded: [Double] {
+    [ascent, descent, leading, capHeight].map { ($0 * 10_000).rounded() / 10_000 }
   }
 }

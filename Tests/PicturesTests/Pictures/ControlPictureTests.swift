@@ -71,5 +71,8 @@ import Testing
     }
     #expect(paint == .color(RGBA(0, 0, 0, opacity: 0.15)) && picture.notices.isEmpty)
     #expect((path.elements.count == 6) == (family == .accessoryCircular))
+    if family == .accessoryRectangular, let bounds = path.bounds {
+      #expect(path == Path(roundedRect: bounds, radii: Array(repeating: 12, count: 4), isContinuous: true))
+    }
   }
 }

@@ -18,7 +18,8 @@ import Testing
     #expect(metrics.leading == 0)
   }
 
-  @Test(.rule("PICTURE-02"), arguments: [(8, 26), (12, 0), (17, -26), (16.5, -23), (29, 14), (100, 0), (4, 26)])
+  @Test(
+    .rule("PICTURE-02"), arguments: [(8, 26), (12, 0), (17, -26), (16.5, -23), (28, 14), (29, 14), (100, 0), (4, 26)])
   func `the tracking is that of the size`(size: Double, thousandths: Double) {
     #expect(abs(InterFont.tracking(size) * 1000 - thousandths) < 0.001)
   }

@@ -98,6 +98,10 @@ import Testing
       let (end, begin) = (one.path.points[2], next.path.points[1])
       #expect(hypot(end.x - begin.x, end.y - begin.y) < 0.0001)
     }
+    // Black and white alternate 8 times: 30 wedges of 1.5 degrees between two stops, and not 128.
+    let stripes = (0...8).map { Paint.Stop(color: $0 % 2 == 0 ? .white : RGBA(0, 0, 0), location: Double($0) / 8) }
+    let narrow = Wedges(stops: stripes, centre: Point(x: 0, y: 0), start: 0, [Point(x: 10, y: 0)]).all.count
+    #expect(narrow == Int(saturating: 360 / 1.5))
     let plain = [Paint.Stop(color: .white, location: 0), Paint.Stop(color: .white, location: 1)]
     #expect(Wedges(stops: plain, centre: Point(x: 0, y: 0), start: 0, []).all.count == 8)
   }
@@ -211,11 +215,24 @@ import Testing
         .with(.layout(.containerBackground), [.placement: "widget", .style: background]), style)
     }
     let blurred = picture(fill)
-    #expect(blurred.groups.contains { $0.blur == PictureBuilder.materialBlur })
+    #expect(PictureBuilder.materialBlur == 24 && blurred.groups.contains { $0.blur == 24 })
     #expect(blurred.paints.contains(.color(RGBA(1, 1, 1, opacity: 0.5))) && blurred.notices.isEmpty)
     #expect(picture(fill, PictureStyle(colorScheme: .dark)).paints.contains(.color(RGBA(0, 0, 0, opacity: 0.5))))
     // Plain colour is the same when it is blurred.
     #expect(!picture("red").groups.contains { $0.blur > 0 })
+  }
+
+  @Test(
+    .rule("PICTURE-45"),
+    arguments: [
+      ("ultraThin", 0.4), ("thin", 0.5), ("regular", 0.6), ("thick", 0.7), ("ultraThick", 0.85), ("bar", 0.85),
+    ])
+  func `a material has the opacity of its thickness`(name: String, opacity: Double) {
+    for (scheme, level) in [(ColorSchemeName.light, 1.0), (.dark, 0)] {
+      let view = ViewArchive(.shape(.capsule)).with(.shape(.fill), [.style: .string(name + "Material")])
+      let paints = sample.picture(view, PictureStyle(colorScheme: scheme)).paints
+      #expect(paints.contains(.color(RGBA(level, level, level, opacity: opacity))), "\(scheme)")
+    }
   }
 
   @Test(.rule("PICTURE-45")) func `a material of a line or a text is only its colour, and is named`() {

@@ -120,5 +120,11 @@ import Testing
     #expect(
       sample.picture(missing).notices
         == ["the colour \"Brand\" of the asset catalog (its set is empty) is not drawn as a style"])
+    let gray = sample.picture(ViewArchive(.fill(.color), [.color: "gray"])).paints.last
+    #expect(gray == .color(RGBA(142.0 / 255, 142.0 / 255, 147.0 / 255)))
+    #expect(sample.picture(missing).paints.last == gray)
+    let system = ViewArchive(.fill(.color), [.color: .record([.asset: "Brand", .light: "blue", .dark: "blue"])])
+    #expect(
+      sample.picture(system).paints.last == sample.picture(ViewArchive(.fill(.color), [.color: "blue"])).paints.last)
   }
 }

@@ -44,6 +44,7 @@ import Testing
     #expect(isNear(points(continuous).first, x: 0, y: 20 * 1.528665))
     #expect(isNear(points(circular).first, x: 0, y: 20))
     #expect(points(continuous).allSatisfy { (0...100).contains($0.x) && (0...100).contains($0.y) })
+    #expect(PictureStyle().cornerRadius == 22)
     // A radius is limited, so that two corners fit on a side.
     let large = Path(roundedRect: square, radii: Array(repeating: 90, count: 4), isContinuous: true)
     #expect(isNear(points(large).first, x: 0, y: 50))

@@ -95,7 +95,9 @@ import Testing
   @Test(.rule("PICTURE-04")) func `levels, opacities and mixes are applied, and an unknown colour is named`() {
     func paint(_ value: ArchivedValue) -> String { svg(ViewArchive(.fill(.color), [.color: value])) }
     #expect(paint("secondary").contains("fill=\"#3c3c43\" fill-opacity=\"0.6\""))
-    #expect(paint("red secondary").contains("fill=\"#ff3b30\" fill-opacity=\"0.5\""))
+    for (level, opacity) in [("secondary", 0.5), ("tertiary", 0.25), ("quaternary", 0.18)] {
+      #expect(paint(.string("red \(level)")).contains("fill=\"#ff3b30\" fill-opacity=\"\(opacity)\""), "\(level)")
+    }
     #expect(paint(.record([.color: "red", .opacity: 0.25])).contains("fill-opacity=\"0.25\""))
     #expect(paint(.record([.red: 1, .green: 0.5, .blue: 0, .opacity: 1])).contains("fill=\"#ff8000\""))
     #expect(paint(.record([.mix: .list(["white", "black"]), .by: 0.5])).contains("fill=\"#808080\""))

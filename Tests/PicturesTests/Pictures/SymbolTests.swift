@@ -38,10 +38,10 @@ import Testing
 
   // MARK: The table
 
-  @Test(.rule("PICTURE-06", "PICTURE-30")) func `more than 700 names are drawn without a notice`() {
+  @Test(.rule("PICTURE-06", "PICTURE-30")) func `more than 800 names are drawn without a notice`() {
     var builder = builder()
     let names = table.forms.keys.sorted()
-    #expect(names.count > 700)
+    #expect(names.count > 800)
     for name in names {
       let drawings = builder.symbol([.systemName: .string(name)], frame: frame, style: ViewStyle())
       #expect(!drawings.isEmpty, "\(name)")
@@ -138,6 +138,7 @@ import Testing
     #expect(form("video.fill.badge.plus") == .badged(.icon("camera-video-fill"), .icon("plus-circle-fill")))
     #expect(form("message.badge.fill") == .badged(.icon("chat-fill"), nil))
     #expect(form("calendar.badge.clock") == .badged(.icon("calendar3"), .icon("clock-fill")))
+    #expect(form("50.circle") == .within(.letters("50"), .circle, isFilled: false))
     #expect(form("31.square") == .within(.letters("31"), .square, isFilled: false))
     #expect(form("b.circle.fill") == .within(.letters("B"), .circle, isFilled: true))
     for name in ["51.circle", "none.circle", "heart.", ".heart", "", "circle.badge.none", "heart.ellipse", "slash"] {
@@ -174,19 +175,54 @@ import Testing
     #expect(holes > 15 && inks > 400, "\(holes) and \(inks) of 1024")
   }
 
+  @Test(
+    .rule("PICTURE-31"),
+    arguments: [
+      ("circle", 0.52, 8), ("octagon", 0.52, 8), ("square", 0.58, 8), ("app", 0.58, 8), ("hexagon", 0.5, 8),
+      ("diamond", 0.42, 8), ("triangle", 0.48, 9.7), ("shield", 0.46, 7.6),
+    ] as [(String, Double, Double)])
+  func `each shape has its sign at its part of the size and at its place`(name: String, scale: Double, y: Double) throws
+  {
+    let frame = try #require(SymbolFrame(rawValue: name))
+    #expect(table.match("heart.\(name)")?.form == .within(.icon("heart-fill"), frame, isFilled: false))
+    let layers = try #require(
+      SymbolShaper(table: table).layers(of: .within(.icon("square-fill"), frame, isFilled: false)))
+    let bounds = try #require(layers.last?.path.bounds)
+    #expect(layers.map(\.level) == [1, 0])
+    #expect(abs(bounds.size.width - 16 * scale) < 0.01 && abs(bounds.size.height - 16 * scale) < 0.01)
+    #expect(abs(bounds.minX + 8 * scale - 8) < 0.01 && abs(bounds.minY + 8 * scale - y) < 0.01)
+    // A symbol of lines is larger in its shape.
+    let lines = SymbolForm.icon("square")
+    let alone = try #require(SymbolShaper(table: table).layers(of: lines)?.last?.path.bounds)
+    let within = SymbolShaper(table: table).layers(of: .within(lines, frame, isFilled: false))
+    let width = try #require(within?.last?.path.bounds).size.width
+    #expect(abs(width - alone.size.width * scale * 1.2) < 0.01)
+  }
+
   @Test(.rule("PICTURE-31")) func `a line and a badge are drawn with a gap to what is behind them`() throws {
     let shaper = SymbolShaper(table: table)
     let slashed = try #require(shaper.layers(of: .slashed(.icon("square-fill"))))
     #expect(slashed.map(\.level) == [1, 0])
     let middle = Point(x: 8.01, y: 8.02)
     #expect(slashed[1].path.winds(around: middle) && !slashed[0].clips[0].winds(around: middle))
-    // Beside the line, by less than the gap and by more.
-    #expect(!slashed[0].clips[0].winds(around: Point(x: 8.9, y: 7.1)))
+    // From the upper left to the lower right.
+    for (x, y, isInside) in [(2.0, 2.0, true), (14, 14, true), (14, 2, false), (2, 14, false)] {
+      #expect(slashed[1].path.winds(around: Point(x: x, y: y)) == isInside, "\(x), \(y)")
+    }
+    // Beside the line, on both sides, by less than the gap and by more.
+    for (x, y) in [(8.9, 7.1), (7.1, 8.9)] { #expect(!slashed[0].clips[0].winds(around: Point(x: x, y: y))) }
+    #expect(slashed[0].clips[0].winds(around: Point(x: 6, y: 10)))
     #expect(slashed[0].clips[0].winds(around: Point(x: 10, y: 6)))
     let badged = try #require(shaper.layers(of: .badged(.icon("square-fill"), .icon("plus-circle-fill"))))
     #expect(!badged[0].clips[0].winds(around: Point(x: 12.2, y: 12.2)))
     #expect(badged[1].path.winds(around: Point(x: 14, y: 14)))
     #expect(!badged[1].path.winds(around: Point(x: 12.21, y: 12.2)))
+    let dotted = try #require(shaper.layers(of: .badged(.icon("square-fill"), nil)))
+    let dot = try #require(dotted.last?.path.bounds)
+    #expect(abs(dot.minX - 10.4) < 0.01 && abs(dot.minY) < 0.01 && abs(dot.size.width - 5.6) < 0.01)
+    #expect(dotted[1].path.winds(around: Point(x: 13.2, y: 2.8)))
+    #expect(!dotted[0].clips[0].winds(around: Point(x: 10, y: 2.8)), "the gap around the dot")
+    #expect(dotted[0].clips[0].winds(around: Point(x: 9, y: 2.8)))
   }
 
   @Test(.rule("PICTURE-31")) func `variants are added to a name in its order, where the symbol has them`() {
@@ -226,6 +262,9 @@ import Testing
     #expect(!svg("heart.circle.fill", [red]).contains("fill-opacity"))
     let hierarchical = svg("heart.circle.fill", [mode("hierarchical"), red])
     #expect(hierarchical.contains("fill=\"#ff3b30\" fill-opacity=\"0.5\"/>\n<path"))
+    // A slash before what is in a shape before the shape: three levels.
+    let three = svg("heart.circle.slash", [mode("hierarchical"), red])
+    #expect(three.contains("fill-opacity=\"0.5\"") && three.contains("fill-opacity=\"0.25\""))
     #expect(svg("checkmark.circle.fill", [mode("hierarchical"), red]).contains("fill-opacity=\"0.5\""))
     #expect(svg("checkmark.circle.fill", [mode("hierarchical")]).contains("fill=\"#3c3c43\" fill-opacity=\"0.6\""))
     let palette = svg("checkmark.circle.fill", [mode("palette"), both])
@@ -242,6 +281,8 @@ import Testing
 
   @Test(.rule("PICTURE-32")) func `a heavier font adds a line along the outline of lines`() {
     func weight(_ name: String) -> ViewArchive.Modifier { .init(.style(.fontWeight), [.weight: .string(name)]) }
+    let weights: [FontDescription.Weight] = [.regular, .medium, .semibold, .bold, .heavy, .black]
+    #expect(weights.map(\.symbolStroke) == [0, 0.2, 0.45, 0.75, 1, 1.3], "sixteenths of the side")
     #expect(!svg("chevron.right").contains("stroke"))
     let bold = svg("chevron.right", [weight("bold")])
     #expect(bold.contains("stroke-linejoin=\"round\""))

@@ -47,6 +47,25 @@ import Testing
     #expect(WidgetDevice(try configuration("")).options == WidgetDevice.Options())
   }
 
+  @Test(
+    .rule("PUSH-02", "ACTIVITY-13"),
+    arguments: [
+      ("17.1", false, false), ("17.2", true, false), ("18.0", true, false), ("25.9", true, false), ("26.0", true, true),
+    ])
+  func `a system has push-to-start tokens from 17,2 on and widget pushes from 26 on`(
+    version: String, hasStarts: Bool, hasWidgetPushes: Bool
+  ) throws {
+    let configuration = try ClusterConfiguration(yaml: "device: {name: phone, version: \"\(version)\"}")
+    #expect(configuration.hasActivityStartTokens == hasStarts)
+    #expect(configuration.hasWidgetPushes == hasWidgetPushes)
+  }
+
+  @Test(.rule("TIMELINE-10"), arguments: DeviceModel.all)
+  func `Pro models from iPhone 14 on and all of iPhone 17 have an Always-On display`(model: DeviceModel) {
+    let pros = [14, 15, 16].flatMap { ["iPhone \($0) Pro", "iPhone \($0) Pro Max"] }
+    #expect(model.hasAlwaysOn == (pros.contains(model.name) || model.name.hasPrefix("iPhone 17")), "\(model.name)")
+  }
+
   @Test(arguments: Settings.table.map(\.key.name))
   func `each setting reaches a module or the rules of the processes, or is an argument of a service`(
     name: String

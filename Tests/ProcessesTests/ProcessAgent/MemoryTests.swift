@@ -142,7 +142,47 @@ extension QuietTests {
       }
     }
 
-    @Test func `a process name that looks like a status field is not parsed as one`() {
+    @Test(.rule("PROCESS-06"))
+    func `the memory of a child is what it wrote, to a few hundred KiB, and not the files that it maps`() throws {
+      let file = FileManager.default.temporaryDirectory.path + "/mapped-\(UUID().uuidString)"
+      defer { try? FileManager.default.removeItem(atPath: file) }
+      try Data(repeating: 7, count: 32 << 20).write(to: URL(fileURLWithPath: file))
+      let script = """
+        exec /usr/bin/python3 -c '
+        import mmap, os, signal
+        def stop(): os.kill(os.getpid(), signal.SIGSTOP)
+        stop()
+        with open("\(file)", "rb") as file: mapped = mmap.mmap(file.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ)
+        read = sum(mapped[at] for at in range(0, 32 << 20, 4096))
+        stop()
+        own = mmap.mmap(-1, 32 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        for at in range(0, 32 << 20, 4096): own[at] = 1
+        stop()'
+        """
+      let child = try WatchedChild.spawn(
+        SpawnOrder(
+          instance: ChildInstance(address: AgentFixture.child, generation: 1), executable: "/bin/sh", environment: [:],
+          directory: "/", input: Array(script.utf8), memory: nil))
+      var status: Int32 = 0
+      defer {
+        _ = child.signal(SIGKILL)
+        waitpid(child.pid, &status, 0)
+        child.close()
+      }
+      func memoryAtStop() throws -> Int {
+        #expect(waitpid(child.pid, &status, WUNTRACED) == child.pid)
+        defer { _ = child.signal(SIGCONT) }
+        return try #require(ChildStatus(of: child.pid)?.memory)
+      }
+      let before = try memoryAtStop()
+      let mapped = try memoryAtStop()
+      #expect(abs(mapped - before) < 512 << 10, "\(before) and \(mapped)")
+      let written = try memoryAtStop() - mapped
+      #expect(abs(written - 32 << 20) < 512 << 10, "\(written)")
+    }
+
+    @Test(.rule("PROCESS-06"))
+    func `a process name that looks like a status field is not parsed as one, and swapped memory does not count`() {
       let status = ChildStatus(
         reading: """
           Name:\tState:\\nT
@@ -150,6 +190,7 @@ extension QuietTests {
           State:\tS (sleeping)
           RssAnon:\t    1234 kB
           RssFile:\t    5678 kB
+          VmSwap:\t    4321 kB
           """)
       #expect(!status.isStopped)
       #expect(status.memory == 1234 << 10)

@@ -80,7 +80,8 @@ import WidgetLabTesting
       var request = URLRequest(url: fixture.server.url())
       request.httpBody = Data("sent".utf8)
       let refused = request
-      #expect(await failure { try await fixture.session().data(for: refused) }?.code == .dataLengthExceedsMaximum)
+      let failure = await failure { try await fixture.session().data(for: refused) }
+      #expect(failure?.code == .dataLengthExceedsMaximum && failure?.code.rawValue == -1103)
       #expect(fixture.server.requests.isEmpty)
     }
   }
@@ -147,6 +148,7 @@ import WidgetLabTesting
 
   @Test(.rule("INLINE-20"))
   func `concurrent requests to a host stay within httpMaximumConnectionsPerHost`() async throws {
+    #expect(URLSessionConfiguration.default.httpMaximumConnectionsPerHost == 6)
     try await CurlFixture.run({ _ in LocalServer.Reply(body: Data("ab".utf8), holdsAfter: 1) }) { fixture in
       let recorder = Recorder()
       let session = fixture.session(recorder) { $0.httpMaximumConnectionsPerHost = 2 }

@@ -111,6 +111,21 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("INLINE-14")) func `a request that waits for a free connection does not time out`() async throws {
+    try await CurlFixture.run({ _ in LocalServer.Reply(body: Data("ab".utf8), holdsAfter: 1) }) { fixture in
+      let recorder = Recorder()
+      let session = fixture.session(recorder) { $0.httpMaximumConnectionsPerHost = 1 }
+      session.dataTask(with: fixture.server.url()).resume()
+      await recorder.waitFor("data a")
+      session.dataTask(with: URLRequest(url: fixture.server.url(), timeoutInterval: 2)).resume()
+      // The test needs this time: it is longer than the timeout.
+      try await Task.sleep(for: .milliseconds(2200))
+      for _ in 1...2 { fixture.server.release() }
+      for _ in 1...2 { await recorder.waitFor("end 0") }
+      #expect(fixture.server.requests.count == 2)
+    }
+  }
+
   @Test(.rule("INLINE-14")) func `a suspended task waitFor no data and does not time out`() async throws {
     try await CurlFixture.run({ _ in LocalServer.Reply(body: Data("ab".utf8), holdsAfter: 1) }) { fixture in
       let recorder = Recorder(Recorder.Answers(suspendsAt: "a"))

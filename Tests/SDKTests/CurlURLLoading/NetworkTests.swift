@@ -38,8 +38,10 @@ import WidgetLabTesting
       let cheapOnly = fixture.session { $0.allowsExpensiveNetworkAccess = false }
       let first = await failure { try await wifiOnly.data(from: fixture.server.url()) }
       #expect(first?.code == .notConnectedToInternet && first?.networkUnavailableReason == .cellular)
+      #expect(first?.networkUnavailableReason?.rawValue == 0)
       let second = await failure { try await cheapOnly.data(from: fixture.server.url()) }
       #expect(second?.code == .notConnectedToInternet && second?.networkUnavailableReason == .expensive)
+      #expect(second?.networkUnavailableReason?.rawValue == 1)
       let answer = try await fixture.session().text(from: fixture.server.url())
       #expect(answer == "there")
     }
@@ -52,6 +54,7 @@ import WidgetLabTesting
       let modest = fixture.session { $0.allowsConstrainedNetworkAccess = false }
       let failure = await failure { try await modest.data(from: fixture.server.url()) }
       #expect(failure?.code == .notConnectedToInternet && failure?.networkUnavailableReason == .constrained)
+      #expect(failure?.networkUnavailableReason?.rawValue == 2)
       let answer = try await fixture.session().text(from: fixture.server.url())
       #expect(answer == "there")
     }
@@ -85,6 +88,18 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("INLINE-10")) func `header fields do not count against a network's rate limit`() async throws {
+    let headers = ["X-Long": String(repeating: "a", count: 4_000)]
+    try await CurlFixture.run({ _ in .text("", 200, headers) }) { fixture in
+      // 4,000 bytes would take more than an hour.
+      fixture.network(.wifi, rate: 1)
+      var request = URLRequest(url: fixture.server.url())
+      request.setValue(headers["X-Long"], forHTTPHeaderField: "X-Long")
+      let (data, _) = try await fixture.session().data(for: request)
+      #expect(data.isEmpty)
+    }
+  }
+
   @Test(.rule("INLINE-10")) func `a network's rate limit slows down downloads and uploads`() async throws {
     try await CurlFixture.run({ _ in LocalServer.Reply(body: Data(count: 40_000)) }) { fixture in
       let session = fixture.session()
@@ -98,6 +113,13 @@ import WidgetLabTesting
       let sentRequest = request
       let both = try await clock.measure { _ = try await session.data(for: sentRequest) }
       #expect(both >= .milliseconds(800))
+      // Both directions of both requests at once need the bytes of all.
+      let together = try await clock.measure {
+        async let one = session.data(for: sentRequest)
+        async let other = session.data(for: sentRequest)
+        _ = try await (one, other)
+      }
+      #expect(together >= .milliseconds(1600))
       // With the rate of 1 byte per second still in force, this would take hours.
       fixture.network(.wifi, rate: 1)
       fixture.network(.wifi)

@@ -192,6 +192,7 @@ private func data(_ account: String, _ more: [String: Any] = [:]) -> String? {
     throws
   {
     let folder = "\(model.folder)/com.example.Mine"
+    #expect(errSecNotAvailable == -25_291 && KeychainFile(folder: folder).patience == .seconds(5))
     let file = KeychainFile(folder: folder, patience: .zero)
     app.asCurrent { _ = SecItemAdd(item("a", secret("1")), nil) }
     let descriptor = try FolderLock.take(folder, patience: .zero)
@@ -272,6 +273,16 @@ private func data(_ account: String, _ more: [String: Any] = [:]) -> String? {
     }
   }
 
+  @Test(.rule("KEYCHAIN-05")) func `an update that would make two items the same changes none of them`() {
+    app.asCurrent {
+      for account in ["a", "b"] { SecItemAdd(item(account, secret(account)), nil) }
+      let both: [String: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrService: "trial"]
+      let same: [CFString: Any] = [kSecAttrAccount: "c", kSecValueData: Data("x".utf8)]
+      #expect(SecItemUpdate(both as CFDictionary, same as CFDictionary) == errSecDuplicateItem)
+      #expect(data("a") == "a" && data("b") == "b" && data("c") == nil)
+    }
+  }
+
   @Test(.rule("KEYCHAIN-05")) func `a key is stored by its tag`() {
     app.asCurrent {
       let key: [CFString: Any] = [kSecClass: kSecClassKey, kSecAttrApplicationTag: "token", kSecValueData: Data([4])]
@@ -309,6 +320,7 @@ private func data(_ account: String, _ more: [String: Any] = [:]) -> String? {
   }
 
   @Test(.rule("KEYCHAIN-06")) func `what an operation cannot use is refused`() {
+    #expect(errSecParam == -50 && errSecNoSuchAttr == -25_303 && errSecUnimplemented == -4)
     app.asCurrent {
       SecItemAdd(item("a"), nil)
       #expect(SecItemDelete(item("a", [kSecMatchLimit: kSecMatchLimitOne])) == errSecParam)

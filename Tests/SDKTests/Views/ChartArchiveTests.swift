@@ -96,6 +96,14 @@ private struct Sale: Identifiable {
       "\(lines)")
   }
 
+  @Test(
+    .rule("CHART-05"),
+    arguments: [(0, 2), (36 * 2, 2), (36 * 2.4, 2), (36 * 3, 3), (36 * 6, 6), (1e9, 6), (.infinity, 6)]
+      as [(Double, Int)])
+  func `an axis has a value for each 36 points, from two to six`(length: Double, count: Int) {
+    #expect(AxisMarkValues.usualCount(length) == count)
+  }
+
   @Test(.rule("CHART-05", "CHART-10"))
   func `an axis without content has round values, as many as the widget has space for`() throws {
     let view = Chart { BarMark(x: .value("Tea", "Green"), y: .value("Cups", 87)) }

@@ -3,6 +3,7 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
+import NIOSSL
 import Stores
 import Synchronization
 
@@ -15,7 +16,8 @@ final class TransferNetwork: Sendable {
   let throttle = Throttle()
   private let watches = AttemptWatches()
 
-  init() {
+  /// - Parameter roots: the certificates that the device trusts; `nil`: those of this machine.
+  init(trusting roots: NIOSSLTrustRoots? = nil) {
     // `ContentDecoder` decodes bodies, where they are written.
     var settings = HTTPClient.Configuration(
       redirectConfiguration: .disallow, timeout: .init(connect: .seconds(60)), decompression: .disabled)
@@ -26,6 +28,11 @@ final class TransferNetwork: Sendable {
     settings.connectionPool.retryConnectionEstablishment = false
     settings.httpVersion = .http1Only
     settings.http1_1ConnectionDebugInitializer = TransferNetwork.prepare
+    if let roots {
+      var security = TLSConfiguration.makeClientConfiguration()
+      security.trustRoots = roots
+      settings.tlsConfiguration = security
+    }
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
   }
 

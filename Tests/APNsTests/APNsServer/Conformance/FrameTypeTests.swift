@@ -63,7 +63,9 @@ import Testing
     }
   }
 
-  @Test(.rule("HTTP-37"), arguments: [0, 4, 6]) func `PRIORITY of another length is a stream error`(length: Int)
+  @Test(.rule("HTTP-37"), arguments: (0...6).filter { $0 != 5 }) func `PRIORITY of another length is a stream error`(
+    length: Int
+  )
     async throws
   {
     let priority = HTTP2Frames.frame(2, stream: 1, [UInt8](repeating: 0, count: length))
@@ -116,7 +118,7 @@ import Testing
   @Test(.rule("HTTP-49", "HTTP-51", "HTTP-52"))
   func `a setting outside its range is a connection error`() async throws {
     for (setting, value, code) in [
-      (2, 2, 1), (2, 0xffff_ffff, 1), (4, 0x8000_0000, 3), (4, 0xffff_ffff, 3), (5, 16_383, 1), (5, 1 << 24, 1),
+      (2, 2, 1), (2, 0xffff_ffff, 1), (4, 1 << 31, 3), (4, 0xffff_ffff, 3), (5, 16_383, 1), (5, 1 << 24, 1),
       (5, 0, 1),
     ] {
       let bytes = HTTP2Frames.settings((setting, value))
