@@ -289,7 +289,7 @@ let package = Package(
     module("CryptoKitAPI", in: "SDK", [crypto]),
     module("CoreGraphicsAPI", in: "SDK", ["Archive"]),
     module("CoreLocation", in: "SDK", ["Archive", "AuthorRuntime"]),
-    module("Intents", in: "SDK", ["Archive", "AuthorRuntime", "URLSessionAPI"]),
+    module("Intents", in: "SDK", ["Archive", "AuthorRuntime", "UIKit", "URLSessionAPI"]),
     module("UserNotifications", in: "SDK", ["AuthorRuntime"]),
     module("CoreFoundationAPI", in: "SDK", ["AuthorRuntime"]),
     module("CoreAudioTypes", in: "SDK", ["CoreFoundationAPI"]),

@@ -197,6 +197,12 @@ private struct RuleFields {
   }
 }
 
+/// The environment variables by which the host says why it launches a process.
+package enum LaunchVariables {
+  /// Set when the user opens the app.
+  package static let isInFront = "WIDGETLAB_LAUNCHED_IN_FRONT"
+}
+
 /// The environment variables by which the host gives a process its access to the device's keychain.
 package enum KeychainVariables {
   /// The folder of the device's keychain.

@@ -119,6 +119,9 @@ package enum MessageTable {
       OpenApp.self, [Route([.operator], to: .host)], summary: "The user opens the containing app.",
       failure: "It is not open."),
     .event(AppActivation.self, [Route([.host], to: .app)], summary: "The app entered or left the foreground."),
+    .notice(
+      DeviceEventNotice.self, [Route([.host], to: .app)],
+      summary: "The device was locked or unlocked, or its time changed."),
     .request(
       AwaitLaunch.self, [Route([.operator], to: .host)],
       summary: "Waits until the current launches are over, and returns their failures.",

@@ -57,12 +57,15 @@ extension ClusterConfiguration {
       let address = product.address(on: name)
       return Program(address: address, agent: .agent(name, product.agent)) { deviceSettings, reason in
         try containers.make(product.bundle)
-        let environment = try environment(of: product, in: instance, deviceSettings)
+        var environment = try environment(of: product, in: instance, deviceSettings)
           .merging(
             [
               DeviceFolder.clockPageVariable: folder.clockPage, KeychainVariables.folder: folder.keychain,
               KeychainVariables.groups: product.keychainGroups.joined(separator: ","),
             ]) { $1 }
+        if reason.split(separator: ", ").contains("\(Assertion.foreground)") {
+          environment[LaunchVariables.isInFront] = "1"
+        }
         return SpawnProcess(
           address: address, executable: product.executable, environment: environment,
           container: containers.path(of: product.bundle) ?? "", groups: groups,
@@ -196,8 +199,10 @@ extension BudgetPolicy {
 extension Device {
   /// The consequences of the change are recorded when this returns.
   func change(_ change: ChangeSetting.Change) throws -> ChangeSetting.Reply {
+    let former = core.state.settings.settings.timeZone
     try conditions.change(change)
     let settings = core.state.settings
+    if settings.settings.timeZone != former { notifyApps(of: .timeChanged, .none) }
     return ChangeSetting.Reply(
       settings: settings.settings, changed: settings.changed, appearance: core.state.screen.state.colorScheme)
   }

@@ -45,7 +45,8 @@ import WidgetLabTesting
     try await CurlFixture.run({ _ in LocalServer.Reply(raw: raw) }) { fixture in
       let delegate = Informed()
       let session = fixture.session(delegate)
-      #expect(try await session.text(from: fixture.server.url()) == "whole")
+      let answer = try await session.text(from: fixture.server.url())
+      #expect(answer == "whole")
       #expect(delegate.responses.withLock { $0 } == ["103 </a>"])
     }
   }

@@ -36,6 +36,7 @@ enum ProcessNotes {
     .note(ProcessReady.self) { "pid \($0.pid) \($0.executable) \($0.widgetKinds.joined(separator: " "))" },
     .note(OpenApp.self) { $0.bundle },
     .note(AwaitLaunch.self) { $0.bundle ?? $0.widgetKind ?? "all extensions" },
+    .note(DeviceEventNotice.self) { $0.event.rawValue },
     .note(AppActivation.self) { $0.isActive ? "in the foreground" : "in the background" },
     .constant(DeviceStatus.self),
     .constant(ListProcesses.self),
