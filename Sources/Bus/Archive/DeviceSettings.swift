@@ -21,6 +21,14 @@ package enum SettingName: String, Codable, Hashable, Sendable, CaseIterable {
   case timeZone = "time-zone"
   case location
   case locationAccess = "location-access"
+  case notificationAccess = "notification-access"
+}
+
+/// What the user answers when an app asks for permission to show notifications.
+package enum NotificationAnswer: String, Codable, Hashable, Sendable, CaseIterable {
+  case allowed, denied
+  /// The user has not answered: the app waits.
+  case unanswered
 }
 
 /// A place on the earth, in degrees.
@@ -64,6 +72,14 @@ package struct DeviceSettings: Codable, Hashable, Sendable {
     set { refusesLocation = newValue ? true : nil }
   }
 
+  private var answerToNotifications: NotificationAnswer?
+
+  /// What the user answers to every app that asks, and has chosen for those that asked.
+  package var notificationAnswer: NotificationAnswer {
+    get { answerToNotifications ?? .allowed }
+    set { answerToNotifications = newValue == .allowed ? nil : newValue }
+  }
+
   package init(locale: String = "en_US", timeZone: String = "GMT") {
     self.locale = locale
     self.timeZone = timeZone
@@ -81,6 +97,7 @@ package struct DeviceSettings: Codable, Hashable, Sendable {
     case .timeZone: timeZone
     case .location: location?.text ?? Self.unknown
     case .locationAccess: isLocationDenied ? "denied" : "allowed"
+    case .notificationAccess: notificationAnswer.rawValue
     case .boldText, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver:
       self[keyPath: name.switched] ? "on" : "off"
     }
@@ -121,6 +138,9 @@ package struct DeviceSettings: Codable, Hashable, Sendable {
       let place = DeviceLocation(value)
       guard place != nil || value == Self.unknown else { return false }
       location = place
+    case .notificationAccess:
+      guard let answer = NotificationAnswer(rawValue: value) else { return false }
+      notificationAnswer = answer
     case .contrast, .boldText, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver,
       .locationAccess:
       guard let values = name.values, let index = values.firstIndex(of: value) else { return false }
@@ -159,8 +179,8 @@ extension DeviceSettings {
 }
 
 extension SettingName {
-  /// Whether it is one of the location, which views do not read.
-  package var isOfLocation: Bool { self == .location || self == .locationAccess }
+  /// Whether it is one that views do not read, so that its change reloads nothing.
+  package var reloadsNothing: Bool { self == .location || self == .locationAccess || self == .notificationAccess }
 
   /// The values of the setting, the usual one first for two; `nil` for one with names of other standards.
   package var values: [String]? {
@@ -169,6 +189,7 @@ extension SettingName {
     case .contrast: ["standard", "increased"]
     case .boldText, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver: ["off", "on"]
     case .locationAccess: ["allowed", "denied"]
+    case .notificationAccess: NotificationAnswer.allCases.map(\.rawValue)
     case .locale, .location, .timeZone: nil
     }
   }
@@ -183,7 +204,8 @@ extension SettingName {
     case .differentiateWithoutColor: \.differentiatesWithoutColor
     case .voiceOver: \.isVoiceOverOn
     case .locationAccess: \.isLocationDenied
-    case .textSize, .locale, .location, .timeZone: preconditionFailure("\(rawValue) does not have two values")
+    case .textSize, .locale, .location, .timeZone, .notificationAccess:
+      preconditionFailure("\(rawValue) does not have two values")
     }
   }
 }
@@ -200,7 +222,7 @@ package struct SettingRefusal: Error, Hashable, CustomStringConvertible {
       case .timeZone: "use a name such as Europe/Zurich"
       case .location: "use a latitude and a longitude, such as 47.3769,8.5417, or unknown"
       case .textSize, .boldText, .contrast, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver,
-        .locationAccess:
+        .locationAccess, .notificationAccess:
         "use one of: " + (name.values ?? []).joined(separator: ", ")
       }
     return "\"\(value)\" is not a value of \(name.rawValue); \(advice)"

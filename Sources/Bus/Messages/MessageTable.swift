@@ -373,6 +373,10 @@ package enum MessageTable {
       summary: "WidgetCenter.currentPushInfo, and the tokens of ControlCenter.currentControls().",
       failure: "The author's call returns nil, or throws."),
     .request(
+      AskNotificationAccess.self, [Route(spawned, to: .host)],
+      summary: "The app asks for permission to show notifications, or a process reads it.",
+      failure: "The author's call throws, or returns that nothing is determined."),
+    .request(
       RegisterForPushes.self, [Route([.app], to: .host)],
       summary: "registerForRemoteNotifications(), and the opposite.",
       failure: "The delegate's failure method is called."),

@@ -223,7 +223,7 @@ package struct TimelineStateMachine: Sendable {
 
   /// Settings that views read, and that change what is archived. Source: `placeholder(in:)`, which the system requests
   /// again when the environment changes, such as the text size.
-  private static let settingsOfViews = Set(SettingName.allCases.filter { !$0.isOfLocation }.map(\.rawValue))
+  private static let settingsOfViews = Set(SettingName.allCases.filter { !$0.reloadsNothing }.map(\.rawValue))
 
   /// Reloads all placements. Placeholders whose views read the setting are requested again, once for all changes.
   private mutating func systemChanged(_ setting: String, context: MessageContext, now: Date) -> [Action] {

@@ -28,6 +28,7 @@ struct SettingCommand: AsyncParsableCommand {
         time-zone             such as Europe/Zurich; the budget's day is in it
         location              degrees, such as 47.4,8.5, or unknown; reloads nothing
         location-access       allowed, denied; reloads nothing
+        notification-access   allowed, denied, unanswered: what the user answers to an app that asks; reloads nothing
       The value default restores that of widgetlab.yaml.
 
       CHANGES WITHOUT A VALUE
@@ -126,7 +127,7 @@ struct SettingCommand: AsyncParsableCommand {
       let text = "\(name.rawValue) \(now.settings[name])"
       guard value != nil else { return [text] }
       let isSame = now.settings == before.settings && now.changed == before.changed
-      return [isSame ? "\(text), as before" : name.isOfLocation ? text : "\(text): all widgets are reloaded"]
+      return [isSame ? "\(text), as before" : name.reloadsNothing ? text : "\(text): all widgets are reloaded"]
     case .appearance: return ["appearance \(now.appearance.rawValue)"]
     case .event, nil:
       let width = SettingName.allCases.map(\.rawValue.count).max() ?? 0
