@@ -23,7 +23,8 @@ import Testing
     #expect(requirements.count > 80)
     let code = try tree.swiftFiles(below: "Sources/SDK").map { $0.code.joined(separator: "\n") }
     let declared = Self.declarations(in: code)
-    let types = Set(code.flatMap { $0.matches(of: /\b(?:class|struct|enum|protocol|typealias) (\w+)/).map { String($0.1) } })
+    let types = Set(
+      code.flatMap { $0.matches(of: /\b(?:class|struct|enum|protocol|typealias) (\w+)/).map { String($0.1) } })
     let limitations = try tree.read("Documentation/limitations.md")
     for requirement in requirements {
       let name = requirement.name
@@ -42,7 +43,8 @@ import Testing
   @Test func `each requirement of a protocol is in the list`() throws {
     let tree = try Tree()
     let requirements = Self.requirements(in: try tree.read(Self.list))
-    let declared = Self.declarations(in: try tree.swiftFiles(below: "Sources/SDK").map { $0.code.joined(separator: "\n") })
+    let declared = Self.declarations(
+      in: try tree.swiftFiles(below: "Sources/SDK").map { $0.code.joined(separator: "\n") })
     for place in Set(requirements.map(\.place)).sorted() {
       let listed = Set(requirements.filter { $0.place == place }.map(\.name))
       #expect((declared[place] ?? []).subtracting(listed).isEmpty, "\(place)")

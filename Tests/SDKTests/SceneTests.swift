@@ -30,8 +30,8 @@ import Testing
   func sceneWillResignActive(_ scene: UIScene) { calls.append("resigns \(scene.activationState.rawValue)") }
   func sceneDidEnterBackground(_ scene: UIScene) { calls.append("background \(scene.activationState.rawValue)") }
   func stateRestorationActivity(for scene: UIScene) -> NSUserActivity? { NSUserActivity(activityType: "rest") }
-  func scene(_ scene: UIScene, openURLContexts URLContexts: Set<UIOpenURLContext>) {
-    calls.append("open \(URLContexts.map(\.url.absoluteString).joined())")
+  func scene(_ scene: UIScene, openURLContexts contexts: Set<UIOpenURLContext>) {
+    calls.append("open \(contexts.map(\.url.absoluteString).joined())")
   }
   func scene(_ scene: UIScene, willContinueUserActivityWithType userActivityType: String) {
     calls.append("will continue \(userActivityType)")

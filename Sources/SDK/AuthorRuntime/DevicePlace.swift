@@ -5,7 +5,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Where the device is, and what its user permits, as this process knows it: from its environment at its launch, and later by messages.
+/// Where the device is, and what its user permits, as this process knows it: from its environment at its launch, and later
+/// by messages.
 package final class DevicePlace: Sendable {
   /// What the process knows.
   package struct State: Hashable, Sendable {

@@ -59,7 +59,9 @@ extension UIApplication {
     let module = delegate.map { String(reflecting: type(of: $0)).prefix { $0 != "." } } ?? ""
     let name = named.replacingOccurrences(of: "$(PRODUCT_MODULE_NAME)", with: module)
     let found: AnyClass? = NSClassFromString(name)
-    if !(found is any UISceneDelegate.Type) { log("Info.plist names the scene delegate \(name): there is no such class") }
+    if !(found is any UISceneDelegate.Type) {
+      log("Info.plist names the scene delegate \(name): there is no such class")
+    }
     return found
   }
 

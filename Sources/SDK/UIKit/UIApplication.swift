@@ -55,6 +55,7 @@ import Messages
 
   /// Set for a SwiftUI app; `nil` without views.
   var opensURL: OpensURL?
+  var entersState: EntersState?
   /// What `Info.plist` declares; `nil` for an app without scenes.
   var sceneManifest: SceneManifest?
   /// The scene, once it is connected.
@@ -76,13 +77,15 @@ import Messages
 extension UIApplicationDelegate {
   /// Runs the app. Called through `@main`.
   @MainActor public static func main() {
-    UIApplication.run { (Self(), [], nil) }
+    UIApplication.run { (Self(), [], nil, nil) }
   }
 }
 
 extension UIApplication {
   /// Passes a URL to the `onOpenURL` handlers of a SwiftUI app. Returns whether there is any.
   package typealias OpensURL = @MainActor (URL) -> Bool
+  /// Notifies the views of a SwiftUI app of the state of the app.
+  package typealias EntersState = @MainActor (State) -> Void
 
   /// The delegate that a SwiftUI app declares.
   package static var adopted: (any UIApplicationDelegate)?
@@ -91,14 +94,18 @@ extension UIApplication {
   ///
   /// - Parameter make: creates the author's delegate and the handlers of its scenes.
   package static func run(
-    _ make: () -> (delegate: (any UIApplicationDelegate)?, handlers: [BackgroundEventsHandler], opens: OpensURL?)
+    _ make: () -> (
+      delegate: (any UIApplicationDelegate)?, handlers: [BackgroundEventsHandler], opens: OpensURL?,
+      enters: EntersState?
+    )
   ) -> Never {
     let process = HostedProcess.begin()
     // The author's initializers may already use `URLSession.shared`.
     CurlPerformer.serve(process)
     let app = UIApplication()
-    let (delegate, handlers, opens) = make()
+    let (delegate, handlers, opens, enters) = make()
     app.begin(with: delegate)
+    app.entersState = enters
     app.sceneManifest = SceneManifest(Bundle.main.object(forInfoDictionaryKey: "UIApplicationSceneManifest"))
     if ProcessInfo.processInfo.environment[LaunchVariables.isInFront] != nil { app.applicationState = .inactive }
     app.serve(in: process, handlers, opens: opens)
@@ -217,16 +224,19 @@ extension UIApplication {
     }
     if let scene { scene.enters(.foregroundInactive) { $0.sceneWillEnterForeground(scene) } }
     if wasInBackground, callsDelegate { delegate?.applicationWillEnterForeground(self) }
+    entersState?(.inactive)
     for (opening, context) in openings { opens(opening, in: process, context) }
     applicationState = .active
     if let scene { scene.enters(.foregroundActive) { $0.sceneDidBecomeActive(scene) } }
     if callsDelegate { delegate?.applicationDidBecomeActive(self) }
+    entersState?(.active)
   }
 
   private func leavesFront() {
     if applicationState == .active {
       if let scene { scene.delegate?.sceneWillResignActive(scene) }
       if callsDelegate { delegate?.applicationWillResignActive(self) }
+      entersState?(.inactive)
     }
     applicationState = .background
     if let scene {
@@ -234,6 +244,7 @@ extension UIApplication {
       scene.session.stateRestorationActivity = scene.delegate?.stateRestorationActivity(for: scene)
     }
     if callsDelegate { delegate?.applicationDidEnterBackground(self) }
+    entersState?(.background)
   }
 
   /// Whether the app's delegate is called when the app enters or leaves the foreground. Source: `UIApplicationDelegate`: "if

@@ -144,7 +144,8 @@ open class UIOpenURLContext: NSObject {
 /// The methods that the system calls for a scene. Source: `UIKit.UISceneDelegate`; every method is optional.
 @MainActor public protocol UISceneDelegate: NSObjectProtocol, ClassInstantiable {
   /// The scene is there. `connectionOptions` has the URL or the activity of the widget that launched the app.
-  func scene(_ scene: UIScene, willConnectTo session: UISceneSession, options connectionOptions: UIScene.ConnectionOptions)
+  func scene(
+    _ scene: UIScene, willConnectTo session: UISceneSession, options connectionOptions: UIScene.ConnectionOptions)
   /// The process is about to exit.
   func sceneDidDisconnect(_ scene: UIScene)
   func sceneDidBecomeActive(_ scene: UIScene)

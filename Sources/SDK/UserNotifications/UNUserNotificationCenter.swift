@@ -62,8 +62,8 @@ extension UNUserNotificationCenterDelegate {
   ) async {}
 }
 
-// A requirement that nothing here can call. A method of `NSObject` that is declared in an extension cannot be overridden, so a
-// delegate that implements it does not compile, and the error names it.
+// A requirement that nothing here can call. A method of `NSObject` that is declared in an extension cannot be overridden, so
+// a delegate that implements it does not compile, and the error names it.
 extension NSObject {
   /// Never called: there is no Settings app. Source: `UserNotifications.UNUserNotificationCenterDelegate`.
   public final func userNotificationCenter(

@@ -391,7 +391,8 @@ extension PushService {
     let id = notification.uniqueID
     let status = core.state.settings.notificationAccess(of: notification.subject.bundle).status
     let isPresented =
-      notification.type == .alert && core.state.launching.isInFront(app) && [.authorized, .provisional].contains(status)
+      notification.type == .alert && core.state.launching.isInFront(app)
+      && [.authorized, .provisional].contains(status)
     begin(app) { [bus, deadline] service in
       let request = ReceiveNotification(uniqueID: id, payload: notification.payload, isPresented: isPresented)
       do throws(BusError) {

@@ -21,6 +21,8 @@ public struct EnvironmentValues: CustomStringConvertible {
   package var images: ArchivedImages?
   /// Numbers the closures that need a size; `nil` where they are called once.
   package var closures: ArchivedClosures?
+  /// The place of an app's view among the others; `nil` in a widget.
+  var live: LiveNode?
 
   public init() {}
 
