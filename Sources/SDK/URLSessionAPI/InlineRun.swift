@@ -297,7 +297,7 @@ final class InlineRun: InlineObserver {
     askAuthor {
       // After the calls for the body, which are on the queue.
       await session.onQueue {}
-      _ = await session.ask(task, context) { delegate, session in
+      let answer = await session.ask(task, context) { delegate, session in
         guard let delegate = delegate as? any URLSessionDataDelegate else {
           DelegateMethod.isMissing()
           return CachedURLResponse?.none
@@ -305,6 +305,7 @@ final class InlineRun: InlineObserver {
         return await delegate.urlSession(
           session, dataTask: task, willCacheResponse: CachedURLResponse(response: response, data: body))
       }
+      if answer != nil { session.process.noticeUnsimulated("willCacheResponse", "no response is cached") }
       self.finish(state, nil, metrics)
     }
   }

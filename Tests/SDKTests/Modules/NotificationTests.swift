@@ -23,8 +23,9 @@ import Testing
       self.status = Mutex(status)
       fixture.host.connection.onRequest(AskNotificationAccess.self) { request, _ in
         self.asked.withLock { $0.append(request.options) }
+        let reply = AskNotificationAccess.Reply(status: self.status.withLock { $0 }, options: request.options ?? 4)
         self.request.yield()
-        return AskNotificationAccess.Reply(status: self.status.withLock { $0 }, options: request.options ?? 4)
+        return reply
       }
     }
   }
