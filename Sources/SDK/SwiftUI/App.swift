@@ -81,7 +81,7 @@ extension Scene {
 
 extension Never: Scene {}
 
-/// Source: `SwiftUI.WindowGroup`. The device shows no windows of an app: the content lives without being drawn.
+/// Source: `SwiftUI.WindowGroup`. The device shows no windows of an app: the content is evaluated and not drawn.
 nonisolated public struct WindowGroup<Content: View>: Scene, DescribedScene {
   private let content: () -> Content
 

@@ -43,7 +43,7 @@ extension UNUserNotificationCenterDelegate {
     withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
   ) {
     // Used by this call only.
-    nonisolated(unsafe) let (delegate, notification, done) = (self, notification, completionHandler)
+    nonisolated(unsafe) let (delegate, center, notification, done) = (self, center, notification, completionHandler)
     Task { @MainActor in done(await delegate.userNotificationCenter(center, willPresent: notification)) }
   }
   /// Presents nothing.
@@ -130,26 +130,26 @@ public enum UNShowPreviewsSetting: Int, Sendable {
 }
 
 /// Source: `UserNotifications.UNNotificationSettings`. What the app asked for is enabled while the user allows it.
-open class UNNotificationSettings: NSObject, @unchecked Sendable {
+public final class UNNotificationSettings: NSObject, Sendable {
   private let access: AskNotificationAccess.Reply
 
   init(_ access: AskNotificationAccess.Reply) { self.access = access }
 
-  open var authorizationStatus: UNAuthorizationStatus { UNAuthorizationStatus(access.status) }
-  open var alertSetting: UNNotificationSetting { setting(.alert) }
-  open var badgeSetting: UNNotificationSetting { setting(.badge) }
-  open var soundSetting: UNNotificationSetting { setting(.sound) }
-  open var notificationCenterSetting: UNNotificationSetting { isGranted ? .enabled : .disabled }
-  open var lockScreenSetting: UNNotificationSetting { setting(.alert) }
-  open var criticalAlertSetting: UNNotificationSetting { .notSupported }
-  open var carPlaySetting: UNNotificationSetting { .notSupported }
-  open var announcementSetting: UNNotificationSetting { .notSupported }
-  open var timeSensitiveSetting: UNNotificationSetting { .notSupported }
-  open var scheduledDeliverySetting: UNNotificationSetting { .disabled }
-  open var directMessagesSetting: UNNotificationSetting { .notSupported }
-  open var alertStyle: UNAlertStyle { setting(.alert) == .enabled ? .banner : .none }
-  open var showPreviewsSetting: UNShowPreviewsSetting { .always }
-  open var providesAppNotificationSettings: Bool {
+  public var authorizationStatus: UNAuthorizationStatus { UNAuthorizationStatus(access.status) }
+  public var alertSetting: UNNotificationSetting { setting(.alert) }
+  public var badgeSetting: UNNotificationSetting { setting(.badge) }
+  public var soundSetting: UNNotificationSetting { setting(.sound) }
+  public var notificationCenterSetting: UNNotificationSetting { isGranted ? .enabled : .disabled }
+  public var lockScreenSetting: UNNotificationSetting { setting(.alert) }
+  public var criticalAlertSetting: UNNotificationSetting { .notSupported }
+  public var carPlaySetting: UNNotificationSetting { .notSupported }
+  public var announcementSetting: UNNotificationSetting { .notSupported }
+  public var timeSensitiveSetting: UNNotificationSetting { .notSupported }
+  public var scheduledDeliverySetting: UNNotificationSetting { .disabled }
+  public var directMessagesSetting: UNNotificationSetting { .notSupported }
+  public var alertStyle: UNAlertStyle { setting(.alert) == .enabled ? .banner : .none }
+  public var showPreviewsSetting: UNShowPreviewsSetting { .always }
+  public var providesAppNotificationSettings: Bool {
     UNAuthorizationOptions(rawValue: access.options).contains(.providesAppNotificationSettings)
   }
 
@@ -177,9 +177,10 @@ extension UNAuthorizationStatus {
 }
 
 /// Source: `UserNotifications.UNUserNotificationCenter`. A notification that an app adds is kept by its process and never
-/// shown; the diagnosis `not-simulated` names it. Its state is behind a lock; the delegate is set before pushes arrive.
-open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
-  private static let only = UNUserNotificationCenter()
+/// shown; the diagnosis `not-simulated` names it.
+open class UNUserNotificationCenter: NSObject {
+  // Its requests are behind a lock; the delegate is set before pushes arrive.
+  nonisolated(unsafe) private static let only = UNUserNotificationCenter()
   open class func current() -> UNUserNotificationCenter { only }
 
   private let lock = NSLock()
@@ -232,9 +233,9 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
   open func requestAuthorization(
     options: UNAuthorizationOptions = [], completionHandler: @escaping @Sendable (Bool, (any Error)?) -> Void
   ) {
-    let work: @Sendable () async -> Void = { [self] in
+    let work: @Sendable () async -> Void = {
       do {
-        completionHandler(try await requestAuthorization(options: options), nil)
+        completionHandler(try await UNUserNotificationCenter.current().requestAuthorization(options: options), nil)
       } catch {
         completionHandler(false, error)
       }
@@ -247,7 +248,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
       (try? await Self.access()) ?? AskNotificationAccess.Reply(status: .notDetermined, options: 0))
   }
   open func getNotificationSettings(completionHandler: @escaping @Sendable (UNNotificationSettings) -> Void) {
-    start { [self] in completionHandler(await notificationSettings()) }
+    start { completionHandler(await UNUserNotificationCenter.current().notificationSettings()) }
   }
 
   private func start(_ work: @escaping @Sendable () async -> Void) {

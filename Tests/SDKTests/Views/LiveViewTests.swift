@@ -60,6 +60,33 @@ import UIKit
     #expect(log.lines == ["body 0", "appear", "body 1", "change 0 1"])
   }
 
+  private struct Stored: View {
+    let log: Log
+    let store: UserDefaults
+    @AppStorage private var day: Int
+
+    init(log: Log, store: UserDefaults) {
+      (self.log, self.store) = (log, store)
+      _day = AppStorage(wrappedValue: 1, "day", store: store)
+    }
+
+    var body: some View {
+      let _ = log.add("day \(day)")
+      Text(verbatim: "\(day)").onAppear { store.set(2, forKey: "day") }
+    }
+  }
+
+  @Test(.rule("VIEW-17")) func `a change of the user defaults evaluates the views that read them`() async throws {
+    let (log, suite) = (Log(), "LiveViewTests.\(UUID().uuidString)")
+    let store = try #require(UserDefaults(suiteName: suite))
+    let views = LiveViews(Shown { Stored(log: log, store: store) })
+    views.enters(.active)
+    await log.waitFor("day 2")
+    #expect(log.lines.first == "day 1")
+    store.removePersistentDomain(forName: suite)
+    withExtendedLifetime(views) {}
+  }
+
   private struct Switching: View {
     let log: Log
     @State private var round = 0
@@ -72,6 +99,7 @@ import UIKit
             .task {
               log.add("task")
               round = 1
+              // Until it is cancelled.
               try? await Task.sleep(for: .seconds(60))
               log.add("cancelled \(Task.isCancelled)")
             }

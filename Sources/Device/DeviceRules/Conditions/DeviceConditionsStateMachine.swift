@@ -221,7 +221,7 @@ package struct DeviceSettingsStateMachine: Sendable, Hashable {
     return next
   }
 
-  /// The options with which an app asked last, and what came of it. Source: `UNAuthorizationStatus`.
+  /// The options with which an app asked last, and the resulting status. Source: `UNAuthorizationStatus`.
   package func notificationAccess(of app: String) -> AskNotificationAccess.Reply {
     guard let options = storedSettings.askedNotifications?[app] else {
       return AskNotificationAccess.Reply(status: .notDetermined, options: 0)

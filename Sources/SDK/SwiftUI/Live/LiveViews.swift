@@ -29,7 +29,9 @@ import UIKit
     // `@AppStorage` reads them.
     defaults = NotificationCenter.default.addObserver(
       forName: UserDefaults.didChangeNotification, object: nil, queue: nil
-    ) { [clock] _ in clock.changed() }
+    ) { [clock] _ in
+      if clock.readsDefaults.load(ordering: .relaxed) { clock.changed() }
+    }
   }
 
   /// The app entered or left the foreground. The views appear when it enters it first.
@@ -99,6 +101,8 @@ final class LiveClock: Sendable {
   @MainActor var evaluate: () -> Void = {}
   @MainActor private var actions: [() -> Void] = []
   private let isDue = Atomic(false)
+  /// Whether a view reads the user defaults.
+  fileprivate let readsDefaults = Atomic(false)
 
   @MainActor init() {}
 
@@ -187,6 +191,9 @@ final class LiveClock: Sendable {
     { [clock] in clock.changed() }
   }
 
+  /// Evaluates the views again after each change of the user defaults.
+  func readsDefaults() { clock.readsDefaults.store(true, ordering: .relaxed) }
+
   /// Evaluates the views again after each change of an object.
   func observe<Object: ObservableObject>(_ label: String, _ object: Object) {
     guard observed[label]?.object != ObjectIdentifier(object) else { return }
@@ -228,7 +235,7 @@ final class LiveClock: Sendable {
   }
 }
 
-/// A property of a view whose value lives as long as the view.
+/// A property of a view whose value exists as long as the view.
 @MainActor protocol LiveProperty {
   func live(in node: LiveNode, _ label: String)
 }

@@ -2,8 +2,8 @@
 
 package import Archive
 
-// Views of SwiftUI that a widget cannot show: the system draws a placeholder instead. In an app the content of those that have
-// any lives.
+// Views of SwiftUI that a widget cannot show: the system draws a placeholder instead. In an app the content of those
+// that have any is evaluated.
 
 /// A view that a widget cannot show.
 nonisolated package protocol UnsupportedView: View, ArchivedView {}
@@ -15,7 +15,7 @@ extension UnsupportedView {
   }
 }
 
-/// A view that a widget cannot show, and whose content lives in an app.
+/// A view that a widget cannot show, and whose content is evaluated in an app.
 nonisolated protocol ContainerView: UnsupportedView {
   associatedtype Content: View
   var content: Content { get }
