@@ -24,8 +24,8 @@ public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
   func userNotificationCenter(
     _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
     withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void)
-  /// The asynchronous form.
-  func userNotificationCenter(
+  /// The asynchronous form. `@concurrent`, as an author's module has it without `NonisolatedNonsendingByDefault`.
+  @concurrent func userNotificationCenter(
     _ center: UNUserNotificationCenter, willPresent notification: UNNotification
   ) async -> UNNotificationPresentationOptions
   /// The user tapped a notification. Never called: no notification is on a screen here.
@@ -33,7 +33,9 @@ public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
     _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
     withCompletionHandler completionHandler: @escaping () -> Void)
   /// The asynchronous form.
-  func userNotificationCenter(_ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse) async
+  @concurrent func userNotificationCenter(
+    _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse
+  ) async
 }
 
 extension UNUserNotificationCenterDelegate {
@@ -47,7 +49,7 @@ extension UNUserNotificationCenterDelegate {
     Task { @MainActor in done(await delegate.userNotificationCenter(center, willPresent: notification)) }
   }
   /// Presents nothing.
-  public func userNotificationCenter(
+  @concurrent public func userNotificationCenter(
     _ center: UNUserNotificationCenter, willPresent notification: UNNotification
   ) async -> UNNotificationPresentationOptions {
     Presentation.current?.isMissing()
@@ -57,7 +59,7 @@ extension UNUserNotificationCenterDelegate {
     _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
     withCompletionHandler completionHandler: @escaping () -> Void
   ) { completionHandler() }
-  public func userNotificationCenter(
+  @concurrent public func userNotificationCenter(
     _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse
   ) async {}
 }
