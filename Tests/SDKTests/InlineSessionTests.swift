@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test(
-    .rule("INLINE-23"),
+    .rule("INLINE-26"),
     arguments: [
       ("GET", 200, [:], 524_288, true), ("POST", 200, [:], 524_288, false), ("GET", 404, [:], 524_288, false),
       ("GET", 200, ["Cache-Control": "private, no-store"], 524_288, false), ("GET", 200, [:], 6, false),
@@ -139,7 +139,7 @@ import Testing
     #expect(delegate.lines.withLock { $0 } == (isCalled ? ["data", "cache figures", "end"] : ["data", "end"]))
   }
 
-  @Test(.rule("INLINE-24")) func `an interim response is reported to the delegate before the response`() async throws {
+  @Test(.rule("INLINE-27")) func `an interim response is reported to the delegate before the response`() async throws {
     let (fixture, delegate) = (try SDKFixture(), CachingDelegate())
     let (performer, url) = (fixture.perform(), try url())
     fixture.inline(delegate, .default).dataTask(with: url).resume()

@@ -30,7 +30,7 @@ import WidgetLabTesting
     }
   }
 
-  @Test(.rule("INLINE-24")) func `an interim response of a server reaches the delegate with its fields`() async throws {
+  @Test(.rule("INLINE-27")) func `an interim response of a server reaches the delegate with its fields`() async throws {
     final class Informed: NSObject, URLSessionDataDelegate, Sendable {
       let responses = Mutex<[String]>([])
       func urlSession(

@@ -49,7 +49,7 @@ import UIKit
     }
   }
 
-  @Test(.rule("VIEW-17")) func `a view appears once, and a change of its state evaluates it again`() async {
+  @Test(.rule("VIEW-19")) func `a view appears once, and a change of its state evaluates it again`() async {
     let log = Log()
     let views = LiveViews(Shown { Counter(log: log) })
     views.enters(.background)
@@ -76,7 +76,7 @@ import UIKit
     }
   }
 
-  @Test(.rule("VIEW-17")) func `a change of the user defaults evaluates the views that read them`() async throws {
+  @Test(.rule("VIEW-19")) func `a change of the user defaults evaluates the views that read them`() async throws {
     let (log, suite) = (Log(), "LiveViewTests.\(UUID().uuidString)")
     let store = try #require(UserDefaults(suiteName: suite))
     let views = LiveViews(Shown { Stored(log: log, store: store) })
@@ -110,7 +110,7 @@ import UIKit
     }
   }
 
-  @Test(.rule("VIEW-17")) func `a task is cancelled when its view disappears, and restarted when its id changes`()
+  @Test(.rule("VIEW-19")) func `a task is cancelled when its view disappears, and restarted when its id changes`()
     async
   {
     let log = Log()
@@ -145,7 +145,7 @@ import UIKit
     }
   }
 
-  @Test(.rule("VIEW-17")) func `views and scenes follow the phase of the app`() {
+  @Test(.rule("VIEW-19")) func `views and scenes follow the phase of the app`() {
     let log = Log()
     let views = LiveViews(PhasedApp(log: log))
     for state in [UIApplication.State.inactive, .active, .inactive, .background, .inactive] { views.enters(state) }
@@ -177,7 +177,7 @@ import UIKit
     }
   }
 
-  @Test(.rule("VIEW-17")) func `an object that a view observes evaluates it again`() async {
+  @Test(.rule("VIEW-19")) func `an object that a view observes evaluates it again`() async {
     let (log, figures) = (Log(), Figures())
     let views = LiveViews(Shown { Watching(log: log, figures: figures) })
     views.enters(.active)
@@ -238,7 +238,7 @@ import UIKit
     }
   }
 
-  @Test(.rule("VIEW-17")) func `rows of a list in the first tab live, each with the state of its element`() async throws
+  @Test(.rule("VIEW-19")) func `rows of a list in the first tab live, each with the state of its element`() async throws
   {
     let log = Log()
     let views = LiveViews(Shown { Changing(log: log) })
