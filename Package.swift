@@ -298,8 +298,8 @@ let package = Package(
     module("CryptoKitAPI", in: "SDK", [crypto]),
     module("CoreGraphicsAPI", in: "SDK", ["Archive"]),
     module("CoreLocation", in: "SDK", ["Archive", "AuthorRuntime"]),
-    module("Intents", in: "SDK", ["Archive", "AuthorRuntime", "URLSessionAPI"]),
-    module("UserNotifications", in: "SDK", ["AuthorRuntime"]),
+    module("Intents", in: "SDK", ["Archive", "AuthorRuntime", "UIKit", "URLSessionAPI"]),
+    module("UserNotifications", in: "SDK", ["Archive", "AuthorRuntime", "MessageBus", "Messages"]),
     module("CoreFoundationAPI", in: "SDK", ["AuthorRuntime"]),
     module("CoreAudioTypes", in: "SDK", ["CoreFoundationAPI"]),
     module("AudioToolbox", in: "SDK", ["AuthorRuntime", "CoreAudioTypes"]),
@@ -509,7 +509,8 @@ let package = Package(
       ],
       isAuthored: true),
     process(
-      "FixtureWidgets", in: "Testing", ["ActivityKit", "AppIntents", "Charts", "SwiftUI", "UIKit", "WidgetKit"],
+      "FixtureWidgets", in: "Testing",
+      ["ActivityKit", "AppIntents", "Charts", "SwiftUI", "UIKit", "UserNotifications", "WidgetKit"],
       isAuthored: true, resources: [.process("Resources")]),
     process("PictureTimes", in: "Testing", ["Archive", "Layout", "Messages", "Pictures"]),
     process(
@@ -534,7 +535,7 @@ let package = Package(
         "FoundationAdditions", "HealthKit", "ImageIO", "Intents", "Localization", "MacroExpansion", "MapKit",
         "MediaPlayer", "MessageBus", "Messages", "NetworkAPI", "OSAPI", "SecurityAPI", "StoreKit", "SwiftData",
         "SwiftUI", "Timekeeping", "UIKit", "UniformTypeIdentifiers", "URLSessionAPI", "UserDefaultsAPI",
-        "WatchConnectivity", "WidgetKit", "WidgetLabTesting", openCombine,
+        "UserNotifications", "WatchConnectivity", "WidgetKit", "WidgetLabTesting", openCombine,
       ]),
     tests(
       "DeviceTests",

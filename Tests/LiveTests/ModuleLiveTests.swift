@@ -28,7 +28,7 @@ import WidgetLabTesting
   @Test func `a widget that imports every module shows what it made with them`() async throws {
     try await run("every") { fixture in
       try await fixture.add("Every")
-      try await fixture.shows("4bf5 2 47.0 24.0 [12] satisfied -25300")
+      try await fixture.shows("4bf5 0 47.0 24.0 [12] satisfied -25300")
     }
   }
 

@@ -23,6 +23,9 @@ extension SourceRules {
       path: "Sources/SDK/UIKit/UIApplicationDelegate.swift", count: 1,
       reason: "runs the asynchronous form of an author's method, and calls the completion handler of the other form"),
     UnownedTasks(
+      path: "Sources/SDK/UserNotifications/UNUserNotificationCenter.swift", count: 1,
+      reason: "runs the asynchronous form of an author's method, and calls the completion handler of the other form"),
+    UnownedTasks(
       path: "Sources/SDK/WidgetKit/AppIntentConfiguration.swift", count: 1,
       reason: "runs an author's provider, which ends when the author's code returns; the host limits the time"),
     UnownedTasks(

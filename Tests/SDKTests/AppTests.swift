@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archive
 import FidelityRules
 import Foundation
 import MessageBus
@@ -23,8 +24,28 @@ import Testing
       stateAtLaunch = application.applicationState
       return true
     }
+    func application(
+      _ application: UIApplication,
+      willFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+    ) -> Bool {
+      calls.append("launches \(application.applicationState.rawValue)")
+      return true
+    }
+    func applicationWillEnterForeground(_ application: UIApplication) { calls.append("enters") }
     func applicationDidBecomeActive(_ application: UIApplication) { calls.append("active") }
+    func applicationWillResignActive(_ application: UIApplication) { calls.append("resigns") }
     func applicationDidEnterBackground(_ application: UIApplication) { calls.append("background") }
+    func applicationSignificantTimeChange(_ application: UIApplication) { calls.append("time") }
+    func applicationProtectedDataWillBecomeUnavailable(_ application: UIApplication) { calls.append("locked") }
+    func applicationProtectedDataDidBecomeAvailable(_ application: UIApplication) { calls.append("unlocked") }
+    func application(_ application: UIApplication, handleOpen url: URL) -> Bool {
+      calls.append("opens \(url)")
+      return true
+    }
+    func application(_ application: UIApplication, willContinueUserActivityWithType userActivityType: String) -> Bool {
+      calls.append("will continue \(userActivityType)")
+      return true
+    }
     func application(
       _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
       completionHandler: @escaping () -> Void
@@ -75,7 +96,62 @@ import Testing
     try await fixture.host.connection.deliver(AppActivation(isActive: true), to: SDKFixture.app)
     #expect(app.applicationState == .active)
     try await fixture.host.connection.deliver(AppActivation(isActive: false), to: SDKFixture.app)
-    #expect(delegate.calls == ["launched", "active", "background"])
+    let first = ["launches 2", "launched", "enters", "active", "resigns", "background"]
+    #expect(delegate.calls == first)
+    try await fixture.host.connection.deliver(AppActivation(isActive: true), to: SDKFixture.app)
+    #expect(delegate.calls == first + ["enters", "active"])
+  }
+
+  @Test(.rule("DELIVERY-35"))
+  @MainActor func `an app that the user launches is inactive at its launch, and does not enter the foreground`()
+    async throws
+  {
+    let (fixture, delegate) = (try SDKFixture(SDKFixture.app), AppDelegate())
+    let app = UIApplication()
+    app.begin(with: delegate)
+    app.applicationState = .inactive
+    try await fixture.host.start()
+    app.serve(in: fixture.process)
+    try await fixture.announce()
+    try await fixture.host.connection.deliver(AppActivation(isActive: true), to: SDKFixture.app)
+    #expect(delegate.calls == ["launches 1", "launched", "active"])
+    withExtendedLifetime(app) {}
+  }
+
+  @Test(.rule("DELIVERY-36"))
+  @MainActor func `an app delegate is called when the device is locked or unlocked, and when its time changes`()
+    async throws
+  {
+    let (fixture, delegate) = (try SDKFixture(SDKFixture.app), AppDelegate())
+    let app = try await app(delegate, on: fixture)
+    for event in [DeviceEventNotice.Event.locked, .unlocked, .timeChanged] {
+      fixture.host.connection.notify(DeviceEventNotice(event), to: SDKFixture.app, context: .none)
+    }
+    // Delivered after the notices.
+    try await fixture.host.connection.deliver(AppActivation(isActive: true), to: SDKFixture.app)
+    #expect(delegate.calls == ["launches 2", "launched", "locked", "unlocked", "time", "enters", "active"])
+    withExtendedLifetime(app) {}
+  }
+
+  private func opening(_ url: String?) -> OpenFromWidget {
+    OpenFromWidget(url: url, widgetKind: "figures", family: .systemSmall, configuration: [:])
+  }
+
+  @Test(.rule("GALLERY-44"))
+  @MainActor func `a widget's URL reaches an app without scenes on its way to the foreground, also by older methods`()
+    async throws
+  {
+    let (fixture, delegate) = (try SDKFixture(SDKFixture.app), AppDelegate())
+    let app = try await app(delegate, on: fixture)
+    try await fixture.host.connection.deliver(opening("door://1"), to: SDKFixture.app)
+    try await fixture.host.connection.deliver(AppActivation(isActive: true), to: SDKFixture.app)
+    try await fixture.host.connection.deliver(opening("door://2"), to: SDKFixture.app)
+    try await fixture.host.connection.deliver(opening(nil), to: SDKFixture.app)
+    #expect(
+      delegate.calls == [
+        "launches 2", "launched", "enters", "opens door://1", "active", "opens door://2", "will continue figures",
+      ])
+    withExtendedLifetime(app) {}
   }
 
   @Test(.rule("DELIVERY-23"))
@@ -88,7 +164,7 @@ import Testing
     async let acknowledged: Void = fixture.host.connection.deliver(
       SessionEvents(session: "daily", wakesHandler: true, outcomes: [try fixture.success(1)]), to: SDKFixture.app)
     await listener.waitFor("finish")
-    #expect(delegate.calls == ["launched", "events of daily"])
+    #expect(delegate.calls == ["launches 2", "launched", "events of daily"])
     delegate.completion?()
     try await acknowledged
     withExtendedLifetime((app, session)) {}

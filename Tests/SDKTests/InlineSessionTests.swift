@@ -94,6 +94,63 @@ import Testing
     #expect(task.progress.isFinished)
   }
 
+  /// Records the responses that may be cached, and interim ones.
+  private final class CachingDelegate: NSObject, URLSessionDataDelegate, Sendable {
+    let lines = Mutex<[String]>([])
+    let (ends, end) = AsyncStream.makeStream(of: Void.self)
+
+    func urlSession(
+      _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+      completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+      lines.withLock { $0.append("cache \(String(decoding: proposedResponse.data, as: UTF8.self))") }
+      completionHandler(nil)
+    }
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
+    ) { lines.withLock { $0.append("informed \(response.statusCode)") } }
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+      lines.withLock { $0.append("data") }
+    }
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+      lines.withLock { $0.append("end") }
+      end.yield()
+    }
+  }
+
+  @Test(
+    .rule("INLINE-26"),
+    arguments: [
+      ("GET", 200, [:], 524_288, true), ("POST", 200, [:], 524_288, false), ("GET", 404, [:], 524_288, false),
+      ("GET", 200, ["Cache-Control": "private, no-store"], 524_288, false), ("GET", 200, [:], 6, false),
+    ])
+  func `willCacheResponse is called before the end of a data task whose response may be cached`(
+    method: String, status: Int, fields: [String: String], capacity: Int, isCalled: Bool
+  ) async throws {
+    let (fixture, delegate) = (try SDKFixture(), CachingDelegate())
+    let (performer, url) = (fixture.perform(), try url())
+    let configuration = URLSessionConfiguration.default
+    configuration.urlCache = URLCache(memoryCapacity: capacity, diskCapacity: 0)
+    var request = URLRequest(url: url)
+    request.httpMethod = method
+    fixture.inline(delegate, configuration).dataTask(with: request).resume()
+    try await performer.next().succeed("figures", status: status, headers: fields)
+    for await _ in delegate.ends { break }
+    #expect(delegate.lines.withLock { $0 } == (isCalled ? ["data", "cache figures", "end"] : ["data", "end"]))
+  }
+
+  @Test(.rule("INLINE-27")) func `an interim response is reported to the delegate before the response`() async throws {
+    let (fixture, delegate) = (try SDKFixture(), CachingDelegate())
+    let (performer, url) = (fixture.perform(), try url())
+    fixture.inline(delegate, .default).dataTask(with: url).resume()
+    let exchange = try await performer.next()
+    exchange.observer.informed(
+      by: try #require(HTTPURLResponse(url: url, statusCode: 103, httpVersion: nil, headerFields: nil)))
+    await exchange.succeed("figures")
+    for await _ in delegate.ends { break }
+    #expect(delegate.lines.withLock { $0 } == ["informed 103", "data", "cache figures", "end"])
+  }
+
   @Test func `an inline task ends with -999 when the delegate cancels at the response`() async throws {
     let fixture = try SDKFixture()
     let (performer, url, delegate) = (fixture.perform(), try url(), FullDelegate(.init(response: .cancel)))

@@ -23,6 +23,7 @@ package enum SettingName: String, Codable, Hashable, Sendable, CaseIterable {
   case locationAccess = "location-access"
   case battery
   case lowPowerMode = "low-power-mode"
+  case notificationAccess = "notification-access"
 }
 
 /// The charge of a device's battery.
@@ -54,6 +55,13 @@ package struct DeviceBattery: Codable, Hashable, Sendable {
   }
 
   package var text: String { state == .unplugged ? "\(percent)" : "\(percent),\(state.rawValue)" }
+}
+
+/// What the user answers when an app asks for permission to show notifications.
+package enum NotificationAnswer: String, Codable, Hashable, Sendable, CaseIterable {
+  case allowed, denied
+  /// The user has not answered: the app waits.
+  case unanswered
 }
 
 /// A place on the earth, in degrees.
@@ -109,6 +117,14 @@ package struct DeviceSettings: Codable, Hashable, Sendable {
     set { refusesLocation = newValue ? true : nil }
   }
 
+  private var answerToNotifications: NotificationAnswer?
+
+  /// What the user answers to every app that asks, and has chosen for those that asked.
+  package var notificationAnswer: NotificationAnswer {
+    get { answerToNotifications ?? .allowed }
+    set { answerToNotifications = newValue == .allowed ? nil : newValue }
+  }
+
   package init(locale: String = "en_US", timeZone: String = "GMT") {
     self.locale = locale
     self.timeZone = timeZone
@@ -127,6 +143,7 @@ package struct DeviceSettings: Codable, Hashable, Sendable {
     case .location: location?.text ?? Self.unknown
     case .locationAccess: isLocationDenied ? "denied" : "allowed"
     case .battery: battery.text
+    case .notificationAccess: notificationAnswer.rawValue
     case .boldText, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver, .lowPowerMode:
       self[keyPath: name.switched] ? "on" : "off"
     }
@@ -170,6 +187,9 @@ package struct DeviceSettings: Codable, Hashable, Sendable {
     case .battery:
       guard let charge = DeviceBattery(value) else { return false }
       battery = charge
+    case .notificationAccess:
+      guard let answer = NotificationAnswer(rawValue: value) else { return false }
+      notificationAnswer = answer
     case .contrast, .boldText, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver,
       .locationAccess, .lowPowerMode:
       guard let values = name.values, let index = values.firstIndex(of: value) else { return false }
@@ -209,7 +229,9 @@ extension DeviceSettings {
 
 extension SettingName {
   /// Whether no view reads it.
-  package var reloadsNothing: Bool { [.location, .locationAccess, .battery, .lowPowerMode].contains(self) }
+  package var reloadsNothing: Bool {
+    [.location, .locationAccess, .battery, .lowPowerMode, .notificationAccess].contains(self)
+  }
 
   /// The values of the setting, the usual one first for two; `nil` for one with names of other standards.
   package var values: [String]? {
@@ -219,6 +241,7 @@ extension SettingName {
     case .boldText, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver, .lowPowerMode:
       ["off", "on"]
     case .locationAccess: ["allowed", "denied"]
+    case .notificationAccess: NotificationAnswer.allCases.map(\.rawValue)
     case .locale, .location, .timeZone, .battery: nil
     }
   }
@@ -234,7 +257,8 @@ extension SettingName {
     case .voiceOver: \.isVoiceOverOn
     case .locationAccess: \.isLocationDenied
     case .lowPowerMode: \.isLowPowerModeOn
-    case .textSize, .locale, .location, .timeZone, .battery: preconditionFailure("\(rawValue) does not have two values")
+    case .textSize, .locale, .location, .timeZone, .battery, .notificationAccess:
+      preconditionFailure("\(rawValue) does not have two values")
     }
   }
 }
@@ -252,7 +276,7 @@ package struct SettingRefusal: Error, Hashable, CustomStringConvertible {
       case .location: "use a latitude and a longitude, such as 47.3769,8.5417, or unknown"
       case .battery: "use a percentage, such as 80, 80,charging or 100,full"
       case .textSize, .boldText, .contrast, .reduceMotion, .reduceTransparency, .differentiateWithoutColor, .voiceOver,
-        .locationAccess, .lowPowerMode:
+        .locationAccess, .lowPowerMode, .notificationAccess:
         "use one of: " + (name.values ?? []).joined(separator: ", ")
       }
     return "\"\(value)\" is not a value of \(name.rawValue); \(advice)"

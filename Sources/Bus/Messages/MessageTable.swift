@@ -122,6 +122,9 @@ package enum MessageTable {
       OpenApp.self, [Route([.operator], to: .host)], summary: "The user opens the containing app.",
       failure: "It is not open."),
     .event(AppActivation.self, [Route([.host], to: .app)], summary: "The app entered or left the foreground."),
+    .notice(
+      DeviceEventNotice.self, [Route([.host], to: .app)],
+      summary: "The device was locked or unlocked, or its time changed."),
     .request(
       AwaitLaunch.self, [Route([.operator], to: .host)],
       summary: "Waits until the current launches are over, and returns their failures.",
@@ -374,6 +377,10 @@ package enum MessageTable {
       AskPushInfo.self, [Route(spawned, to: .host)],
       summary: "WidgetCenter.currentPushInfo, and the tokens of ControlCenter.currentControls().",
       failure: "The author's call returns nil, or throws."),
+    .request(
+      AskNotificationAccess.self, [Route(spawned, to: .host)],
+      summary: "The app asks for permission to show notifications, or a process reads it.",
+      failure: "The author's call throws, or returns that nothing is determined."),
     .request(
       RegisterForPushes.self, [Route([.app], to: .host)],
       summary: "registerForRemoteNotifications(), and the opposite.",

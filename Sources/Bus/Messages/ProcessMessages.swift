@@ -350,6 +350,21 @@ package struct AppActivation: Event {
   package init(isActive: Bool) { self.isActive = isActive }
 }
 
+/// Something happened to the device that an app's delegate is called for.
+package struct DeviceEventNotice: Notice, Hashable {
+  package static let kind: Kind = "app.device-event"
+  package enum Event: String, Codable, Hashable, Sendable {
+    /// `applicationSignificantTimeChange`.
+    case timeChanged = "time-changed"
+    /// `applicationProtectedDataWillBecomeUnavailable`: the device is being locked.
+    case locked
+    /// `applicationProtectedDataDidBecomeAvailable`.
+    case unlocked
+  }
+  package let event: Event
+  package init(_ event: Event) { self.event = event }
+}
+
 /// Asks the host for everything that `ps` prints.
 package struct DeviceStatus: Request {
   package static let kind: Kind = "device.status"

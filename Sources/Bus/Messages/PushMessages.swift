@@ -392,6 +392,30 @@ package struct RegisterForPushes: Request {
   }
 }
 
+/// `UNUserNotificationCenter.requestAuthorization` and `getNotificationSettings`.
+package struct AskNotificationAccess: Request {
+  package static let kind: Kind = "notification.access"
+  /// The raw value of the `UNAuthorizationOptions` that the app asks for; `nil` to read only.
+  package let options: UInt?
+  package init(options: UInt? = nil) { self.options = options }
+
+  /// The cases of `UNAuthorizationStatus`.
+  package enum Status: String, Codable, Hashable, Sendable {
+    case notDetermined = "not-determined"
+    case denied, authorized, provisional
+  }
+
+  package struct Reply: Codable, Hashable, Sendable {
+    package let status: Status
+    /// The options with which the app asked last; 0 if it has not asked.
+    package let options: UInt
+    package init(status: Status, options: UInt) {
+      self.status = status
+      self.options = options
+    }
+  }
+}
+
 /// Journal: a process that needs a device token gets none.
 package struct PushWithheld: Notice, Hashable {
   package static let kind: Kind = "push.withheld"
@@ -427,15 +451,31 @@ package struct ReceiveNotification: Request {
   package let uniqueID: UUID
   /// The JSON as the provider sent it.
   package let payload: String
-  package init(uniqueID: UUID, payload: String) {
+  /// Whether it is an alert that the app, which is in front, may show: `willPresent`.
+  package let isPresented: Bool
+  package init(uniqueID: UUID, payload: String, isPresented: Bool = false) {
     self.uniqueID = uniqueID
     self.payload = payload
+    self.isPresented = isPresented
   }
   package struct Reply: Codable, Hashable, Sendable {
     package enum Result: String, Codable, Hashable, Sendable { case newData, noData, failed }
     /// `nil`: the delegate does not implement the method.
     package let result: Result?
-    package init(result: Result?) { self.result = result }
+    /// What `willPresent` chose, such as `banner, sound`; `nil` if it was not called.
+    package let presentation: String?
+    package init(result: Result?, presentation: String? = nil) {
+      self.result = result
+      self.presentation = presentation
+    }
+
+    /// As the log of pushes says it.
+    package var text: String {
+      let none = "the delegate has no application(_:didReceiveRemoteNotification:fetchCompletionHandler:)"
+      guard let presentation else { return result?.rawValue ?? none }
+      let presented = "willPresent: \(presentation.isEmpty ? "nothing" : presentation)"
+      return result.map { "\(presented); \($0.rawValue)" } ?? presented
+    }
   }
 }
 

@@ -252,7 +252,7 @@ package struct DeviceStateMachine: Sendable {
     if name == .timeZone, let zone = TimeZone(identifier: settings.timeZone) { run(.timelines(.timeZone(zone)), now) }
     // Before the reloads: the next instance of each process has the language from its beginning.
     if name == .locale { launch(.allEvicted(why: "the language or region of the device changed"), now) }
-    // Where the device is and its charge change no view: `device moved` requests the reloads.
+    // No view reads some of them. Where the device is: `device moved` requests the reloads.
     if !name.reloadsNothing {
       changeActivities(.none, now: now) { $0.archiveAgain() }
       run(.timelines(.systemChanged(name.rawValue, .none)), now)
@@ -261,14 +261,15 @@ package struct DeviceStateMachine: Sendable {
   }
 
   /// Source: `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`; an app in the background receives
-  /// only notifications with `content-available`, and the user sees the others.
+  /// only notifications with `content-available`, and the user sees the others, if the app may show any.
   private mutating func offer(_ push: UUID, to app: Address, wakes: Bool, _ now: Date) {
     guard apps.contains(app) else {
       let reason = "the device has no app \(app.bundleIdentifier ?? "")"
       return run(.notifications([.closed(push, .discarded, reason)]), now)
     }
     guard launching.isInFront(app) || wakes else {
-      return run(.notifications([.closed(push, .handled, "shown")]), now)
+      let (name, text) = settings.showing(to: app.bundleIdentifier ?? "")
+      return run(.notifications([.closed(push, name, text)]), now)
     }
     guard !launching.isQuit(app) else {
       let reason = "the user force-quit the app, and a notification does not launch it"

@@ -127,7 +127,35 @@ extension Device {
         throw BusError(.notNow, "\(bundle) is not running: run `widgetlab app open` first")
       }
     }
-    return try core.ask(.gallery(.screen(change, context)))
+    let wasLocked = core.state.screen.state.isLocked
+    let state: DeviceScreen = try core.ask(.gallery(.screen(change, context)))
+    if let event = DeviceEventNotice.Event(change, wasLocked: wasLocked, isLocked: state.isLocked) {
+      notifyApps(of: event, context)
+    }
+    return state
+  }
+
+  /// Notifies the apps that have a process. A suspended one is called when it is resumed, and only for the time.
+  func notifyApps(of event: DeviceEventNotice.Event, _ context: MessageContext) {
+    for app in configuration.apps {
+      let address = app.address(on: configuration.device.name)
+      let process = core.state.launching.processes[address]
+      guard process?.state == .running || (event == .timeChanged && process?.state == .suspended) else { continue }
+      bus.notify(DeviceEventNotice(event), to: address, context: context)
+    }
+  }
+}
+
+extension DeviceEventNotice.Event {
+  /// What a change of the screen is to an app; `nil` if it is nothing.
+  init?(_ change: ChangeScreen.Change, wasLocked: Bool, isLocked: Bool) {
+    if case .system("time") = change {
+      self = .timeChanged
+    } else if wasLocked != isLocked {
+      self = isLocked ? .locked : .unlocked
+    } else {
+      return nil
+    }
   }
 }
 

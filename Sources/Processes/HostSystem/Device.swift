@@ -228,6 +228,13 @@ package import Timekeeping
     }
     onEvent(HoldProcess.self) { device, event, from in try device.hold(event, from) }
     onRequest(AskPushInfo.self) { device, _, from in device.pushes.info(from) }
+    onRequest(AskNotificationAccess.self) { device, request, from in
+      let bundle = from.source.bundleIdentifier ?? ""
+      // An extension reads the permission of its app, and cannot ask for it.
+      let isApp = from.source.role == .app
+      return try device.conditions.notificationAccess(
+        isApp ? request : AskNotificationAccess(), of: isApp ? bundle : device.core.state.gallery.app(of: bundle) ?? "")
+    }
     onRequest(RegisterForPushes.self) { try await $0.pushes.register($1, $2) }
     onRequest(RequestActivity.self) { try await $0.request($1, $2) }
     onRequest(ChangeActivity.self) { try $0.change($1, $2) }

@@ -208,8 +208,10 @@ extension BudgetPolicy {
 extension Device {
   /// The consequences of the change are recorded when this returns.
   func change(_ change: ChangeSetting.Change) throws -> ChangeSetting.Reply {
+    let former = core.state.settings.settings.timeZone
     try conditions.change(change)
     let settings = core.state.settings
+    if settings.settings.timeZone != former { notifyApps(of: .timeChanged, .none) }
     return ChangeSetting.Reply(
       settings: settings.settings, changed: settings.changed, appearance: core.state.screen.state.colorScheme)
   }

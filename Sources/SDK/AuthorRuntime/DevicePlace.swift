@@ -5,7 +5,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Where the device is, as this process knows it: from its environment at its launch, and later by messages.
+/// Where the device is, and what its user permits, as this process knows it: from its environment at its launch, and later
+/// by messages.
 package final class DevicePlace: Sendable {
   /// What the process knows.
   package struct State: Hashable, Sendable {
@@ -17,6 +18,9 @@ package final class DevicePlace: Sendable {
   private struct Known {
     var state: State
     var observers: [Int: @Sendable (State) -> Void] = [:]
+    /// What the user answers to an app that asks to show notifications.
+    var answer = NotificationAnswer.allowed
+    var answers: [Int: AsyncStream<Void>.Continuation] = [:]
     var next = 0
   }
 
@@ -47,6 +51,20 @@ package final class DevicePlace: Sendable {
     }
   }
 
+  /// An element after each change, from now on, of what the user answers to an app that asks to show notifications.
+  package var answerChanges: AsyncStream<Void> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let number = knownPlace.withLock { knownPlace in
+      knownPlace.next += 1
+      knownPlace.answers[knownPlace.next] = continuation
+      return knownPlace.next
+    }
+    continuation.onTermination = { [weak self] _ in
+      _ = self?.knownPlace.withLock { $0.answers.removeValue(forKey: number) }
+    }
+    return stream
+  }
+
   package func forget(_ number: Int) { _ = knownPlace.withLock { $0.observers.removeValue(forKey: number) } }
 
   /// The device's settings arrived.
@@ -58,6 +76,12 @@ package final class DevicePlace: Sendable {
       return Array(knownPlace.observers.values)
     }
     for observer in observers { observer(state) }
+    let answers = knownPlace.withLock { knownPlace -> [AsyncStream<Void>.Continuation] in
+      guard knownPlace.answer != settings.notificationAnswer else { return [] }
+      knownPlace.answer = settings.notificationAnswer
+      return Array(knownPlace.answers.values)
+    }
+    for answer in answers { answer.yield() }
   }
 }
 

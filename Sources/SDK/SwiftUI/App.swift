@@ -17,8 +17,8 @@ extension App {
   @MainActor @preconcurrency public static func main() {
     UIApplication.run {
       let app = Self()
-      let scene = app.body
-      return (UIApplication.adopted, scene.allHandlers, { scene.opens($0) })
+      let views = LiveViews(app)
+      return (UIApplication.adopted, app.body.allHandlers, { views.opens($0) }, { views.enters($0) })
     }
   }
 }
@@ -49,6 +49,11 @@ public struct UIApplicationDelegateAdaptor<DelegateType: NSObject & UIApplicatio
   var handlers: [BackgroundEventsHandler] { get }
   /// The root views of its windows, created on each access.
   var contents: [any View] { get }
+  var effects: [LiveEffect] { get }
+}
+
+extension DescribedScene {
+  var effects: [LiveEffect] { [] }
 }
 
 extension Scene {
@@ -62,29 +67,21 @@ extension Scene {
 
 extension Scene {
   /// The root views of this scene's windows, or of its body's.
-  fileprivate var allContents: [any View] {
+  var allContents: [any View] {
     if let described = self as? any DescribedScene { return described.contents }
     return body.allContents
   }
 
-  /// Passes a URL to each `onOpenURL(perform:)` of the scene's views, which are created for this call.
-  ///
-  /// - Returns: whether there is at least one.
-  func opens(_ url: URL) -> Bool {
-    let actions = OpenURLActions()
-    var environment = EnvironmentValues()
-    environment.openURLActions = actions
-    // A view that cannot be archived still contributes the actions that were found before the failure.
-    for content in allContents { _ = try? content.archived(in: environment) }
-    for action in actions.foundActions { action(url) }
-    return !actions.foundActions.isEmpty
+  /// The effects of this scene's modifiers, or of its body's.
+  var allEffects: [LiveEffect] {
+    if let described = self as? any DescribedScene { return described.effects }
+    return body.allEffects
   }
 }
 
 extension Never: Scene {}
 
-/// Source: `SwiftUI.WindowGroup`. The device shows no windows of an app: the content is created only to find its
-/// `onOpenURL(perform:)` actions.
+/// Source: `SwiftUI.WindowGroup`. The device shows no windows of an app: the content is evaluated and not drawn.
 nonisolated public struct WindowGroup<Content: View>: Scene, DescribedScene {
   private let content: () -> Content
 
@@ -109,6 +106,7 @@ nonisolated public struct WindowGroup<Content: View>: Scene, DescribedScene {
   var body: Never { fatalError("TupleScene has no body") }
   var handlers: [BackgroundEventsHandler] { scenes.flatMap { $0.allHandlers } }
   var contents: [any View] { scenes.flatMap { $0.allContents } }
+  var effects: [LiveEffect] { scenes.flatMap { $0.allEffects } }
 }
 
 /// Source: `SwiftUI.SceneBuilder`.
@@ -135,6 +133,7 @@ nonisolated struct ModifiedScene<Content: Scene>: Scene, DescribedScene {
   @MainActor var body: Never { fatalError("a modified scene has no body") }
   @MainActor var handlers: [BackgroundEventsHandler] { content.allHandlers + [handler] }
   @MainActor var contents: [any View] { content.allContents }
+  @MainActor var effects: [LiveEffect] { content.allEffects }
 }
 
 /// A scene whose views have a changed environment.
@@ -149,6 +148,7 @@ nonisolated package struct EnvironmentScene<Content: Scene>: Scene, DescribedSce
   @MainActor package var body: Never { fatalError("a scene with an environment has no body") }
   @MainActor var handlers: [BackgroundEventsHandler] { content.allHandlers }
   @MainActor var contents: [any View] { content.allContents.map { changed($0) } }
+  @MainActor var effects: [LiveEffect] { content.allEffects }
 
   @MainActor private func changed(_ view: some View) -> any View { EnvironmentView(content: view, change: change) }
 }

@@ -89,9 +89,15 @@ extension UIApplication {
       await self.has(event.token, in: process, received.context)
     }
     process.connection.onRequest(ReceiveNotification.self) { request, received in
-      let result = await self.receives(request, in: process, received.context)
+      var presentation: String?
+      if request.isPresented, let present = NotificationPresenter.of(process).present {
+        presentation = await process.asCurrent(received.context) { await present(request.payload) }
+      }
+      // What the centre's delegate presented is not for the app's delegate, unless it has content too.
+      let isForDelegate = presentation == nil || request.payload.isContentAvailable
+      let result = isForDelegate ? await self.receives(request, in: process, received.context) : nil
       await process.settled()
-      return ReceiveNotification.Reply(result: result)
+      return ReceiveNotification.Reply(result: result, presentation: presentation)
     }
   }
 
@@ -139,6 +145,14 @@ final class FetchCompletion: Sendable {
   }
 
   func isNotThere() { missing.withLock { $0 = true } }
+}
+
+extension String {
+  /// Whether this payload has `"content-available": 1`.
+  fileprivate var isContentAvailable: Bool {
+    let object = try? JSONSerialization.jsonObject(with: Data(utf8)) as? [String: Any]
+    return ((object?["aps"] as? [String: Any])?["content-available"] as? NSNumber)?.intValue == 1
+  }
 }
 
 extension ReceiveNotification.Reply.Result {

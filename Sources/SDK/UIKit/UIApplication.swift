@@ -49,8 +49,20 @@ import Messages
   /// Inactive while an app that the user opens is launched.
   public internal(set) var applicationState = State.background
 
+  /// The scenes of the app: one at most here. Empty until the app comes to the foreground first.
+  open var connectedScenes: Set<UIScene> { scene.map { [$0] } ?? [] }
+  open var openSessions: Set<UISceneSession> { scene.map { [$0.session] } ?? [] }
+  open var supportsMultipleScenes: Bool { false }
+
   /// Set for a SwiftUI app; `nil` without views.
   var opensURL: OpensURL?
+  var entersState: EntersState?
+  /// What `Info.plist` declares; `nil` for an app without scenes.
+  var sceneManifest: SceneManifest?
+  /// The scene, once it is connected.
+  var scene: UIWindowScene?
+  /// Widgets that the user tapped, and that are handled when the app comes to the foreground.
+  private var heldOpenings: [(opening: OpenFromWidget, context: MessageContext)] = []
   /// Ends the process after SIGTERM.
   var leaving: Task<Void, Never>?
   // The app retains its delegate, as UIApplicationMain does.
@@ -66,13 +78,15 @@ import Messages
 extension UIApplicationDelegate {
   /// Runs the app. Called through `@main`.
   @MainActor public static func main() {
-    UIApplication.run { (Self(), [], nil) }
+    UIApplication.run { (Self(), [], nil, nil) }
   }
 }
 
 extension UIApplication {
   /// Passes a URL to the `onOpenURL` handlers of a SwiftUI app. Returns whether there is any.
   package typealias OpensURL = @MainActor (URL) -> Bool
+  /// Notifies the views of a SwiftUI app of the state of the app.
+  package typealias EntersState = @MainActor (State) -> Void
 
   /// The delegate that a SwiftUI app declares.
   package static var adopted: (any UIApplicationDelegate)?
@@ -81,14 +95,19 @@ extension UIApplication {
   ///
   /// - Parameter make: creates the author's delegate and the handlers of its scenes.
   package static func run(
-    _ make: () -> (delegate: (any UIApplicationDelegate)?, handlers: [BackgroundEventsHandler], opens: OpensURL?)
+    _ make: () -> (
+      delegate: (any UIApplicationDelegate)?, handlers: [BackgroundEventsHandler], opens: OpensURL?,
+      enters: EntersState?
+    )
   ) -> Never {
     let process = HostedProcess.begin()
     // The author's initializers may already use `URLSession.shared`.
     CurlPerformer.serve(process)
     let app = UIApplication()
-    let (delegate, handlers, opens) = make()
+    let (delegate, handlers, opens, enters) = make()
     app.begin(with: delegate)
+    app.entersState = enters
+    app.sceneManifest = SceneManifest(Bundle.main.object(forInfoDictionaryKey: "UIApplicationSceneManifest"))
     app.serve(in: process, handlers, opens: opens)
     // Retained while the process runs.
     let termination = app.leavesOnRequest(process)
@@ -112,7 +131,10 @@ extension UIApplication {
       await self.becomes(activation.isActive ? .active : .background, in: process, received.context)
     }
     process.connection.onEvent(OpenFromWidget.self) { opening, received in
-      await self.opens(opening, in: process, received.context)
+      await self.received(opening, in: process, received.context)
+    }
+    process.connection.onNotice(DeviceEventNotice.self) { notice, received in
+      await self.happened(notice.event, in: process, received.context)
     }
     // Without a delegate only the scenes' handlers match sessions.
     let handler = BackgroundEventsHandler(matches: { _ in self.delegate != nil }) { identifier, completion in
@@ -122,7 +144,10 @@ extension UIApplication {
     serveNotifications(in: process)
     IntentPerformer.serve(process)
     SessionRegistry.of(process).serve(handlers + [handler])
-    _ = process.asCurrent { delegate?.application(self, didFinishLaunchingWithOptions: nil) }
+    process.asCurrent {
+      _ = delegate?.application(self, willFinishLaunchingWithOptions: nil)
+      _ = delegate?.application(self, didFinishLaunchingWithOptions: nil)
+    }
   }
 
   /// On `SIGTERM` calls the delegate's `applicationWillTerminate`, leaves the bus and exits.
@@ -131,7 +156,10 @@ extension UIApplication {
     let termination = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .main)
     termination.setEventHandler {
       MainActor.assumeIsolated {
-        _ = process.asCurrent { self.delegate?.applicationWillTerminate(self) }
+        process.asCurrent {
+          if let scene = self.scene { scene.delegate?.sceneDidDisconnect(scene) }
+          self.delegate?.applicationWillTerminate(self)
+        }
         self.leaving = Task { @concurrent in await process.leave() }
       }
     }
@@ -139,36 +167,124 @@ extension UIApplication {
     return termination
   }
 
-  /// The user tapped a widget: the delegate opens its URL, or continues a user activity that names the widget.
-  func opens(_ opening: OpenFromWidget, in process: HostedProcess, _ context: MessageContext) {
+  /// The user tapped a widget. An app that is not yet in the foreground handles it on its way there.
+  func received(_ opening: OpenFromWidget, in process: HostedProcess, _ context: MessageContext) {
+    guard applicationState == .active else { return heldOpenings.append((opening, context)) }
+    opens(opening, in: process, context)
+  }
+
+  /// A view, the scene's delegate or the app's delegate opens the URL of a widget, or continues a user activity that names
+  /// the widget.
+  private func opens(_ opening: OpenFromWidget, in process: HostedProcess, _ context: MessageContext) {
     let isHandled = process.asCurrent(context) {
-      guard let url = opening.url.flatMap({ URL(string: $0) }) else {
-        let activity = NSUserActivity(activityType: opening.widgetKind)
-        activity.configuration = opening.configuration
-        activity.intent = opening.intent
-        activity.userInfo = [
-          "WGWidgetUserInfoKeyKind": opening.widgetKind, "WGWidgetUserInfoKeyFamily": opening.family.rawValue,
-        ]
+      guard let url = opening.openedURL else {
+        let activity = NSUserActivity(opening)
+        if let scene, let sceneDelegate = scene.delegate {
+          sceneDelegate.scene(scene, willContinueUserActivityWithType: activity.activityType)
+          return OptionalMethod.isThere { sceneDelegate.scene(scene, continue: activity) }
+        }
+        guard sceneManifest == nil else { return false }
+        _ = delegate?.application(self, willContinueUserActivityWithType: activity.activityType)
         return delegate?.application(self, continue: activity, restorationHandler: { _ in }) ?? false
       }
       if let opensURL, opensURL(url) { return true }
+      if let scene, let sceneDelegate = scene.delegate {
+        return OptionalMethod.isThere { sceneDelegate.scene(scene, openURLContexts: [UIOpenURLContext(url)]) }
+      }
+      guard sceneManifest == nil else { return false }
       return delegate?.application(self, open: url, options: [:]) ?? false
     }
     guard !isHandled else { return }
     let what = opening.url ?? "a user activity"
-    process.log("opened from the widget \(opening.widgetKind) with \(what): neither a view nor the delegate handles it")
+    process.log("opened from the widget \(opening.widgetKind) with \(what): neither a view nor a delegate handles it")
+  }
+
+  private func happened(_ event: DeviceEventNotice.Event, in process: HostedProcess, _ context: MessageContext) {
+    process.asCurrent(context) {
+      switch event {
+      case .timeChanged: delegate?.applicationSignificantTimeChange(self)
+      case .locked: delegate?.applicationProtectedDataWillBecomeUnavailable(self)
+      case .unlocked: delegate?.applicationProtectedDataDidBecomeAvailable(self)
+      }
+    }
   }
 
   func becomes(_ state: State, in process: HostedProcess, _ context: MessageContext) {
     guard state != applicationState else { return }
-    applicationState = state
     BackgroundTime.of(process).moves(toFront: state == .active)
     process.asCurrent(context) {
-      if state == .active {
-        delegate?.applicationDidBecomeActive(self)
-      } else {
-        delegate?.applicationDidEnterBackground(self)
-      }
+      if state == .active { comesToFront(in: process) } else { leavesFront() }
     }
+  }
+
+  private func comesToFront(in process: HostedProcess) {
+    let wasInBackground = applicationState == .background
+    var openings = heldOpenings
+    heldOpenings = []
+    applicationState = .inactive
+    if scene == nil, sceneManifest != nil || opensURL != nil {
+      // A SwiftUI app's views get their URL in `opens`.
+      let isForScene = opensURL == nil
+      connectScene(isForScene ? UIScene.ConnectionOptions(openings.map(\.opening)) : .init(), log: process.log)
+      if isForScene { openings = [] }
+    }
+    if let scene { scene.enters(.foregroundInactive) { $0.sceneWillEnterForeground(scene) } }
+    if wasInBackground, callsDelegate { delegate?.applicationWillEnterForeground(self) }
+    entersState?(.inactive)
+    for (opening, context) in openings { opens(opening, in: process, context) }
+    applicationState = .active
+    if let scene { scene.enters(.foregroundActive) { $0.sceneDidBecomeActive(scene) } }
+    if callsDelegate { delegate?.applicationDidBecomeActive(self) }
+    entersState?(.active)
+  }
+
+  private func leavesFront() {
+    if applicationState == .active {
+      if let scene { scene.delegate?.sceneWillResignActive(scene) }
+      if callsDelegate { delegate?.applicationWillResignActive(self) }
+      entersState?(.inactive)
+    }
+    applicationState = .background
+    if let scene {
+      scene.enters(.background) { $0.sceneDidEnterBackground(scene) }
+      scene.session.stateRestorationActivity = scene.delegate?.stateRestorationActivity(for: scene)
+    }
+    if callsDelegate { delegate?.applicationDidEnterBackground(self) }
+    entersState?(.background)
+  }
+
+  /// Whether the app's delegate is called when the app enters or leaves the foreground. Source: `UIApplicationDelegate`: "if
+  /// you're using scenes, UIKit will not call this method". The delegate of a SwiftUI app is called nevertheless.
+  private var callsDelegate: Bool { sceneManifest == nil || opensURL != nil }
+}
+
+extension UIScene {
+  fileprivate func enters(_ state: ActivationState, _ call: (any UISceneDelegate) -> Void) {
+    activationState = state
+    if let delegate { call(delegate) }
+  }
+}
+
+extension UIScene.ConnectionOptions {
+  fileprivate convenience init(_ openings: [OpenFromWidget]) {
+    self.init(
+      contexts: Set(openings.compactMap(\.openedURL).map { UIOpenURLContext($0) }),
+      activities: Set(openings.filter { $0.openedURL == nil }.map { NSUserActivity($0) }))
+  }
+}
+
+extension OpenFromWidget {
+  fileprivate var openedURL: URL? { url.flatMap { URL(string: $0) } }
+}
+
+extension NSUserActivity {
+  /// The activity that names a tapped widget.
+  fileprivate convenience init(_ opening: OpenFromWidget) {
+    self.init(activityType: opening.widgetKind)
+    configuration = opening.configuration
+    intent = opening.intent
+    userInfo = [
+      "WGWidgetUserInfoKeyKind": opening.widgetKind, "WGWidgetUserInfoKeyFamily": opening.family.rawValue,
+    ]
   }
 }

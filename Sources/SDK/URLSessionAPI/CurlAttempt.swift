@@ -9,6 +9,8 @@ import Synchronization
 /// Receives the events of one request. All calls are made on the thread that performs it, and may block. A thrown error
 /// ends the request.
 protocol AttemptWatcher: AnyObject {
+  /// The head of an interim response, such as 103.
+  func informed(_ head: ResponseHead)
   /// The head of a final response.
   func received(_ head: ResponseHead) throws(URLError)
   func received(_ bytes: UnsafeRawBufferPointer) throws(URLError)
@@ -150,7 +152,11 @@ final class CurlAttempt {
     let wasComplete = head.isComplete
     head.add(String(decoding: line, as: UTF8.self))
     // Fields after the head are trailers.
-    guard head.isComplete, !wasComplete, !(100..<200).contains(head.status) else { return line.count }
+    guard head.isComplete, !wasComplete else { return line.count }
+    if (100..<200).contains(head.status) {
+      watcher.informed(head)
+      return line.count
+    }
     if answersDigest, head.status == 401 { return line.count }
     answersDigest = false
     return guarded(

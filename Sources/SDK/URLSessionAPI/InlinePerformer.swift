@@ -107,6 +107,8 @@ package protocol InlineObserver: AnyObject, Sendable {
   func challenged(_ challenge: InlineChallenge, _ answer: @escaping @Sendable (AnswerChallenge.Reply) -> Void)
   /// Bytes of the body sent so far, and in total (-1 when unknown).
   func sent(_ total: Int64, of expected: Int64)
+  /// An interim response, such as 103.
+  func informed(by response: HTTPURLResponse)
   /// The head of the response. The reply `false` ends the request with `cancelled`.
   func answered(_ response: URLResponse, _ answer: @escaping @Sendable (_ goesOn: Bool) -> Void)
   /// The next bytes of the response's body.

@@ -17,6 +17,10 @@ final class InlineRun: InlineObserver {
     var reason: URLError.Code?
     /// Collected for a completion handler.
     var body = Data()
+    /// Collected for the delegate, while the response may be cached.
+    var cacheable: Data?
+    /// The length of a body that may be cached, in bytes.
+    var cacheLimit = 0
     /// Set for a download.
     var file: DownloadedFile?
     /// Receives the resume data.
@@ -204,6 +208,15 @@ final class InlineRun: InlineObserver {
     }
   }
 
+  func informed(by response: HTTPURLResponse) {
+    let task = task
+    session.queue.addOperation { [session, context] in
+      _ = session.callDelegate(task, context: context) {
+        $0.urlSession($1, task: task, didReceiveInformationalResponse: response)
+      }
+    }
+  }
+
   func answered(_ response: URLResponse, _ answer: @escaping @Sendable (_ goesOn: Bool) -> Void) {
     let (task, file) = state.withLock { ($0.task, $0.file) }
     let offset = file?.goesOn(with: response) ?? 0
@@ -217,6 +230,11 @@ final class InlineRun: InlineObserver {
     }
     if case .bytes(let arrivals) = task.core.completion { arrivals.answered(response) }
     guard let task = task as? URLSessionDataTask, task.core.completion == nil else { return answer(true) }
+    if InlineRun.mayCache(response, to: task.currentRequest), let cache = session.configuration.cache {
+      // "about 5% of the disk cache size"; without a disk cache, whatever fits in the memory.
+      let limit = cache.diskCapacity > 0 ? cache.diskCapacity / 20 : cache.memoryCapacity
+      state.withLock { ($0.cacheable, $0.cacheLimit) = (limit > 0 ? Data() : nil, limit) }
+    }
     let (session, context) = (session, context)
     askAuthor {
       let disposition = await session.ask(task, context) { delegate, session in
@@ -236,9 +254,18 @@ final class InlineRun: InlineObserver {
     }
   }
 
+  /// Whether a response may be cached: it is the successful one to a GET, and no header field forbids it.
+  private static func mayCache(_ response: URLResponse, to request: URLRequest?) -> Bool {
+    guard let response = response as? HTTPURLResponse, (200..<300).contains(response.statusCode) else { return false }
+    return request?.httpMethod == "GET"
+      && response.value(forHTTPHeaderField: "Cache-Control")?.lowercased().contains("no-store") != true
+  }
+
   func received(_ data: Data) {
     let (task, file) = state.withLock { state in
       if state.file == nil, case .data = state.task.core.completion { state.body += data }
+      state.cacheable?.append(data)
+      if state.cacheable?.count ?? 0 > state.cacheLimit { state.cacheable = nil }
       return (state.task, state.file)
     }
     do {
@@ -270,6 +297,27 @@ final class InlineRun: InlineObserver {
     }
     if let spool = state.spool { try? FileManager.default.removeItem(at: spool) }
     if state.isSilent { return }
+    guard failure == nil, let body = state.cacheable, let task = state.task as? URLSessionDataTask,
+      let response = task.response
+    else { return finish(state, failure, metrics) }
+    let (session, context) = (session, context)
+    askAuthor {
+      // After the calls for the body, which are on the queue.
+      await session.onQueue {}
+      let answer = await session.ask(task, context) { delegate, session in
+        guard let delegate = delegate as? any URLSessionDataDelegate else {
+          DelegateMethod.isMissing()
+          return CachedURLResponse?.none
+        }
+        return await delegate.urlSession(
+          session, dataTask: task, willCacheResponse: CachedURLResponse(response: response, data: body))
+      }
+      if answer != nil { session.process.noticeUnsimulated("willCacheResponse", "no response is cached") }
+      self.finish(state, nil, metrics)
+    }
+  }
+
+  private func finish(_ state: State, _ failure: (any Error)?, _ metrics: TransferMetrics) {
     let failure: (any Error)? = state.reason.map { URLError(ofHost: $0) } ?? failure
     session.queue.addOperation { [session, context] in
       let task = state.task

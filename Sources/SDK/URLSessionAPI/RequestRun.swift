@@ -214,6 +214,11 @@ final class RequestRun: AttemptWatcher {
 
   // MARK: Receiving
 
+  func informed(_ head: ResponseHead) {
+    guard let response = request.url.flatMap({ head.response(from: $0) }) else { return }
+    observer.informed(by: response)
+  }
+
   func received(_ head: ResponseHead) throws(URLError) {
     lastMove = .now
     guard let url = request.url, let response = head.response(from: url) else {

@@ -87,6 +87,10 @@ import Synchronization
 
   /// A streamed upload needs its body.
   func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream?
+
+  /// The server sent an interim response, such as 103. Never called for downloads and uploads of a background session.
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse)
 }
 
 /// Events of data and upload tasks. Source: `Foundation.URLSessionDataDelegate`.
@@ -107,6 +111,16 @@ import Synchronization
 
   /// The next bytes of the body.
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
+
+  /// The complete response may be cached. Nothing is cached here: the answer has no effect.
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+    completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void)
+
+  /// The complete response may be cached. Nothing is cached here: the answer has no effect.
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
+  ) async -> CachedURLResponse?
 }
 
 /// Events of download tasks. Source: `Foundation.URLSessionDownloadDelegate`.
@@ -259,6 +273,10 @@ extension URLSessionTaskDelegate {
       self.urlSession(session, task: task) { done(BodyStream(stream: $0)) }
     }.stream
   }
+
+  public func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
+  ) { DelegateMethod.isMissing() }
 }
 
 extension URLSessionDataDelegate {
@@ -286,6 +304,39 @@ extension URLSessionDataDelegate {
   public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     DelegateMethod.isMissing()
   }
+
+  /// Proposes nothing else.
+  public func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+    completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+  ) {
+    DelegateMethod.isMissing()
+    completionHandler(proposedResponse)
+  }
+
+  /// Calls the completion handler form.
+  public func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
+  ) async -> CachedURLResponse? {
+    await session.onDelegateQueue { done in
+      self.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse, completionHandler: done)
+    }
+  }
+}
+
+// Requirements that nothing here can call. A method of `NSObject` that is declared in an extension cannot be overridden,
+// so a delegate that implements one does not compile, and the error names it.
+extension NSObject {
+  /// Never called: an upload that is resumed is not simulated. Source: `Foundation.URLSessionTaskDelegate`, iOS 17.
+  public final func urlSession(
+    _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
+    completionHandler: @escaping @Sendable (InputStream?) -> Void
+  ) { completionHandler(nil) }
+
+  /// The asynchronous form.
+  public final func urlSession(
+    _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64
+  ) async -> InputStream? { nil }
 }
 
 extension URLSessionDownloadDelegate {

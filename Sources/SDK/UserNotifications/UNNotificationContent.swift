@@ -70,6 +70,30 @@ open class UNNotificationContent: NSObject {
 
   public override init() { super.init() }
 
+  /// From the payload of a push. Source: *Generating a remote notification*.
+  init(payload: String) {
+    super.init()
+    let object = (try? JSONSerialization.jsonObject(with: Data(payload.utf8))) as? [String: Any] ?? [:]
+    let aps = object["aps"] as? [String: Any] ?? [:]
+    let alert = aps["alert"] as? [String: Any] ?? [:]
+    storage.title = alert["title"] as? String ?? ""
+    storage.subtitle = alert["subtitle"] as? String ?? ""
+    storage.body = alert["body"] as? String ?? aps["alert"] as? String ?? ""
+    storage.badge = aps["badge"] as? NSNumber
+    storage.sound = aps["sound"] == nil ? nil : .default
+    storage.userInfo = object
+    storage.categoryIdentifier = aps["category"] as? String ?? ""
+    storage.threadIdentifier = aps["thread-id"] as? String ?? ""
+    storage.relevanceScore = (aps["relevance-score"] as? NSNumber)?.doubleValue ?? 0
+    storage.interruptionLevel =
+      switch aps["interruption-level"] as? String {
+      case "passive": .passive
+      case "time-sensitive": .timeSensitive
+      case "critical": .critical
+      default: .active
+      }
+  }
+
   open var title: String { storage.title }
   open var subtitle: String { storage.subtitle }
   open var body: String { storage.body }
@@ -137,6 +161,9 @@ open class UNNotificationTrigger: NSObject {
   public let repeats: Bool
   init(repeats: Bool) { self.repeats = repeats }
 }
+
+/// Of a notification of a push server. Source: `UserNotifications.UNPushNotificationTrigger`.
+open class UNPushNotificationTrigger: UNNotificationTrigger {}
 
 /// Source: `UserNotifications.UNTimeIntervalNotificationTrigger`.
 open class UNTimeIntervalNotificationTrigger: UNNotificationTrigger {

@@ -106,4 +106,28 @@ private let widget = Address.widgetExtension("iphone", "com.example.App.Widget")
     #expect(stateMachine.settings(of: widget).timeZone == "Asia/Tokyo")
     #expect(stateMachine.settings(of: app).timeZone == "Europe/Paris")
   }
+
+  @Test(
+    .rule("PUSH-25"),
+    arguments: [
+      (nil, "allowed", AskNotificationAccess.Status.notDetermined, "not shown: the app has not asked"),
+      (4, "allowed", .authorized, "shown"), (4, "denied", .denied, "not shown: the user has denied"),
+      (4, "unanswered", .notDetermined, "not shown: the user has not answered"),
+      (68, "unanswered", .provisional, "shown quietly"), (68, "denied", .denied, "not shown: the user has denied"),
+    ] as [(UInt?, String, AskNotificationAccess.Status, String)])
+  mutating func `what an app asked and what the user answers decide whether an alert is shown`(
+    options: UInt?, answer: String, status: AskNotificationAccess.Status, text: String
+  ) throws {
+    if let options {
+      let next = try #require(stateMachine.asked("com.example.App", options: options))
+      #expect(stateMachine.handle(.stored(next)).isEmpty)
+      #expect(stateMachine.asked("com.example.App", options: options) == nil)
+    }
+    _ = try change(.set(.notificationAccess, answer))
+    #expect(stateMachine.notificationAccess(of: "com.example.App").status == status)
+    #expect(stateMachine.notificationAccess(of: "com.example.Other").status == .notDetermined)
+    let showing = stateMachine.showing(to: "com.example.App")
+    #expect(showing.1.hasPrefix(text))
+    #expect(showing.0 == (text.hasPrefix("shown") ? .handled : .discarded))
+  }
 }

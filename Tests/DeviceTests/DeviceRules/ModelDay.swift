@@ -175,7 +175,7 @@ struct ModelDay {
       }
     case .tokens(.notify(let address, let notice)): later(0.1, .tokens(.notified(address, notice)))
     case .notifications(.ask(_, let notification)):
-      later(0.1, .notifications([.answered(notification.uniqueID, .newData)]))
+      later(0.1, .notifications([.answered(notification.uniqueID, ReceiveNotification.Reply(result: .newData))]))
     default: break
     }
   }

@@ -243,7 +243,10 @@ private let background = #"{"aps":{"content-available":1}}"#
     fixture.handle(.expect(.push(1)))
     #expect(fixture.handle(.awake(app)) == ["ask \(app.short) 1"])
     #expect(fixture.handle(.awake(app)) == [])
-    #expect(fixture.handle(.answered(.push(1), .newData)) == ["1 handled: newData", "release \(app.short)"])
+    #expect(
+      fixture.handle(.answered(.push(1), ReceiveNotification.Reply(result: .newData))) == [
+        "1 handled: newData", "release \(app.short)",
+      ])
   }
 
   @Test(.rule("PUSH-21")) func `a background push without content-available is discarded`() {

@@ -8,7 +8,7 @@ import WidgetLabTesting
 
 /// Pushes to the containing app, as opposed to its widgets, over real processes.
 @Suite(.live, .timeLimit(.live)) struct `Pushes to an app` {
-  @Test(.rule("PUSH-18", "PUSH-20", "PUSH-21"))
+  @Test(.rule("PUSH-18", "PUSH-20", "PUSH-21", "PUSH-25", "PUSH-26"))
   func `an app registers, and its delegate receives alert and background pushes by Apple's rules`() async throws {
     try await PushesFixture.run("app") { fixture in
       try await fixture.cluster.run("app", "open")
@@ -20,7 +20,17 @@ import WidgetLabTesting
       try await fixture.app.prints("received news, in front")
       try await fixture.step(shown, name: .handled, detail: "newData")
 
-      // In the background: an alert is only shown to the user, and a background push wakes the app.
+      // In the background: an alert is only shown to the user, if the app has asked, and a background push wakes the app.
+      try await fixture.cluster.run("app", "background")
+      let unseen = try await fixture.push("--type", "alert", payload: story("seen"))
+      try await fixture.step(unseen, name: .discarded, detail: "the app has not asked")
+      try await fixture.cluster.run("app", "open")
+      let asks = try await fixture.push("--type", "alert", payload: story("asks"))
+      try await fixture.step(asks, name: .handled, detail: "newData")
+      try await fixture.app.prints("may show notifications: true")
+      let presented = try await fixture.push("--type", "alert", payload: story("presented"))
+      try await fixture.app.prints("will present x")
+      try await fixture.step(presented, name: .handled, detail: "willPresent: banner, list")
       try await fixture.cluster.run("app", "background")
       let seen = try await fixture.push("--type", "alert", payload: story("seen"))
       try await fixture.step(seen, name: .handled, detail: "shown")
@@ -41,6 +51,7 @@ import WidgetLabTesting
       try await fixture.step(lost, name: .discarded, detail: "force-quit")
       #expect(try await !output("received lost", fixture))
       #expect(try await !output("received seen", fixture))
+      #expect(try await !output("received presented", fixture))
       #expect(try await fixture.cluster.run("token", "list").contains(token))
     }
   }

@@ -30,6 +30,27 @@ import WidgetLabTesting
     }
   }
 
+  @Test(.rule("INLINE-27")) func `an interim response of a server reaches the delegate with its fields`() async throws {
+    final class Informed: NSObject, URLSessionDataDelegate, Sendable {
+      let responses = Mutex<[String]>([])
+      func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
+      ) {
+        responses.withLock {
+          $0.append("\(response.statusCode) \(response.value(forHTTPHeaderField: "Link") ?? "")")
+        }
+      }
+    }
+    let raw = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole"
+    try await CurlFixture.run({ _ in LocalServer.Reply(raw: raw) }) { fixture in
+      let delegate = Informed()
+      let session = fixture.session(delegate)
+      let answer = try await session.text(from: fixture.server.url())
+      #expect(answer == "whole")
+      #expect(delegate.responses.withLock { $0 } == ["103 </a>"])
+    }
+  }
+
   @Test func `a request is sent with its method, header fields and body`() async throws {
     try await CurlFixture.run({ .text("\($0.method) \($0.headers["x-day"] ?? "") \(text($0.body))") }) { fixture in
       let session = fixture.session { $0.httpAdditionalHeaders = ["X-Day": "of the session"] }

@@ -189,6 +189,20 @@ extension DeviceConditionsService {
     core.handle(.settings(.stored(next)))
   }
 
+  /// `notification.access`. That the app has asked is persisted when this returns.
+  ///
+  /// - Throws: errors of the database.
+  package func notificationAccess(
+    _ request: AskNotificationAccess, of app: String
+  ) throws -> AskNotificationAccess.Reply {
+    if let options = request.options, let next = core.state.settings.asked(app, options: options) {
+      if let failure = core.failure { throw failure }
+      try DeviceStore.save(next, named: DeviceStore.settings, transactions)
+      core.handle(.settings(.stored(next)))
+    }
+    return core.state.settings.notificationAccess(of: app)
+  }
+
   private func perform(_ action: DeviceSettingsStateMachine.Action) {
     switch action {
     case .asks: break

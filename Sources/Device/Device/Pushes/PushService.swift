@@ -389,12 +389,16 @@ extension PushService {
 
   func notify(_ app: Address, _ notification: PushedNotification) {
     let id = notification.uniqueID
+    let status = core.state.settings.notificationAccess(of: notification.subject.bundle).status
+    let isPresented =
+      notification.type == .alert && core.state.launching.isInFront(app)
+      && [.authorized, .provisional].contains(status)
     begin(app) { [bus, deadline] service in
-      let request = ReceiveNotification(uniqueID: id, payload: notification.payload)
+      let request = ReceiveNotification(uniqueID: id, payload: notification.payload, isPresented: isPresented)
       do throws(BusError) {
         let reply = try await bus.request(
           request, to: app, id: id, context: MessageContext(correlation: id), within: deadline, whenUnreachable: .wait)
-        await service.ended(.answered(id, reply.result))
+        await service.ended(.answered(id, reply))
       } catch {
         guard error.code != .closed else { return }
         await service.ended(error.code == .deadline ? .overran(id) : .closed(id, .discarded, "\(error)"))

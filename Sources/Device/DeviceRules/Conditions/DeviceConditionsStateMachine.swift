@@ -111,6 +111,8 @@ package struct DeviceSettingsStateMachine: Sendable, Hashable {
     package var pending: [SettingChange] = []
     /// How often the user changed a setting.
     package var revision = 0
+    /// The options with which an app has asked for permission to show notifications, by bundle identifier.
+    package var askedNotifications: [String: UInt]?
     package init() {}
 
     fileprivate var values: [SettingName: String] {
@@ -211,6 +213,43 @@ package struct DeviceSettingsStateMachine: Sendable, Hashable {
     return next
   }
 
+  /// The state after an app has asked for permission to show notifications; `nil` if it had asked with these options.
+  package func asked(_ app: String, options: UInt) -> Stored? {
+    guard storedSettings.askedNotifications?[app] != options else { return nil }
+    var next = storedSettings
+    next.askedNotifications = (next.askedNotifications ?? [:]).merging([app: options]) { $1 }
+    return next
+  }
+
+  /// The options with which an app asked last, and the resulting status. Source: `UNAuthorizationStatus`.
+  package func notificationAccess(of app: String) -> AskNotificationAccess.Reply {
+    guard let options = storedSettings.askedNotifications?[app] else {
+      return AskNotificationAccess.Reply(status: .notDetermined, options: 0)
+    }
+    // `UNAuthorizationOptions.provisional`.
+    let isProvisional = options & 64 != 0
+    let status: AskNotificationAccess.Status =
+      switch settings.notificationAnswer {
+      case .denied: .denied
+      case .allowed: isProvisional ? .provisional : .authorized
+      case .unanswered: isProvisional ? .provisional : .notDetermined
+      }
+    return AskNotificationAccess.Reply(status: status, options: options)
+  }
+
+  /// What happens to an alert that only the user can see.
+  func showing(to app: String) -> (PushStep.Name, String) {
+    switch notificationAccess(of: app).status {
+    case .authorized: return (.handled, "shown")
+    case .provisional: return (.handled, "shown quietly: the authorization is provisional")
+    case .denied: return (.discarded, "not shown: the user has denied notifications")
+    case .notDetermined:
+      let hasAsked = storedSettings.askedNotifications?[app] != nil
+      let reason = hasAsked ? "the user has not answered" : "the app has not asked (requestAuthorization)"
+      return (.discarded, "not shown: \(reason)")
+    }
+  }
+
   /// Handles one event.
   package mutating func handle(_ event: Event) -> [Action] {
     switch event {
@@ -218,8 +257,9 @@ package struct DeviceSettingsStateMachine: Sendable, Hashable {
       instances.began(running)
       return storedSettings.pending.map { .asks(.settingChanged($0, settings)) }
     case .stored(let next):
+      let isChange = next.revision != storedSettings.revision
       storedSettings = next
-      guard let change = next.pending.last else { return [] }
+      guard isChange, let change = next.pending.last else { return [] }
       return [.record(settings, change.name)] + sendToAll() + [.asks(.settingChanged(change, settings))]
     case .announced(let change):
       guard storedSettings.pending.contains(change) else { return [] }

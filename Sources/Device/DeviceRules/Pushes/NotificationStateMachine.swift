@@ -51,7 +51,7 @@ package struct NotificationStateMachine: Sendable, Hashable {
     case setAside(UUID, String)
     case awake(Address)
     case instanceEnded(Address)
-    case answered(UUID, ReceiveNotification.Reply.Result?)
+    case answered(UUID, ReceiveNotification.Reply)
     /// The time for the completion handler is over.
     case overran(UUID)
   }
@@ -102,9 +102,7 @@ package struct NotificationStateMachine: Sendable, Hashable {
     case .setAside(let id, let reason): return takenNotifications.insert(id) ? [.step(id, .discarded, reason)] : []
     case .awake(let address): return notify(address)
     case .instanceEnded(let address): return instanceEnded(address)
-    case .answered(let id, let result):
-      let none = "the delegate has no application(_:didReceiveRemoteNotification:fetchCompletionHandler:)"
-      return close(id, name: .handled, detail: result?.rawValue ?? none)
+    case .answered(let id, let reply): return close(id, name: .handled, detail: reply.text)
     case .overran(let id): return overran(id)
     }
   }

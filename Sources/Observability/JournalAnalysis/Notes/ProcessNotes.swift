@@ -39,6 +39,7 @@ enum ProcessNotes {
     },
     .note(OpenApp.self) { $0.bundle },
     .note(AwaitLaunch.self) { $0.bundle ?? $0.widgetKind ?? "all extensions" },
+    .note(DeviceEventNotice.self) { $0.event.rawValue },
     .note(AppActivation.self) { $0.isActive ? "in the foreground" : "in the background" },
     .constant(DeviceStatus.self),
     .constant(ListProcesses.self),

@@ -64,9 +64,11 @@ enum PushNotes {
       return controls.isEmpty ? "no controls" : "controls \(controls.joined(separator: ", "))"
     },
     .reply(to: TellControlPushHandlers.self) { $0.handlers.joined(separator: ", ") },
+    .note(AskNotificationAccess.self) { $0.options.map { "asks with options \($0)" } ?? "reads" },
+    .reply(to: AskNotificationAccess.self) { $0.status.rawValue },
     .note(AppTokenChanged.self) { "token \($0.token.tokenPrefix)" },
     .note(ReceiveNotification.self) { "\($0.uniqueID.prefix) \($0.payload.start(bytes: 80))" },
-    .reply(to: ReceiveNotification.self) { $0.result?.rawValue ?? "no such method" },
+    .reply(to: ReceiveNotification.self) { $0.presentation ?? $0.result?.rawValue ?? "no such method" },
   ]
 }
 

@@ -607,7 +607,7 @@ extension SimulatedHost {
       ) { [self] result in
         guard calls.removeValue(forKey: id) != nil else { return }
         switch result {
-        case .success(let reply): handle(.notifications([.answered(id, reply.result)]))
+        case .success(let reply): handle(.notifications([.answered(id, reply)]))
         case .failure(let error) where error.code == .deadline: handle(.notifications([.overran(id)]))
         case .failure(let error): handle(.notifications([.closed(id, .discarded, "\(error)")]))
         }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Archive
 import AuthorRuntime
 
 /// The actions of `onAppear` of the views that are archived, by the view in whose body they are.
@@ -36,36 +35,5 @@ import AuthorRuntime
   private func call(_ action: () -> Void) {
     guard let process = HostedProcess.current else { return action() }
     process.asCurrent(HostedProcess.currentContext, within: HostedProcess.appearance, action)
-  }
-}
-
-/// A view with an action of `onAppear`.
-nonisolated struct AppearingView<Content: View>: View, WrappingView {
-  typealias Body = Never
-
-  let content: Content
-  let action: (() -> Void)?
-
-  @MainActor func unwrapped(
-    in context: inout ArchivingContext, adding modifiers: inout [ViewArchive.Modifier]
-  ) -> any View {
-    if let action { context.environment.appearing?.add(action) }
-    return content
-  }
-}
-
-/// A view with a `task`, which is never called: the diagnosis `loader-in-view` names it.
-nonisolated struct LoadingView<Content: View>: View, WrappingView {
-  typealias Body = Never
-
-  let content: Content
-
-  @MainActor func unwrapped(
-    in context: inout ArchivingContext, adding modifiers: inout [ViewArchive.Modifier]
-  ) -> any View {
-    if context.environment.appearing != nil {
-      HostedProcess.current?.noticeLoader("task", "its closure is never called in a widget")
-    }
-    return content
   }
 }

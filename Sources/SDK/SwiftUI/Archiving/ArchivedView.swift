@@ -95,6 +95,7 @@ package struct ArchivingContext {
         view = try wrapping.unwrapped(in: &context, adding: &modifiers)
       } else {
         try context.descend(into: view)
+        context.enter(evaluating: view)
         view = context.body(of: view)
       }
     }

@@ -30,6 +30,7 @@ nonisolated public struct AnyView: View, WrappingView {
     in context: inout ArchivingContext, adding modifiers: inout [ViewArchive.Modifier]
   ) throws(ArchiveRefusal) -> any View {
     try context.descend(into: self)
+    context.enter(type(of: view))
     return view
   }
 }
@@ -130,6 +131,7 @@ extension ModifiedContent: View, WrappingView where Content: View, Modifier: Vie
     in context: inout ArchivingContext, adding modifiers: inout [ViewArchive.Modifier]
   ) throws(ArchiveRefusal) -> any View {
     try context.descend(into: self)
+    context.enter(evaluating: modifier)
     return context.environment.during { modifier.body(content: _ViewModifier_Content(view: content)) }
   }
 }

@@ -9,11 +9,18 @@ nonisolated public struct EmptyView: View, ArchivedView, Sendable {
   package func archive(in context: ArchivingContext) -> ViewArchive { .empty }
 }
 
+/// Several views.
+nonisolated protocol ViewTuple {
+  var first: (any View)? { get }
+}
+
 /// Source: `SwiftUI.TupleView`.
-nonisolated public struct TupleView<T>: View, ArchivedView {
+nonisolated public struct TupleView<T>: View, ArchivedView, ViewTuple {
   public typealias Body = Never
   public var value: T
   private let views: [any View]
+
+  var first: (any View)? { views.first }
 
   init<each Content: View>(views: repeat each Content) where T == (repeat each Content) {
     value = (repeat each views)
@@ -24,7 +31,9 @@ nonisolated public struct TupleView<T>: View, ArchivedView {
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     var children: [ViewArchive] = []
-    for view in views { children += try context.children(of: view) }
+    for (number, view) in views.enumerated() {
+      children += try context.place(Self.self, number).children(of: view)
+    }
     return .group(children)
   }
 }
@@ -42,12 +51,16 @@ nonisolated public struct _ConditionalContent<TrueContent, FalseContent> {
 extension _ConditionalContent: View, WrappingView where TrueContent: View, FalseContent: View {
   public typealias Body = Never
 
-  func unwrapped(
+  @MainActor func unwrapped(
     in context: inout ArchivingContext, adding modifiers: inout [ViewArchive.Modifier]
   ) -> any View {
     switch storage {
-    case .trueContent(let view): view
-    case .falseContent(let view): view
+    case .trueContent(let view):
+      context.enter(Self.self, true)
+      return view
+    case .falseContent(let view):
+      context.enter(Self.self, false)
+      return view
     }
   }
 }
@@ -57,10 +70,12 @@ extension Optional: View where Wrapped: View {
 }
 
 extension Optional: WrappingView where Wrapped: View {
-  func unwrapped(
+  @MainActor func unwrapped(
     in context: inout ArchivingContext, adding modifiers: inout [ViewArchive.Modifier]
   ) -> any View {
-    if let self { self } else { EmptyView() }
+    guard let self else { return EmptyView() }
+    context.enter(Self.self)
+    return self
   }
 }
 

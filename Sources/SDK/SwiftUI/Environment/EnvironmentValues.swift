@@ -23,6 +23,8 @@ public struct EnvironmentValues: CustomStringConvertible {
   package var closures: ArchivedClosures?
   /// Calls `onAppear`; `nil` where views do not appear.
   package var appearing: AppearingViews?
+  /// The place of an app's view among the others; `nil` in a widget.
+  var live: LiveNode?
 
   public init() {}
 

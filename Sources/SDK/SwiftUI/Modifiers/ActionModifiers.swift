@@ -98,19 +98,22 @@ extension PreferenceKey where Value: ExpressibleByNilLiteral {
   public static var defaultValue: Value { nil }
 }
 
-// Source of all: `SwiftUI.View` of the iOS 18 SDK. An archived view receives no events of a screen: the closures are
-// never called.
+// Source of all: `SwiftUI.View` of the iOS 18 SDK. In an app that has come to the foreground, the actions of `onAppear`, `task`
+// and their kin run (`LiveViews`). An archived view of a widget receives no events of a screen: no closure is called.
 extension View {
-  nonisolated public func id<ID: Hashable>(_ id: ID) -> some View { modified(.silent(.id), [.id: .string("\(id)")]) }
+  nonisolated public func id<ID: Hashable>(_ id: ID) -> some View {
+    IdentifiedView(content: modified(.silent(.id), [.id: .string("\(id)")]), id: id)
+  }
   /// Has no effect.
   nonisolated public func tag<V: Hashable>(_ tag: V, includeOptional: Bool = true) -> some View { self }
-  /// `action` is called once while a widget's view is archived. Then the body around it is evaluated again, with the
+  /// In a widget, `action` is called once while the view is archived. Then the body around it is evaluated again, with the
   /// state that the action has changed.
   nonisolated public func onAppear(perform action: (() -> Void)? = nil) -> some View {
-    AppearingView(content: self, action: action)
+    LiveEffectView(content: self, effect: .appear(action ?? {}))
   }
-  /// `action` is never called.
-  nonisolated public func onDisappear(perform action: (() -> Void)? = nil) -> some View { self }
+  nonisolated public func onDisappear(perform action: (() -> Void)? = nil) -> some View {
+    LiveEffectView(content: self, effect: .disappear(action ?? {}))
+  }
   /// `action` is never called.
   nonisolated public func onTapGesture(count: Int = 1, perform action: @escaping () -> Void) -> some View { self }
   /// `action` is never called.
@@ -124,43 +127,41 @@ extension View {
   nonisolated public func onOpenURL(perform action: @escaping (URL) -> Void) -> some View {
     OpenURLView(content: self, action: action)
   }
-  /// `action` is never called.
   nonisolated public func task(
     priority: TaskPriority = .userInitiated,
     @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void
   ) -> some View {
-    LoadingView(content: self)
+    LiveEffectView(content: self, effect: .task(id: nil, priority, action))
   }
-  /// `action` is never called.
   nonisolated public func task<T: Equatable>(
     id value: T, priority: TaskPriority = .userInitiated,
     @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void
   ) -> some View {
-    LoadingView(content: self)
+    LiveEffectView(content: self, effect: .task(id: value, priority, action))
   }
-  /// `action` is never called.
   nonisolated public func onChange<V: Equatable>(
     of value: V, initial: Bool = false, _ action: @escaping (_ oldValue: V, _ newValue: V) -> Void
   ) -> some View {
-    self
+    LiveEffectView(content: self, effect: .change(of: value, initial, action))
   }
-  /// `action` is never called.
   nonisolated public func onChange<V: Equatable>(
     of value: V, initial: Bool = false, _ action: @escaping () -> Void
   ) -> some View {
-    self
+    LiveEffectView(content: self, effect: .change(of: value, initial) { _, _ in action() })
   }
-  /// `action` is never called.
   @_disfavoredOverload nonisolated public func onChange<V: Equatable>(
     of value: V, perform action: @escaping (_ newValue: V) -> Void
   ) -> some View {
-    self
+    LiveEffectView(content: self, effect: .change(of: value, false) { _, new in action(new) })
   }
-  /// Nothing subscribes: `action` is never called.
   nonisolated public func onReceive<P: Publisher>(
     _ publisher: P, perform action: @escaping (P.Output) -> Void
   ) -> some View where P.Failure == Never {
-    self
+    LiveEffectView(
+      content: self,
+      effect: .receive { environment in
+        publisher.sink { output in environment.during { action(output) } }
+      })
   }
   nonisolated public func animation<V: Equatable>(_ animation: Animation?, value: V) -> some View {
     modified(
@@ -266,7 +267,9 @@ nonisolated struct OpenURLView<Content: View>: View, WrappingView {
   @MainActor func unwrapped(
     in context: inout ArchivingContext, adding modifiers: inout [ViewArchive.Modifier]
   ) -> any View {
-    context.environment.openURLActions?.foundActions.append(action)
+    context.environment.openURLActions?.foundActions.append { [environment = context.environment, action] url in
+      environment.during { action(url) }
+    }
     return content
   }
 }

@@ -24,6 +24,10 @@ public import Foundation
   }
 }
 
+extension AppStorage: LiveProperty {
+  func live(in node: LiveNode, _ label: String) { node.readsDefaults() }
+}
+
 extension AppStorage where Value == Bool {
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
     self.init(key, store: store, standard: wrappedValue, read: { ($0 as? NSNumber) as? Bool }, write: { $0 })

@@ -3,11 +3,31 @@
 public import Observation
 public import OpenCombine
 
-/// Source: `SwiftUI.State`. An archived view starts with the initial value each time.
+/// Source: `SwiftUI.State`. A view of a widget starts with the initial value each time; one of an app keeps its value, and a
+/// change evaluates the views again.
 @propertyWrapper public struct State<Value>: DynamicProperty {
-  private final class Storage {
+  private final class Cell {
     var value: Value
+    var changed: (@Sendable () -> Void)?
     init(_ value: Value) { self.value = value }
+  }
+
+  private final class Storage {
+    var cell: Cell
+    init(_ value: Value) { cell = Cell(value) }
+
+    var value: Value {
+      get { cell.value }
+      set {
+        let former = cell.value
+        cell.value = newValue
+        guard let changed = cell.changed else { return }
+        if let former = former as? any Equatable, let new = newValue as? any Equatable, former.isEqual(to: new) {
+          return
+        }
+        changed()
+      }
+    }
   }
 
   private let storage: Storage
@@ -21,6 +41,13 @@ public import OpenCombine
   }
   public var projectedValue: Binding<Value> {
     Binding(get: { storage.value }, set: { storage.value = $0 })
+  }
+}
+
+extension State: LiveProperty {
+  func live(in node: LiveNode, _ label: String) {
+    storage.cell = node.cell(label, storage.cell)
+    storage.cell.changed = node.changed
   }
 }
 
@@ -65,11 +92,21 @@ extension State where Value: ExpressibleByNilLiteral {
   }
 }
 
+extension ObservedObject: LiveProperty {
+  func live(in node: LiveNode, _ label: String) { node.observe(label, wrappedValue) }
+}
+
+extension EnvironmentObject: LiveProperty {
+  func live(in node: LiveNode, _ label: String) { node.observe(label, wrappedValue) }
+}
+
 /// Source: `SwiftUI.StateObject`. The object is created on first access and kept until the process exits.
 @MainActor @preconcurrency @propertyWrapper public struct StateObject<ObjectType: ObservableObject> {
   private final class Storage {
     var make: (() -> ObjectType)?
     var object: ObjectType?
+    /// That of the first evaluation of an app's view.
+    var first: Storage?
     init(_ make: @escaping () -> ObjectType) { self.make = make }
   }
 
@@ -78,11 +115,20 @@ extension State where Value: ExpressibleByNilLiteral {
   public init(wrappedValue thunk: @autoclosure @escaping () -> ObjectType) { storage = Storage(thunk) }
 
   public var wrappedValue: ObjectType {
+    let storage = storage.first ?? storage
     if let object = storage.object { return object }
     guard let make = storage.make else { fatalError("a StateObject has neither an object nor a closure") }
     let object = make()
     (storage.object, storage.make) = (object, nil)
     return object
+  }
+}
+
+extension StateObject: LiveProperty {
+  func live(in node: LiveNode, _ label: String) {
+    let first = node.cell(label, storage)
+    if first !== storage { storage.first = first }
+    node.observe(label, wrappedValue)
   }
 }
 

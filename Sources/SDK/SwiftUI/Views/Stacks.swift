@@ -258,10 +258,13 @@ extension View {
 nonisolated public struct ForEach<Data: RandomAccessCollection, ID: Hashable, Content> {
   public var data: Data
   public var content: (Data.Element) -> Content
+  /// The identity of an element; `nil` for content without state.
+  private let id: ((Data.Element) -> ID)?
 
   /// Content of any kind, which is not only that of views.
-  package init(data: Data, content: @escaping (Data.Element) -> Content) {
+  package init(data: Data, id: ((Data.Element) -> ID)? = nil, content: @escaping (Data.Element) -> Content) {
     self.data = data
+    self.id = id
     self.content = content
   }
 }
@@ -271,14 +274,17 @@ extension ForEach: View, ArchivedView where Content: View {
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
     var children: [ViewArchive] = []
-    for element in data { children += try context.children(of: context.environment.during { content(element) }) }
+    for element in data {
+      let inner = id.map { context.place(Self.self, AnyHashable($0(element))) } ?? context
+      children += try inner.children(of: inner.environment.during { content(element) })
+    }
     return .group(children)
   }
 }
 
 extension ForEach where ID == Data.Element.ID, Content: View, Data.Element: Identifiable {
   nonisolated public init(_ data: Data, @ViewBuilder content: @escaping (Data.Element) -> Content) {
-    self.init(data: data, content: content)
+    self.init(data: data, id: { $0.id }, content: content)
   }
 }
 
@@ -286,12 +292,12 @@ extension ForEach where Content: View {
   nonisolated public init(
     _ data: Data, id: KeyPath<Data.Element, ID>, @ViewBuilder content: @escaping (Data.Element) -> Content
   ) {
-    self.init(data: data, content: content)
+    self.init(data: data, id: { $0[keyPath: id] }, content: content)
   }
 }
 
 extension ForEach where Data == Range<Int>, ID == Int, Content: View {
   nonisolated public init(_ data: Range<Int>, @ViewBuilder content: @escaping (Int) -> Content) {
-    self.init(data: data, content: content)
+    self.init(data: data, id: { $0 }, content: content)
   }
 }

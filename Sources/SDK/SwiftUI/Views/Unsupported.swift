@@ -2,7 +2,8 @@
 
 package import Archive
 
-// Views of SwiftUI that a widget cannot show: the system draws a placeholder instead. Their content is not created.
+// Views of SwiftUI that a widget cannot show: the system draws a placeholder instead. In an app the content of those
+// that have any is evaluated.
 
 /// A view that a widget cannot show.
 nonisolated package protocol UnsupportedView: View, ArchivedView {}
@@ -14,40 +15,74 @@ extension UnsupportedView {
   }
 }
 
+/// A view that a widget cannot show, and whose content is evaluated in an app.
+nonisolated protocol ContainerView: UnsupportedView {
+  associatedtype Content: View
+  var content: Content { get }
+}
+
+extension ContainerView {
+  @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
+    let name = "\(Self.self)".prefix { $0 != "<" }
+    let archive = ViewArchive(.leaf(.unsupportedView), [.view: .string(String(name))])
+    guard context.environment.live != nil else { return archive }
+    // The first tab is the selected one.
+    _ = try context.place(Self.self, 0).archive(of: self is any TabbedView ? content.firstView : content)
+    return archive
+  }
+}
+
+/// A view that shows one of its views at a time.
+nonisolated private protocol TabbedView {}
+extension TabView: TabbedView {}
+
+extension View {
+  /// The first of several views, or this one.
+  fileprivate var firstView: any View { (self as? any ViewTuple)?.first ?? self }
+}
+
 /// Source: `SwiftUI.ScrollView`. A widget cannot show it.
-nonisolated public struct ScrollView<Content: View>: UnsupportedView {
+nonisolated public struct ScrollView<Content: View>: ContainerView {
   public typealias Body = Never
-  public init(_ axes: Axis.Set = .vertical, showsIndicators: Bool = true, @ViewBuilder content: () -> Content) {}
+  let content: Content
+  public init(_ axes: Axis.Set = .vertical, showsIndicators: Bool = true, @ViewBuilder content: () -> Content) {
+    self.content = content()
+  }
 }
 
 /// Source: `SwiftUI.List`. A widget cannot show it.
-nonisolated public struct List<Content: View>: UnsupportedView {
+nonisolated public struct List<Content: View>: ContainerView {
   public typealias Body = Never
-  public init(@ViewBuilder content: () -> Content) {}
+  let content: Content
+  public init(@ViewBuilder content: () -> Content) { self.content = content() }
 }
 
 /// Source: `SwiftUI.Form`. A widget cannot show it.
-nonisolated public struct Form<Content: View>: UnsupportedView {
+nonisolated public struct Form<Content: View>: ContainerView {
   public typealias Body = Never
-  public init(@ViewBuilder content: () -> Content) {}
+  let content: Content
+  public init(@ViewBuilder content: () -> Content) { self.content = content() }
 }
 
 /// Source: `SwiftUI.NavigationView`. A widget cannot show it.
-nonisolated public struct NavigationView<Content: View>: UnsupportedView {
+nonisolated public struct NavigationView<Content: View>: ContainerView {
   public typealias Body = Never
-  public init(@ViewBuilder content: () -> Content) {}
+  let content: Content
+  public init(@ViewBuilder content: () -> Content) { self.content = content() }
 }
 
 /// Source: `SwiftUI.NavigationStack`. A widget cannot show it.
-nonisolated public struct NavigationStack<Content: View>: UnsupportedView {
+nonisolated public struct NavigationStack<Content: View>: ContainerView {
   public typealias Body = Never
-  public init(@ViewBuilder root: () -> Content) {}
+  let content: Content
+  public init(@ViewBuilder root: () -> Content) { self.content = root() }
 }
 
 /// Source: `SwiftUI.TabView`. A widget cannot show it.
-nonisolated public struct TabView<Content: View>: UnsupportedView {
+nonisolated public struct TabView<Content: View>: ContainerView {
   public typealias Body = Never
-  public init(@ViewBuilder content: () -> Content) {}
+  let content: Content
+  public init(@ViewBuilder content: () -> Content) { self.content = content() }
 }
 
 /// Source: `SwiftUI.TextField`. A widget cannot show it.

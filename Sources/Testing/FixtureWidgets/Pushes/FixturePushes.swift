@@ -3,6 +3,7 @@
 import AppIntents
 import Foundation
 import SwiftUI
+import UserNotifications
 import WidgetKit
 
 /// Extensions and an app that print the device tokens and pushes that they receive. `TRIAL_APP` selects the containing
@@ -108,7 +109,8 @@ struct PushedApp: App {
   var body: some Scene { WindowGroup { Text(verbatim: "Pushes") } }
 }
 
-/// Registers at launch, and prints the tokens and pushes that it receives. The payload determines its result.
+/// Registers at launch, and prints the tokens and pushes that it receives. The payload determines its result:
+/// `asks` makes it ask for permission to show notifications, and set the delegate of the notification centre.
 final class PushedDelegate: NSObject, UIApplicationDelegate {
   func application(
     _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
@@ -116,6 +118,8 @@ final class PushedDelegate: NSObject, UIApplicationDelegate {
     application.registerForRemoteNotifications()
     return true
   }
+
+  private let presenter = PushPresenter()
 
   func applicationDidBecomeActive(_ application: UIApplication) {
     print("in front, registered: \(application.isRegisteredForRemoteNotifications)")
@@ -138,8 +142,25 @@ final class PushedDelegate: NSObject, UIApplicationDelegate {
     switch what {
     case "dies": fatalError("the app crashes on a push")
     case "never": return
+    case "asks":
+      UNUserNotificationCenter.current().delegate = presenter
+      UNUserNotificationCenter.current().requestAuthorization(options: [.alert, .badge]) { isGranted, _ in
+        print("may show notifications: \(isGranted)")
+      }
+      completionHandler(.newData)
     default: completionHandler(what == "fails" ? .failed : .newData)
     }
+  }
+}
+
+/// Prints the alerts that arrive while the app is in front.
+final class PushPresenter: NSObject, UNUserNotificationCenterDelegate {
+  func userNotificationCenter(
+    _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
+    withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
+  ) {
+    print("will present \(notification.request.content.body)")
+    completionHandler([.banner, .list])
   }
 }
 
