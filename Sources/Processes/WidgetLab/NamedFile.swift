@@ -10,8 +10,8 @@ enum NamedFile {
   ///
   /// - Throws: the error of Foundation or of the kernel.
   static func write(_ data: Data, to path: String) throws {
-    var status = stat()
-    if lstat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG {
+    let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+    if type == nil || type == .typeRegular {
       return try data.write(to: URL(filePath: path), options: .atomic)
     }
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)

@@ -5,9 +5,9 @@ import Foundation
 import Observation
 import OpenCombine
 import Testing
-import UIKit
 
 @testable import SwiftUI
+@testable import UIKit
 
 /// The views of an app that comes to the foreground: which bodies are evaluated, and which actions run.
 @Suite(.timeLimit(.minutes(1))) @MainActor struct `Views of an app` {
