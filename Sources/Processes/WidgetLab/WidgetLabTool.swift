@@ -103,7 +103,7 @@ extension WidgetLabTool {
   static func unknown(_ arguments: [String]) -> CommandError? {
     let words = arguments.first == "help" ? arguments.dropFirst() : arguments[...]
     guard let word = words.first, !word.hasPrefix("-") else { return nil }
-    let commands = Set(configuration.subcommands.compactMap(\.configuration.commandName) + ["help"])
+    let commands = Set(configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"])
     guard !commands.contains(word) else { return nil }
     let similar = word.mostSimilar(of: commands.union(synonyms.keys))
     let meant = similar.map { "did you mean `widgetlab \(synonyms[$0] ?? $0)`?" }
