@@ -4,8 +4,9 @@ import AuthorRuntime
 import FidelityRules
 import Foundation
 import Messages
-import SwiftUI
 import Testing
+
+@testable import SwiftUI
 
 /// What views of an author use and an archive does not have.
 @Suite(.timeLimit(.minutes(1))) struct `Unsimulated views` {
