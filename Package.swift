@@ -113,10 +113,12 @@ let sanitizer = Context.environment["WIDGETLAB_SANITIZER"]
 
 /// The settings of authors' targets. A file may import Foundation only, or also FoundationNetworking, and gets our
 /// URLSession in both cases: Documentation/authors.md. Modules whose names other packages test with `canImport` have
-/// another name here: Documentation/decisions/0025-author-modules.md.
+/// another name here: Documentation/decisions/0025-author-modules.md. A test that imports UIKit would need an overlay of
+/// Testing that Linux does not have.
 let author: [SwiftSetting] = [
   .unsafeFlags([
     "-Xfrontend", "-import-module", "-Xfrontend", "URLSessionAPI",
+    "-Xfrontend", "-disable-cross-import-overlays",
     "-module-alias", "FoundationNetworking=URLSessionAPI",
     "-module-alias", "Combine=CombineAPI",
     "-module-alias", "CoreFoundation=CoreFoundationAPI",

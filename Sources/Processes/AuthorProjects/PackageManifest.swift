@@ -80,6 +80,7 @@ package struct PackageManifest {
     let author: [SwiftSetting] = [
       .unsafeFlags([
         "-Xfrontend", "-import-module", "-Xfrontend", "URLSessionAPI",
+        "-Xfrontend", "-disable-cross-import-overlays",
         "-module-alias", "FoundationNetworking=URLSessionAPI",
     \(aliases(without: own))
       ])

@@ -129,7 +129,7 @@ struct StarterPackage {
 
   private static func test(_ name: String) -> String {
     """
-    import Foundation
+    import SwiftUI
     import Testing
 
     @testable import \(name)Widget
