@@ -13,6 +13,10 @@ import Testing
 
 /// `beginBackgroundTask` and `performExpiringActivity`, as an author's code calls them.
 @Suite(.timeLimit(.minutes(1))) struct `Time in the background` {
+  private final class Calls: Sendable {
+    let count = Mutex(0)
+  }
+
   /// A process whose time in the background is short, and a host that keeps what it reports.
   private static func fixture(backgroundTime: Double) async throws -> (SDKFixture, AsyncStream<HoldProcess>) {
     var rules = ProcessRules.waiting(60)
@@ -54,13 +58,13 @@ import Testing
   {
     let (fixture, reports) = try await Self.fixture(backgroundTime: 0.05)
     let app = UIApplication()
-    let calls = Mutex(0)
+    let calls = Calls()
     let task = fixture.process.asCurrent {
-      app.beginBackgroundTask(withName: "sync") { calls.withLock { $0 += 1 } }
+      app.beginBackgroundTask(withName: "sync") { calls.count.withLock { $0 += 1 } }
     }
     let found = await Self.next(2, of: reports)
     #expect(found == [HoldProcess(.begun, names: ["sync"]), HoldProcess(.overdue, names: ["sync"])])
-    #expect(calls.withLock { $0 } == 1)
+    #expect(calls.count.withLock { $0 } == 1)
     fixture.process.asCurrent { app.endBackgroundTask(task) }
   }
 
