@@ -69,10 +69,13 @@ import Testing
   }
 
   @Test(
-    .rule("PROCESS-29"),
-    arguments: [(["WIDGETLAB_LAUNCH": "foreground"], UIApplication.State.inactive), ([:], .background)])
-  @MainActor func `the state at the launch is inactive when the user opens the app`(
-    environment: [String: String], state: UIApplication.State
+    .rule("PROCESS-29", "DELIVERY-35"),
+    arguments: [
+      (["WIDGETLAB_LAUNCH": "foreground"], UIApplication.State.inactive, ["launches 1", "launched", "active"]),
+      ([:], .background, ["launches 2", "launched", "enters", "active"]),
+    ])
+  @MainActor func `the state at the launch is inactive when the user opens the app, which then enters nothing`(
+    environment: [String: String], state: UIApplication.State, calls: [String]
   ) async throws {
     let (fixture, delegate, app) = (try SDKFixture(SDKFixture.app), AppDelegate(), UIApplication())
     app.begin(with: delegate)
@@ -83,7 +86,7 @@ import Testing
     #expect(app.applicationState == state)
     try await fixture.host.connection.deliver(AppActivation(isActive: true), to: SDKFixture.app)
     #expect(app.applicationState == .active)
-    #expect(delegate.calls == ["launched", "active"])
+    #expect(delegate.calls == calls)
   }
 
   @Test(.rule("DELIVERY-23"))
@@ -100,22 +103,6 @@ import Testing
     #expect(delegate.calls == first)
     try await fixture.host.connection.deliver(AppActivation(isActive: true), to: SDKFixture.app)
     #expect(delegate.calls == first + ["enters", "active"])
-  }
-
-  @Test(.rule("DELIVERY-35"))
-  @MainActor func `an app that the user launches is inactive at its launch, and does not enter the foreground`()
-    async throws
-  {
-    let (fixture, delegate) = (try SDKFixture(SDKFixture.app), AppDelegate())
-    let app = UIApplication()
-    app.begin(with: delegate)
-    app.applicationState = .inactive
-    try await fixture.host.start()
-    app.serve(in: fixture.process)
-    try await fixture.announce()
-    try await fixture.host.connection.deliver(AppActivation(isActive: true), to: SDKFixture.app)
-    #expect(delegate.calls == ["launches 1", "launched", "active"])
-    withExtendedLifetime(app) {}
   }
 
   @Test(.rule("DELIVERY-36"))

@@ -19,8 +19,8 @@ protocol AttemptWatcher: AnyObject {
   func sent(_ total: Int64)
   /// Returns the maximum number of milliseconds until the next call. Throws to end the request.
   func goesOn() throws(URLError) -> Int32
-  /// A wait of at most this many milliseconds is over. Throws to end the request.
-  func waited(atMost milliseconds: Int32, since start: SuspendingClock.Instant) throws(URLError)
+  /// A step, or a wait of at most this many milliseconds, is over. Throws to end the request.
+  func looked(after milliseconds: Int32) throws(URLError)
 }
 
 /// Credentials for the server.
@@ -126,11 +126,11 @@ final class CurlAttempt {
       let step = withExtendedLifetime(self) { lazy_curl_step(line.curl, &code) }
       if let stop { throw stop }
       if step < 0 { throw URLError(.unknown) }
+      try watcher.looked(after: 0)
       if step > 0 { break }
       let limit = try watcher.goesOn()
-      let start = SuspendingClock.now
       lazy_curl_wait(line.curl, limit)
-      try watcher.waited(atMost: limit, since: start)
+      try watcher.looked(after: limit)
     }
     guard code == 0 else { throw URLError(curl: code) }
     guard head.isComplete else { throw URLError(.badServerResponse) }

@@ -36,6 +36,8 @@ final class RequestRun: AttemptWatcher {
   private var sentBytes: Int64 = 0
   private var bodyLength: Int64 = 0
   private var lastMove = ContinuousClock.now
+  /// The end of the last step, or of the last wait for the author or the network.
+  private var lastLook = SuspendingClock.now
 
   init(_ exchange: CurlExchange) {
     self.exchange = exchange
@@ -89,7 +91,7 @@ final class RequestRun: AttemptWatcher {
       request, to: url, as: credentials, cookies: exchange.connections.cookies(for: request, to: url),
       pieces: RateLimit.piece(at: network.current.rate), isTrusted: isTrusted, defaults: configuration.client.fields)
     requestCount += 1
-    lastMove = .now
+    (lastMove, lastLook) = (.now, .now)
     do throws(URLError) {
       try attempt.perform()
     } catch {
@@ -147,7 +149,7 @@ final class RequestRun: AttemptWatcher {
       try goOn()
       try stayConnected()
       exchange.waitForChange(until: exchange.isHeld ? deadline : min(end ?? deadline, deadline))
-      lastMove = .now
+      (lastMove, lastLook) = (.now, .now)
     }
     try goOn()
   }
@@ -167,7 +169,7 @@ final class RequestRun: AttemptWatcher {
     while true {
       try goOn()
       if let reply = answer.reply {
-        lastMove = .now
+        (lastMove, lastLook) = (.now, .now)
         return reply
       }
       exchange.waitForChange(until: deadline)
@@ -188,8 +190,9 @@ final class RequestRun: AttemptWatcher {
 
   /// The kernel's clock goes on while the process is suspended. The system may take back a socket of a suspended process
   /// (documented: TN2277).
-  func waited(atMost milliseconds: Int32, since start: SuspendingClock.Instant) throws(URLError) {
-    let late = start.duration(to: .now) - .milliseconds(Int(milliseconds))
+  func looked(after milliseconds: Int32) throws(URLError) {
+    let late = lastLook.duration(to: .now) - .milliseconds(Int(milliseconds))
+    lastLook = .now
     guard suspensionLimit > 0, late > .saturating(seconds: suspensionLimit) else { return }
     throw URLError(
       .networkConnectionLost, userInfo: [NSLocalizedDescriptionKey: "the process was suspended during the request"])

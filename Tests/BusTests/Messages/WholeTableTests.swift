@@ -103,6 +103,8 @@ private let everything = """
   request intent.describe    host > extension
   request intent.perform     host > app extension
   event   app.open-from-widget host > app
+  notice  app.device-event   host > app
+  request notification.access app extension > host
   request activity.request   app operator > host
   request activity.change    app extension operator > host
   request activity.list      app extension operator > host

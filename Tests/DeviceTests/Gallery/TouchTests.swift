@@ -106,9 +106,10 @@ import Testing
         .init(.compactLeading, ArchivedEntry.Form(view: talk)),
       ])
     func touch(
-      _ presentation: TapActivity.Presentation, control: Int? = nil, link: String? = nil, isLocked: Bool = false
+      _ presentation: TapActivity.Presentation, control: Int? = nil, link: String? = nil, isLocked: Bool = false,
+      version: Int = 18
     ) throws -> Touch {
-      let gallery = GallerySamples.gallery(GallerySamples.phone(18), [GallerySamples.widget()])
+      let gallery = GallerySamples.gallery(GallerySamples.phone(version), [GallerySamples.widget()])
       let tap = TapActivity(id: "1", control: control, link: link)
       return try gallery.touch(tap, on: presentation, views, screen: DeviceScreen(isLocked: isLocked))
     }
@@ -123,5 +124,7 @@ import Testing
     #expect(try touch(.expanded) == .open(url: "app://island"))
     #expect(try touch(.expanded, link: "More") == .open(url: "app://more"))
     for control in [nil, 1] { #expect(isNothing(try touch(.lockScreen, control: control, isLocked: true))) }
+    #expect(isNothing(try touch(.lockScreen, control: 1, version: 16)))
+    #expect(try touch(.lockScreen, control: 1, version: 17) == .perform(intent: "Talk", values: [:], by: .app))
   }
 }

@@ -30,7 +30,7 @@ struct SettingCommand: AsyncParsableCommand {
         location-access       allowed, denied; reloads nothing
         battery               such as 80, 80,charging or 100,full; reloads nothing
         low-power-mode        off, on; reloads nothing
-        notification-access   allowed, denied, unanswered: what the user answers to an app that asks; reloads nothing
+        notification-access   allowed, denied, unanswered; reloads nothing
       The value default restores that of widgetlab.yaml.
 
       CHANGES WITHOUT A VALUE
