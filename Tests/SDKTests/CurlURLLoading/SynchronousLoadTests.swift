@@ -37,7 +37,8 @@ import WidgetLabTesting
     }
   }
 
-  @Test(.rule("INLINE-24"), arguments: [(200, true), (399, true), (401, true), (407, true), (404, false), (500, false)])
+  @Test(
+    .rule("INLINE-24"), arguments: [(200, true), (399, true), (401, true), (407, true), (404, false), (500, false)])
   func `a status that is no success throws`(status: Int, succeeds: Bool) async throws {
     try await CurlFixture.run({ Self.answer($0) }) { fixture in
       let url = fixture.server.url("/\(status)")

@@ -99,7 +99,7 @@ export class Bus extends Page {
 		return `/bus${sequence ? `/${sequence}` : ''}${where ? `?where=${encodeURIComponent(where)}` : ''}`
 	}
 
-	/** What stands above and in the list, which is updated with each row and so apart from the rest of the page. */
+	/** The parts that are updated with each row. */
 	#status() {
 		const {table, failure, where} = this
 		const pill = byId('bus-state')

@@ -118,7 +118,7 @@ export const section = (id, title, end, ...content) => h('section.section', {'ar
 /** Why a list is empty, and the command that fills it. */
 export const empty = (text, command) => h('div.empty', h('p', text), command && h('p', equivalent(command)))
 
-/** A table. A heading that ends with # is that of numbers. A row has `key`, `cells`, attributes, and `more` below it. */
+/** A table. # ends a heading of numbers. A row has `key`, `cells`, attributes, and `more` below it. */
 export function grid(label, headings, rows) {
 	const number = index => /#$|^number$/.test(headings[index].className ?? headings[index]) && 'number'
 	return h('div.scroller', {tabindex: '0'}, h('table', {class: 'plain', 'aria-label': label},
