@@ -189,7 +189,7 @@ function restore(button) {
 
 export const toolbar = (label, ...content) => state.isReadOnly ? null : h('div.toolbar', {role: 'group', 'aria-label': label}, content)
 
-/** Presses a button. The first press of one that needs a confirmation asks for a second one. */
+/** Presses a button. One with a confirmation asks for a second press. */
 export function press(button) {
 	const {args, confirm, armed, hotkey} = button.dataset
 	if (!args) return
