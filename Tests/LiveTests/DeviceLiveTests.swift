@@ -122,7 +122,7 @@ import WidgetLabTesting
       try await fixture.expectWholeScenario(newInstance: true)
       let copies = try await fixture.journal.all().filter { $0.sequence > updated }
         .compactMap { $0.reading(SessionEvents.self) }.flatMap(\.outcomes).compactMap(\.file)
-      #expect(!copies.isEmpty && copies.allSatisfy { copy in new.contains { copy.hasPrefix($0) } })
+      #expect(!copies.isEmpty && copies.allSatisfy { copy in !old.contains { copy.hasPrefix($0) } })
     }
   }
 

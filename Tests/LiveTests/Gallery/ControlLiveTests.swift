@@ -13,7 +13,7 @@ import WidgetLabTesting
   func `a control shows its value, a tap performs its intent, and its value is asked for again`() async throws {
     try await run("control") { fixture in
       let offered = try await fixture.gallery("controlCenter")
-      #expect(offered.map(\.widgetKind) == ["Lamp", "Cup", "Tell", "Safe", "Blocked"])
+      #expect(offered.map(\.widgetKind) == ["Lamp", "Cup", "Tell", "Safe", "Blocked", "Visit"])
       #expect(offered.allSatisfy { $0.section == .main && $0.families == [.control] })
       #expect(offered.first?.displayName == "The lamp")
       let added = try await fixture.add("Lamp", "--location", "controlCenter")

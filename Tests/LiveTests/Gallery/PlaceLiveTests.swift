@@ -103,7 +103,7 @@ import WidgetLabTesting
         $0.reading(ProcessExited.self) != nil
       }
       let reload = try await fixture.cluster.attempt(["reload", "Before"])
-      #expect(reload.status == 1 && reload.output.contains("is of kind Before; there are: After"), "\(reload)")
+      #expect(reload.status == 1 && reload.errors.contains("is of kind Before; there are: After"), "\(reload)")
       let failed = try await fixture.journal.waitFor("the reload fails", after: before) {
         $0.reading(ReloadFailed.self)?.failure == .unknownKind
       }

@@ -119,7 +119,7 @@ import WidgetLabTesting
     ) { fixture in
       let pictures = fixture.cluster.folder + "/pictures"
       let all = try await fixture.cluster.run("snapshot", "--families", "control", "--output", pictures)
-      #expect(all.contains("5 pictures, 0 left out, 0 failed"), "\(all)")
+      #expect(all.contains("6 pictures, 0 left out, 0 failed"), "\(all)")
       let lamp = try String(
         contentsOfFile: pictures + "/Lamp.control-fullColor-light-large.svg", encoding: .utf8)
       #expect(lamp.contains("aria-label=\"L\""), "\(lamp)")

@@ -165,7 +165,11 @@ import WidgetLabTesting
         try shell.run()
         kill(getpid(), SIGSTOP)
         fixture.server.release()
-        guard await code.value == expected else { exit(1) }
+        let found = await code.value
+        guard found == expected else {
+          FileHandle.standardError.write(Data("inlineSuspensionLimit \(limit): \(found, default: "no error")\n".utf8))
+          exit(1)
+        }
       }
     }
     exit(7)
