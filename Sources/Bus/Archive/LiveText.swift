@@ -126,6 +126,8 @@ package enum LiveText: Hashable, Sendable {
   ) -> String {
     let calendar = appearance.calendar
     let units = names.isEmpty ? units : units.filter { names.contains($0.word) }
+    // Another version of the SDK may have other names.
+    guard !units.isEmpty else { return "" }
     let end = appearance.withinCalendar(date)
     let found = calendar.dateComponents(
       Set(units.map(\.component)), from: min(appearance.now, end), to: max(appearance.now, end))
@@ -165,6 +167,7 @@ package enum LiveText: Hashable, Sendable {
       calendar.dateComponents([limit], from: first, to: last).value(for: limit) != 0
     else {
       let names = Self.units.map(\.word).drop { $0 != threshold }.filter { units.contains($0) || $0 == threshold }
+      guard !names.isEmpty else { return "" }
       let isNow = last.timeIntervalSince(first) < 60 && !names.contains("second")
       let fields: [String: Date.AnchoredRelativeFormatStyle.Field] = [
         "year": .year, "month": .month, "week": .week, "day": .day, "hour": .hour, "minute": .minute, "second": .second,

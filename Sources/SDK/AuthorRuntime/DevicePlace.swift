@@ -18,8 +18,6 @@ package final class DevicePlace: Sendable {
   private struct Known {
     var state: State
     var observers: [Int: @Sendable (State) -> Void] = [:]
-    /// What the user answers to an app that asks to show notifications.
-    var answer = NotificationAnswer.allowed
     var answers: [Int: AsyncStream<Void>.Continuation] = [:]
     var next = 0
   }
@@ -76,12 +74,8 @@ package final class DevicePlace: Sendable {
       return Array(knownPlace.observers.values)
     }
     for observer in observers { observer(state) }
-    let answers = knownPlace.withLock { knownPlace -> [AsyncStream<Void>.Continuation] in
-      guard knownPlace.answer != settings.notificationAnswer else { return [] }
-      knownPlace.answer = settings.notificationAnswer
-      return Array(knownPlace.answers.values)
-    }
-    for answer in answers { answer.yield() }
+    // Those that wait ask the host again, which knows the answer.
+    for answer in knownPlace.withLock({ Array($0.answers.values) }) { answer.yield() }
   }
 }
 

@@ -115,3 +115,16 @@ int rename(const char *from, const char *to) {
 }
 
 int unlink(const char *path) { return is_refused(path) ? -1 : unlinkat(AT_FDCWD, path, 0); }
+int rmdir(const char *path) { return is_refused(path) ? -1 : unlinkat(AT_FDCWD, path, AT_REMOVEDIR); }
+
+int remove(const char *path) {
+  int result = unlink(path);
+  return result != 0 && errno == EISDIR ? rmdir(path) : result;
+}
+
+int link(const char *from, const char *to) {
+  return is_refused(from) || is_refused(to) ? -1 : linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int symlink(const char *target, const char *path) { return is_refused(path) ? -1 : symlinkat(target, AT_FDCWD, path); }
+int truncate(const char *path, off_t length) { return is_refused(path) ? -1 : (int)syscall(SYS_truncate, path, length); }

@@ -255,7 +255,8 @@ final class RequestRun: AttemptWatcher {
     }
     try hold(until: network.pass(bytes.count))
     observer.received(Data(bytes))
-    lastMove = .now
+    // It waits for an author who takes the data slowly.
+    (lastMove, lastLook) = (.now, .now)
   }
 
   // MARK: Challenges

@@ -130,4 +130,17 @@ private let widget = Address.widgetExtension("iphone", "com.example.App.Widget")
     #expect(showing.1.hasPrefix(text))
     #expect(showing.0 == (text.hasPrefix("shown") ? .handled : .discarded))
   }
+
+  @Test(
+    .rule("PUSH-25"),
+    arguments: [(4, 68, 4), (68, 4, 4), (4, 0, 4), (4, 2, 6), (68, 66, 70)] as [(UInt, UInt, UInt)])
+  mutating func `an app that asks again extends its permission, and never lowers it`(
+    first: UInt, second: UInt, result: UInt
+  ) throws {
+    for options in [first, second] {
+      guard let next = stateMachine.asked("com.example.App", options: options) else { continue }
+      #expect(stateMachine.handle(.stored(next)).isEmpty)
+    }
+    #expect(stateMachine.notificationAccess(of: "com.example.App").options == result)
+  }
 }

@@ -201,6 +201,7 @@ import WidgetLabTesting
       _ = try await fixture.entry(of: 1)
       let scheme = try await fixture.cluster.attempt(["tap", "1", "--button", "11"])
       #expect(scheme.status == 1 && scheme.output.contains("trial://scheme is not opened"), "\(scheme)")
+      try await fixture.cluster.run("app", "background")
       let third = try await fixture.cluster.attempt(["tap", "1", "--button", "12"])
       #expect(third.output.contains("Open is not performed: an intent that was opened opens it"), "\(third)")
       #expect(!(try await fixture.cluster.run("look", "light").contains("is in front")))

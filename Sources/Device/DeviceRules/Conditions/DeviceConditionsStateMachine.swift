@@ -213,9 +213,17 @@ package struct DeviceSettingsStateMachine: Sendable, Hashable {
     return next
   }
 
-  /// The state after an app has asked for permission to show notifications; `nil` if it had asked with these options.
+  /// `UNAuthorizationOptions.provisional`.
+  private static let provisional: UInt = 64
+
+  /// The state after an app has asked for permission to show notifications; `nil` if it had asked with these options. A
+  /// permission is extended and never lowered.
   package func asked(_ app: String, options: UInt) -> Stored? {
-    guard storedSettings.askedNotifications?[app] != options else { return nil }
+    var options = options
+    if let former = storedSettings.askedNotifications?[app] {
+      options = (former | options) & ~Self.provisional | former & options & Self.provisional
+      guard options != former else { return nil }
+    }
     var next = storedSettings
     next.askedNotifications = (next.askedNotifications ?? [:]).merging([app: options]) { $1 }
     return next
@@ -226,8 +234,7 @@ package struct DeviceSettingsStateMachine: Sendable, Hashable {
     guard let options = storedSettings.askedNotifications?[app] else {
       return AskNotificationAccess.Reply(status: .notDetermined, options: 0)
     }
-    // `UNAuthorizationOptions.provisional`.
-    let isProvisional = options & 64 != 0
+    let isProvisional = options & Self.provisional != 0
     let status: AskNotificationAccess.Status =
       switch settings.notificationAnswer {
       case .denied: .denied

@@ -107,7 +107,7 @@ package struct BudgetAccount: Codable, Sendable, Hashable {
     if policy.freeCauses.contains(cause) { return BudgetVerdict(.free, cause.rawValue) }
     if situation.isAppInFront, policy.isFreeInForeground {
       let end = lastReload?.addingTimeInterval(policy.foregroundSpacing) ?? now
-      return end > now
+      return policy.foregroundSpacing > 0 && end > now
         ? BudgetVerdict(.delayed, "foreground-spacing", until: end) : BudgetVerdict(.free, "app-in-foreground")
     }
     if let activity = situation.activity, policy.isFreeAtWork { return BudgetVerdict(.free, activity.rule) }

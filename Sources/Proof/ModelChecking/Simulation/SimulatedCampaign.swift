@@ -48,10 +48,15 @@ package struct SimulatedCampaign: Sendable, Equatable {
           actions.append(Action(at: end, what: .does(action)))
         }
       }
-      end += Int64(step.delay) * Span.millisecond
+      end += Self.span(step.delay)
       if let fault = step.fault { add(fault) }
       if step.waits { end += Self.recovery }
     }
+  }
+
+  /// A file may have any number: at most a day.
+  private static func span(_ milliseconds: Int) -> Int64 {
+    Int64(min(max(milliseconds, 0), 86_400_000)) * Span.millisecond
   }
 
   private mutating func add(_ fault: ChaosFault) {
@@ -64,7 +69,7 @@ package struct SimulatedCampaign: Sendable, Equatable {
       leftOut["damage of the journal", default: 0] += 1
       kill(.messageBus)
     case .network(let milliseconds):
-      actions.append(Action(at: end, what: .isOffline(Int64(milliseconds) * Span.millisecond)))
+      actions.append(Action(at: end, what: .isOffline(Self.span(milliseconds))))
     default: leftOut[fault.kind.rawValue, default: 0] += 1
     }
   }
