@@ -301,7 +301,7 @@ let package = Package(
     module("CoreGraphicsAPI", in: "SDK", ["Archive"]),
     module("CoreLocation", in: "SDK", ["Archive", "AuthorRuntime"]),
     module("Intents", in: "SDK", ["Archive", "AuthorRuntime", "UIKit", "URLSessionAPI"]),
-    module("UserNotifications", in: "SDK", ["Archive", "AuthorRuntime", "MessageBus", "Messages"]),
+    module("UserNotifications", in: "SDK", ["Archive", "AuthorRuntime", "MessageBus", "Messages", "Timekeeping"]),
     module("CoreFoundationAPI", in: "SDK", ["AuthorRuntime"]),
     module("CoreAudioTypes", in: "SDK", ["CoreFoundationAPI"]),
     module("AudioToolbox", in: "SDK", ["AuthorRuntime", "CoreAudioTypes"]),

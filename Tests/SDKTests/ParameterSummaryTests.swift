@@ -70,6 +70,13 @@ private struct MayShow: AppIntent {
   func perform() async throws -> some IntentResult { .result() }
 }
 
+private struct OpensBefore: AppIntent {
+  static let title: LocalizedStringResource = "Opens before"
+  static let openAppWhenRun = true
+  static let supportedModes: IntentModes = .background
+  func perform() async throws -> some IntentResult { .result() }
+}
+
 private struct Shortcuts: AppShortcutsProvider {
   static var appShortcuts: [AppShortcut] {
     AppShortcut(
@@ -89,6 +96,12 @@ private struct Weather: TransientAppEntity {
     #expect(Shows.opensApp && Shows.runsInApp)
     #expect(!MayShow.opensApp && MayShow.runsInApp)
     #expect(!Turn.opensApp && Turn.supportedModes == .background)
+  }
+
+  @Test(.rule("GALLERY-36")) func `supportedModes replaces openAppWhenRun since iOS 26`() {
+    #expect(OpensBefore.modes(on: 26) == .background && OpensBefore.modes(on: 18) == .foreground)
+    #expect(MayShow.modes(on: 26).isForeground && MayShow.modes(on: 18) == .background)
+    #expect(!OpensBefore.opensApp && !OpensBefore.runsInApp)
   }
 
   @Test func `shortcuts and transient entities are accepted`() {

@@ -170,10 +170,12 @@ package struct PackagePlan: Sendable, Hashable {
   }
 
   /// Adds the target of a widget extension, or of the stand-in for its app, which has the libraries of the extension.
-  private mutating func compile(
+  ///
+  /// - Returns: the imports of modules that do not exist here.
+  @discardableResult private mutating func compile(
     _ sources: [String], of widget: WidgetTarget, as name: String, _ scope: LibraryScope, compiler: CompilerSettings,
     importing others: Set<String> = []
-  ) {
+  ) -> [MissingModule] {
     let linked = widget.products + (scope.ownTarget?.products ?? [])
     let values = ConditionValues(
       platform: widget.platform, modules: scope.modules, defined: Set(compiler.conditions).union(["DEBUG"]))
@@ -214,6 +216,7 @@ package struct PackagePlan: Sendable, Hashable {
         products: scope.products(of: linked, for: ownModules),
         settings: PackageManifest.settings(of: compiler) + foundSources.settings + aliases(used),
         resources: scope.ownTarget.map { addResources(of: $0, name) } ?? []))
+    return gone
   }
 
   /// The libraries of WidgetLab that a target imports. `WidgetKit` is always one: it brings `URLSession`.
@@ -286,22 +289,58 @@ package struct PackagePlan: Sendable, Hashable {
     let names = [widget.app.displayName, widget.app.bundle.split(separator: ".").last.map(String.init)]
     let last = names.compactMap(\.self).first { $0.allSatisfy(\.isASCII) } ?? "Containing"
     let name = unique(XcodeSettings.identifier(last.filter { !$0.isWhitespace }, "_") + "App")
-    let shared = sharedSources(of: widget)
+    let hasSharedSources = compileSharedSources(of: widget.app, as: name)
     products.append(
       Product(
         name: name, bundle: widget.app.bundle, isExtension: false, origin: widget.app.bundle,
-        hasSharedSources: !shared.isEmpty))
-    if shared.isEmpty {
+        hasSharedSources: hasSharedSources))
+    if !hasSharedSources {
       manifest.add(
         PackageManifest.Target(
           name: name, isExecutable: true, frameworks: ["UIKit"], libraries: [], products: [],
           settings: [".swiftLanguageMode(.v5)"]))
-    } else {
-      let scope = LibraryScope(of: widget, in: surroundings, files: files)
-      compile(shared, of: widget, as: name, scope, compiler: widget.app.compiler, importing: ["UIKit"])
     }
     items["Sources/\(name)/\(name).swift"] = .text(Self.app(widget.app.bundle))
     configuration.addApp(widget.app, executable: name, notes: &notes)
+  }
+
+  /// Adds the target of a stand-in with the sources that the app shares with its extensions, unless the app's conditions
+  /// have them import a module that does not exist here.
+  ///
+  /// - Returns: whether there is such a target.
+  private mutating func compileSharedSources(of app: ContainingAppFacts, as name: String) -> Bool {
+    let extensions = products.filter(\.isExtension).map(\.origin)
+    let widgets = project.widgets.filter { $0.app.bundle == app.bundle && extensions.contains($0.name) }
+    guard let widget = Self.joined(widgets), case let shared = sharedSources(of: widget), !shared.isEmpty else {
+      return false
+    }
+    let former = self
+    let scope = LibraryScope(of: widget, in: surroundings, files: files)
+    let gone = compile(shared, of: widget, as: name, scope, compiler: app.compiler, importing: ["UIKit"])
+    guard !gone.isEmpty else { return true }
+    self = former
+    let known = Set(missing.values.joined().map(\.module))
+    let modules = Set(gone.map(\.module)).subtracting(known).sorted()
+    if !modules.isEmpty {
+      notes.append(
+        ProjectNote(
+          app.bundle,
+          "its stand-in has no sources, and performs no intents: those that it shares with its extension import "
+            + "\(modules.joined(separator: ", ")) there, which does not exist here"))
+    }
+    return false
+  }
+
+  /// The widget extensions of one app as one, with the sources, the libraries and the intents of all.
+  private static func joined(_ widgets: [WidgetTarget]) -> WidgetTarget? {
+    guard var all = widgets.first else { return nil }
+    for widget in widgets.dropFirst() {
+      all.app.sharedSources += widget.app.sharedSources.filter { !all.app.sharedSources.contains($0) }
+      all.definitions += widget.definitions.filter { !all.definitions.contains($0) }
+      all.products += widget.products.filter { !all.products.contains($0) }
+      all.libraries.merge(widget.libraries) { first, _ in first }
+    }
+    return all
   }
 
   /// The sources of an extension that its app has too, when one of them can have an intent: the app performs those that

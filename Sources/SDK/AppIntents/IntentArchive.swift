@@ -25,12 +25,19 @@ extension AppIntent {
   }
 
   /// Whether the app is brought to the foreground to perform it.
-  package static var opensApp: Bool { openAppWhenRun || supportedModes.contains(.foreground(.immediate)) }
+  package static var opensApp: Bool { modes(on: DeviceVersion.major).contains(.foreground(.immediate)) }
+
+  /// Where it is performed. `supportedModes` replaces `openAppWhenRun` since iOS 26.
+  ///
+  /// - Parameter version: the device's major version.
+  static func modes(on version: Int) -> IntentModes {
+    version >= 26 ? supportedModes : openAppWhenRun ? .foreground : .background
+  }
 
   /// Whether it is performed in the app's process instead of the extension's. Source: "Adding interactivity to
   /// widgets".
   package static var runsInApp: Bool {
-    openAppWhenRun || supportedModes.isForeground || self is any AudioPlaybackIntent.Type
+    modes(on: DeviceVersion.major).isForeground || self is any AudioPlaybackIntent.Type
       || self is any ForegroundContinuableIntent.Type
       || self is any LiveActivityIntent.Type || self is any LiveActivityStartingIntent.Type
       || self is any PushToTalkTransmissionIntent.Type

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AuthorRuntime
 public import Foundation
 public import UIKit
 import URLSessionAPI
@@ -165,12 +166,6 @@ extension Scene {
   ) -> some Scene {
     ModifiedScene(content: self, handler: task.handler(action))
   }
-}
-
-/// The version of the device's system, which the device sets as the Simulator does.
-package enum DeviceVersion {
-  package static let major =
-    ProcessInfo.processInfo.environment["SIMULATOR_RUNTIME_VERSION"].flatMap { Int($0.prefix { $0 != "." }) } ?? 26
 }
 
 /// Source: `SwiftUI.BackgroundTask`.

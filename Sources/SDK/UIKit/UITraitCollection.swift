@@ -133,8 +133,8 @@ enum DeviceFacts {
   static let model = environment["SIMULATOR_DEVICE_NAME"] ?? "iPhone"
   /// Such as `26.0`.
   static let systemVersion = environment["SIMULATOR_RUNTIME_VERSION"] ?? "26.0"
-  /// The device keeps it: Documentation/fidelity/processes.md.
-  static let vendor = environment[LaunchVariables.vendor].flatMap { UUID(uuidString: $0) }
+  /// The device keeps it: Documentation/fidelity/processes.md. Without a device it is one of the process.
+  static let vendor = environment[LaunchVariables.vendor].flatMap { UUID(uuidString: $0) } ?? UUID()
   static let isPad = model.hasPrefix("iPad")
   /// Pixels per point.
   static let scale = number("SCALE") ?? 3
@@ -164,7 +164,7 @@ enum DeviceFacts {
   open var systemVersion: String { DeviceFacts.systemVersion }
   open var userInterfaceIdiom: UIUserInterfaceIdiom { DeviceFacts.isPad ? .pad : .phone }
   /// The same for all apps of a vendor and their extensions, also after an update; another one when the vendor had no app
-  /// on the device. `nil` in a process that no device has started.
+  /// on the device. One for each process that no device has started.
   open var identifierForVendor: UUID? { DeviceFacts.vendor }
   /// While it is set, the level and the state of the battery are known, and changes are posted.
   open var isBatteryMonitoringEnabled = false {

@@ -6,6 +6,7 @@ import AuthorRuntime
 import MessageBus
 import Messages
 import Synchronization
+import Timekeeping
 
 /// Source: `UserNotifications.UNNotificationPresentationOptions`.
 public struct UNNotificationPresentationOptions: OptionSet, Sendable {
@@ -185,6 +186,8 @@ open class UNUserNotificationCenter: NSObject {
   nonisolated(unsafe) private static let only = UNUserNotificationCenter()
   open class func current() -> UNUserNotificationCenter { only }
 
+  /// The work of a process that no agent started.
+  private let tasks = TaskOwner()
   private let lock = NSLock()
   private var requests: [UNNotificationRequest] = []
   open weak var delegate: (any UNUserNotificationCenterDelegate)? {
@@ -207,10 +210,11 @@ open class UNUserNotificationCenter: NSObject {
     }?.text
   }
 
-  /// Reads the permission, or asks for it.
+  /// Reads the permission, or asks for it. Without a device, as in an author's tests, it is granted.
   private static func access(_ options: UNAuthorizationOptions? = nil) async throws -> AskNotificationAccess.Reply {
     guard let process = HostedProcess.current else {
-      return AskNotificationAccess.Reply(status: .notDetermined, options: 0)
+      let options = options ?? [.alert, .badge, .sound]
+      return AskNotificationAccess.Reply(status: .authorized, options: options.rawValue)
     }
     return try await process.connection.request(
       AskNotificationAccess(options: options?.rawValue), to: process.host, context: HostedProcess.currentContext,
@@ -221,7 +225,7 @@ open class UNUserNotificationCenter: NSObject {
   ///
   /// - Returns: whether the app may show notifications.
   @discardableResult open func requestAuthorization(options: UNAuthorizationOptions = []) async throws -> Bool {
-    guard let process = HostedProcess.current else { return false }
+    guard let process = HostedProcess.current else { return true }
     let answers = DevicePlace.of(process).answerChanges
     var access = try await Self.access(options)
     if access.status == .notDetermined, process.address.role == .app {
@@ -254,7 +258,10 @@ open class UNUserNotificationCenter: NSObject {
   }
 
   private func start(_ work: @escaping @Sendable () async -> Void) {
-    guard let process = HostedProcess.current else { return }
+    guard let process = HostedProcess.current else {
+      tasks.start(work)
+      return
+    }
     let context = HostedProcess.currentContext
     process.startTask { await process.asCurrent(context, work) }
   }

@@ -91,6 +91,25 @@ import Testing
     #expect(denied.authorizationStatus == .denied && denied.alertSetting == .disabled)
   }
 
+  @Test func `without a device the handlers are called, and the authorization is granted`() async {
+    let center = UNUserNotificationCenter.current()
+    let isGranted = await withCheckedContinuation { continuation in
+      center.requestAuthorization(options: .alert) { granted, error in
+        continuation.resume(returning: granted && error == nil)
+      }
+    }
+    #expect(isGranted)
+    let settings = await withCheckedContinuation { continuation in
+      center.getNotificationSettings { continuation.resume(returning: $0) }
+    }
+    #expect(settings.authorizationStatus == .authorized && settings.alertSetting == .enabled)
+  }
+
+  @Test(.rule("PROCESS-30")) @MainActor func `without a device a process has one identifier for its vendor`() {
+    #expect(UIDevice.current.identifierForVendor != nil)
+    #expect(UIDevice.current.identifierForVendor == UIDevice().identifierForVendor)
+  }
+
   private final class Presenter: NSObject, UNUserNotificationCenterDelegate {
     func userNotificationCenter(
       _ center: UNUserNotificationCenter, willPresent notification: UNNotification,

@@ -57,6 +57,14 @@ private struct Loads: View {
   }
 }
 
+/// Draws another image when it appears.
+private struct Swaps: View {
+  let before: UIImage
+  let after: UIImage
+  @State private var hasAppeared = false
+  var body: some View { Image(uiImage: hasAppeared ? after : before).onAppear { hasAppeared = true } }
+}
+
 @MainActor @Suite(.timeLimit(.minutes(1))) struct `Views that appear` {
   private var environment: EnvironmentValues {
     var environment = EnvironmentValues()
@@ -90,6 +98,22 @@ private struct Loads: View {
     // The closure has the number of the first evaluation.
     let readers = drawn.children.filter { $0.name == .container(.geometryReader) }
     #expect(readers.map { $0.arguments[.closure] } == ["1"])
+  }
+
+  @Test(.rule("VIEW-18")) func `an image that is replaced by an action is not among those of the timeline`() throws {
+    func image(_ text: String) throws -> (UIImage, Data) {
+      let data = try #require(Data(base64Encoded: text))
+      return (try #require(UIImage(data: data)), data)
+    }
+    let wide = "iVBORw0KGgoAAAANSUhEUgAAABQAAAAKAQAAAACcLkNLAAAADElEQVR42mNgIA4AAAAoAAELqaEoAAAAAElFTkSuQmCC"
+    let small = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAIAQAAAADsdIMmAAAAC0lEQVR42mNgQAUAABAAAaoZ+IIAAAAASUVORK5CYII="
+    let (before, after) = (try image(wide), try image(small))
+    var environment = environment
+    let images = ArchivedImages()
+    environment.images = images
+    let drawn = try Swaps(before: before.0, after: after.0).archived(in: environment)
+    #expect(drawn.arguments[.pixelWidth] == 8)
+    #expect(Array(images.bytes.values) == [after.1] && images.total == after.1.count)
   }
 
   @Test(.rule("VIEW-18")) func `nested actions evaluate bodies a limited number of times`() throws {

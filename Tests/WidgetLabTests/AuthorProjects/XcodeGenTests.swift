@@ -173,6 +173,59 @@ import Testing
     #expect(alone.products.map(\.hasSharedSources) == [false, false])
   }
 
+  @Test func `a stand-in whose conditions import a missing module has no sources, and the widget has its own`() throws {
+    let spec = Self.spec.replacing("sources: App", with: "sources: [App, Shared]").replacing(
+      "sources: [Widget]", with: "sources: [Widget, Shared]"
+    ).replacing("The Weather}", with: "The Weather, SWIFT_ACTIVE_COMPILATION_CONDITIONS: APP}")
+    let intent =
+      "import AppIntents\n#if APP\nimport FirebaseAnalytics\n#endif\nstruct Start: LiveActivityIntent {}\n"
+    let files = Self.files.merging(["/p/Shared/Start.swift": intent]) { $1 }
+    let surroundings = PackagePlan.Surroundings(
+      output: "/out", widgetLab: "/lab", modules: ["AppIntents", "Foundation", "UIKit", "WidgetKit"], taken: [])
+    let plan = PackagePlan(try read(spec, files: files), in: surroundings, files: all(spec, files))
+    #expect(plan.missing.isEmpty && plan.wanted.isEmpty)
+    #expect(plan.products.map(\.hasSharedSources) == [false, false])
+    #expect(plan.items["Sources/Weather_Widget/Shared/Start.swift"] == .link("/p/Shared/Start.swift"))
+    #expect(plan.items.keys.count { $0.hasPrefix("Sources/TheWeatherApp/") } == 1)
+    #expect(plan.notes.contains { $0.reason.contains("FirebaseAnalytics") }, "\(plan.notes)")
+
+    // What the extension lacks too is its own.
+    let both = files.merging(["/p/Shared/Start.swift": intent.replacing("#if APP", with: "#if os(iOS)")]) { $1 }
+    let lacking = PackagePlan(try read(spec, files: both), in: surroundings, files: all(spec, both))
+    #expect(Array(lacking.missing.keys) == ["Weather_Widget"])
+    #expect(!lacking.notes.contains { $0.reason.contains("FirebaseAnalytics") })
+  }
+
+  @Test func `the stand-in of an app with two extensions has the sources that it shares with each`() throws {
+    let spec =
+      Self.spec.replacing("sources: App", with: "sources: [App, Shared, Other]").replacing(
+        "sources: [Widget]", with: "sources: [Widget, Shared]"
+      ).replacing(
+        "      - target: Weather_Widget", with: "      - target: Weather_Widget\n      - target: Clock_Widget")
+        + """
+
+          Clock_Widget:
+            type: app-extension
+            platform: iOS
+            sources: [Clock, Shared, Other]
+            dependencies:
+              - sdk: WidgetKit.framework
+        """
+    let files = Self.files.merging([
+      "/p/Shared/Model.swift": "let a = 1\n", "/p/Clock/Clock.swift": Self.widget.replacing("Weather", with: "Clock"),
+      "/p/Other/Start.swift": "import AppIntents\nstruct Start: LiveActivityIntent {}\n",
+    ]) { $1 }
+    let project = try read(spec, files: files)
+    #expect(project.widgets.map(\.app.sharedSources.count).sorted() == [1, 2])
+    let surroundings = PackagePlan.Surroundings(
+      output: "/out", widgetLab: "/lab", modules: ["AppIntents", "UIKit", "WidgetKit"], taken: [])
+    let plan = PackagePlan(project, in: surroundings, files: all(spec, files))
+    #expect(plan.products.filter(\.hasSharedSources).count == 1)
+    let own = plan.items.filter { $0.key.hasPrefix("Sources/TheWeatherApp/") }.map(\.value)
+    #expect(own.count == 3)
+    #expect(own.contains(.link("/p/Shared/Model.swift")) && own.contains(.link("/p/Other/Start.swift")))
+  }
+
   @Test func `includes other descriptions, with paths relative to them`() throws {
     let spec = """
       include:

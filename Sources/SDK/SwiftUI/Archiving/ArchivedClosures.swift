@@ -71,16 +71,23 @@ package final class ArchivedImages: Sendable {
     case symbol(SymbolTemplate)
   }
 
-  private struct State {
-    var bytes: [String: Data] = [:]
-    var total = 0
+  /// The images at one moment.
+  struct State: Sendable {
+    fileprivate var bytes: [String: Data] = [:]
+    fileprivate var total = 0
     /// The result for each file that was read.
-    var files: [URL: Result<Facts, ImageProblem>] = [:]
+    fileprivate var files: [URL: Result<Facts, ImageProblem>] = [:]
   }
 
   private let state = Mutex(State())
 
   package init() {}
+
+  /// Those that there are now.
+  var current: State { state.withLock { $0 } }
+
+  /// Removes those that were added since a moment.
+  func restore(_ former: State) { state.withLock { $0 = former } }
 
   /// The bytes by their SHA-256.
   package var bytes: [String: Data] { state.withLock { $0.bytes } }

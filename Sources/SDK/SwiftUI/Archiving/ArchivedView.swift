@@ -64,6 +64,7 @@ package struct ArchivingContext {
     let context: ArchivingContext
     let modifiers: [ViewArchive.Modifier]
     let closureCount: Int?
+    let images: ArchivedImages.State?
   }
 
   /// - Parameters:
@@ -80,6 +81,7 @@ package struct ArchivingContext {
         archive.modifiers += modifiers.reversed()
         for place in bodies.reversed() where place.context.environment.appearing?.end() == true {
           if let count = place.closureCount { place.context.environment.closures?.count = count }
+          if let images = place.images { place.context.environment.images?.restore(images) }
           archive = try place.context.nested(place.view, place.modifiers, appeared: true)
         }
         return archive
@@ -89,7 +91,8 @@ package struct ArchivingContext {
         appearing.begin(again: appeared && bodies.isEmpty)
         bodies.append(
           Place(
-            view: view, context: context, modifiers: modifiers, closureCount: context.environment.closures?.count))
+            view: view, context: context, modifiers: modifiers, closureCount: context.environment.closures?.count,
+            images: context.environment.images?.current))
       }
       if let wrapping {
         view = try wrapping.unwrapped(in: &context, adding: &modifiers)
