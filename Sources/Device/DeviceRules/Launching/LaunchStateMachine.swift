@@ -193,6 +193,14 @@ package struct LaunchStateMachine: Sendable, Hashable {
     processes[address].flatMap { $0.state == .running ? $0.instance : nil }
   }
 
+  /// Whether an instance is the present one of its address, or the one that is being spawned, and is not being ended.
+  package func isCurrent(_ address: Address, generation: UInt32) -> Bool {
+    guard let process = processes[address], process.state != .absent, process.state != .dying,
+      process.whyToEndAtSpawn == nil, reasonToEnd(address, process) == nil
+    else { return false }
+    return process.instance.map { $0.generation == generation } ?? (generation > process.lastGeneration)
+  }
+
   /// Whether the agent has reported that the process does not run, and no launch is in progress.
   package func isOver(_ address: Address) -> Bool {
     guard let process = processes[address], let agent = agents[address] else { return true }
