@@ -115,7 +115,7 @@ package import Timekeeping
     conditions.begin(running: launcher.runningInstances)
     try transfers.begin(network: conditions.network, suspended: launcher.suspendedInstances)
     try await transfers.keep(Set(configuration.products.map { $0.address(on: configuration.device.name) }))
-    apps.begin(quit: launcher.quitApps)
+    apps.begin(quit: launcher.quitApps, inFront: core.state.launching.frontApps)
     try core.record(.gallery(.began))
     // First: an activity that ends now changes tokens, and an event of tokens releases those that it does not know.
     pushes.begin(

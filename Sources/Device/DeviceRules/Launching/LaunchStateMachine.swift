@@ -52,6 +52,11 @@ package struct LaunchStateMachine: Sendable, Hashable {
   /// Whether the app is in the foreground.
   package func isInFront(_ app: Address) -> Bool { processes[app]?.assertions.contains(.foreground) ?? false }
 
+  /// The apps in the foreground.
+  package var frontApps: [Address] {
+    processes.keys.filter { $0.role == .app && isInFront($0) }.sorted { $0.text < $1.text }
+  }
+
   /// Returns the next date at which `timerFired` is due.
   package func nextInstant(after now: Date) -> Date? {
     processes.compactMap { address, process -> Date? in
