@@ -82,6 +82,103 @@ import Testing
     time.end(number)
   }
 
+  @Test(.rule("PROCESS-27")) func `a new host learns of the task that runs`() async throws {
+    let (fixture, reports) = try await Self.fixture(backgroundTime: 60)
+    let time = BackgroundTime.of(fixture.process)
+    let number = time.begin("sync", orElse: .termination) {}
+    let begun = HoldProcess(.begun, names: ["sync"])
+    #expect(await Self.next(1, of: reports) == [begun])
+    await fixture.process.introduceAgain()
+    #expect(await Self.next(1, of: reports) == [begun])
+    time.end(number)
+    #expect(await Self.next(1, of: reports) == [HoldProcess(.ended)])
+    // Nothing runs: the next report is that of the next task.
+    await fixture.process.introduceAgain()
+    let next = time.begin("save", orElse: .termination) {}
+    #expect(await Self.next(1, of: reports) == [HoldProcess(.begun, names: ["save"])])
+    time.end(next)
+    #expect(await Self.next(1, of: reports) == [HoldProcess(.ended)])
+  }
+
+  @Test(.rule("PROCESS-27")) func `the end of the last task does not renew the time, and the foreground does`()
+    async throws
+  {
+    let (fixture, _) = try await Self.fixture(backgroundTime: 60)
+    let time = BackgroundTime.of(fixture.process)
+    time.end(time.begin("first", orElse: .termination) {})
+    let left = try #require(time.remaining)
+    #expect(left < 60)
+    let second = time.begin("second", orElse: .termination) {}
+    #expect(try #require(time.remaining) <= left)
+    time.moves(toFront: true)
+    #expect(time.remaining == nil)
+    time.end(second)
+    time.moves(toFront: false)
+    #expect(time.remaining == 60)
+  }
+
+  @Test(.rule("PROCESS-27")) func `a task that begins when the time is over is called at once, and holds no process`()
+    async throws
+  {
+    let (fixture, reports) = try await Self.fixture(backgroundTime: 0.2)
+    let time = BackgroundTime.of(fixture.process)
+    let calls = AsyncStream.makeStream(of: String.self)
+    let first = time.begin("first", orElse: .termination) {
+      // As a handler that begins the next task to gain time.
+      time.end(1)
+      _ = time.begin("second", orElse: .termination) { calls.continuation.yield("second") }
+      calls.continuation.yield("first")
+    }
+    #expect(first == 1)
+    var found: [String] = []
+    for await call in calls.stream {
+      found.append(call)
+      if found.count == 2 { break }
+    }
+    #expect(found == ["first", "second"])
+    #expect(
+      await Self.next(3, of: reports) == [
+        HoldProcess(.begun, names: ["first"]), HoldProcess(.ended), HoldProcess(.overdue, names: ["second"]),
+      ])
+  }
+
+  @Test(.rule("PROCESS-27")) func `a task after a pause as long as the time in the background has the whole time`()
+    async throws
+  {
+    let (fixture, reports) = try await Self.fixture(backgroundTime: 0.2)
+    let time = BackgroundTime.of(fixture.process)
+    time.end(time.begin("first", orElse: .termination) {})
+    #expect(await Self.next(2, of: reports) == [HoldProcess(.begun, names: ["first"]), HoldProcess(.ended)])
+    try await Task.sleep(for: .seconds(0.25))
+    let second = time.begin("second", orElse: .termination) {}
+    #expect(await Self.next(1, of: reports) == [HoldProcess(.begun, names: ["second"])])
+    time.end(second)
+  }
+
+  @Test(.rule("PROCESS-27")) func `an app that comes to the foreground is not reported as overdue`() async throws {
+    let (fixture, reports) = try await Self.fixture(backgroundTime: 0.2)
+    let time = BackgroundTime.of(fixture.process)
+    let called = AsyncStream.makeStream(of: Void.self)
+    let number = time.begin("sync", orElse: .termination) { called.continuation.yield() }
+    for await _ in called.stream { break }
+    time.moves(toFront: true)
+    // Longer than the code has to end its task.
+    try await Task.sleep(for: .seconds(0.4))
+    time.end(number)
+    #expect(await Self.next(2, of: reports) == [HoldProcess(.begun, names: ["sync"]), HoldProcess(.ended)])
+  }
+
+  @Test(.rule("PROCESS-27"), arguments: [true, false])
+  @MainActor func `the time does not count in an app that the user opens, from its launch on`(isOpened: Bool) throws {
+    let fixture = try SDKFixture(SDKFixture.app)
+    let environment = isOpened ? [LaunchVariables.launch: LaunchVariables.foreground] : [:]
+    let app = UIApplication()
+    app.serve(in: fixture.process, environment: environment)
+    #expect((BackgroundTime.of(fixture.process).remaining == nil) == isOpened)
+    app.becomes(.background, in: fixture.process, .none)
+    #expect(BackgroundTime.of(fixture.process).remaining != nil)
+  }
+
   @Test(.rule("PROCESS-27")) func `an expiring activity is called again with true, and then lets go of the process`()
     async throws
   {
@@ -102,5 +199,19 @@ import Testing
     }
     #expect(found == [false, true])
     #expect(await Self.next(2, of: reports) == [HoldProcess(.begun, names: ["save"]), HoldProcess(.ended)])
+  }
+
+  @Test(.rule("PROCESS-27")) func `the main thread can wait for an activity that ends when its time is over`()
+    async throws
+  {
+    let (fixture, _) = try await Self.fixture(backgroundTime: 0.05)
+    let time = BackgroundTime.of(fixture.process)
+    let result = await MainActor.run {
+      let isOver = DispatchSemaphore(value: 0)
+      let number = time.begin("save", orElse: .suspension) { isOver.signal() }
+      defer { time.end(number) }
+      return isOver.wait(timeout: .now() + 50)
+    }
+    #expect(result == .success)
   }
 }

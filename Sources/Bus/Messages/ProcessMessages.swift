@@ -293,7 +293,7 @@ package struct ProcessReady: Request {
 }
 
 /// A process has begun its first background task or expiring activity, has ended its last one, or has not ended one in
-/// time.
+/// time. A new host receives `begun` again.
 package struct HoldProcess: Event, Hashable {
   package static let kind: Kind = "process.hold"
   package enum State: String, Codable, Hashable, Sendable {

@@ -171,7 +171,8 @@ package struct DeviceStateMachine: Sendable {
       if address.role == .app { launched(address) }
       run(.tokens(.awake(address)), now)
       run(.notifications([.awake(address)]), now)
-      if address.role == .app { run(.apps(.awake(address)), now) }
+      // An opening that ended with its process does not count for a later launch in the background.
+      if address.role == .app, launching.isInFront(address) { run(.apps(.awake(address)), now) }
     case .suspended(let address, let instance):
       run(.conditions(.suspended(address, generation: instance.generation)), now)
       run(.settings(.suspended(address, generation: instance.generation)), now)

@@ -106,7 +106,7 @@ extension ClusterConfiguration.Settings: SettingsPart {
       "callDeadline", \.process.callDeadline,
       "How long a blocking call of the author's code, such as `resume()`, waits for the host.", on: "tasks"),
     .seconds(
-      "backgroundTime", \.process.backgroundTime,
+      "backgroundTime", \.process.backgroundTime, least: 1,
       "How long `beginBackgroundTask` and `performExpiringActivity` keep a process running in the background.",
       on: "processes"),
     .flag(

@@ -115,7 +115,7 @@ package import Timekeeping
     conditions.begin(running: launcher.runningInstances)
     try transfers.begin(network: conditions.network, suspended: launcher.suspendedInstances)
     try await transfers.keep(Set(configuration.products.map { $0.address(on: configuration.device.name) }))
-    apps.begin(quit: launcher.quitApps)
+    apps.begin(quit: launcher.quitApps, inFront: core.state.launching.frontApps)
     try core.record(.gallery(.began))
     // First: an activity that ends now changes tokens, and an event of tokens releases those that it does not know.
     pushes.begin(
@@ -303,15 +303,15 @@ package import Timekeeping
     try core.record(.launching(.ready(from.source, generation: from.sourceGeneration)))
   }
 
-  /// A process has a background task, or has none any more. One of an instance that has ended changes nothing.
+  /// A process has a background task, or has none any more. One of an instance that has ended or is being ended changes
+  /// nothing. An app in the foreground has time.
   private func hold(_ event: HoldProcess, _ from: Received) throws {
-    guard let process = core.state.launching.processes[from.source], process.state != .absent,
-      process.instance.map({ $0.generation == from.sourceGeneration }) ?? true
-    else { return }
+    guard core.state.launching.isCurrent(from.source, generation: from.sourceGeneration) else { return }
     switch event.state {
     case .begun: try core.record(.launching(.process(.want(from.source, because: .backgroundTask))))
     case .ended: try core.record(.launching(.process(.release(from.source, because: .backgroundTask))))
     case .overdue:
+      guard !core.state.launching.isInFront(from.source) else { return }
       let why = "a background task was not ended in time: \(event.names.joined(separator: ", "))"
       try core.record(
         .launching(.process(.evict(from.source, generation: from.sourceGeneration, why: why))))

@@ -126,7 +126,9 @@ extension UIApplication {
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) {
     opensURL = opens
-    applicationState = environment[LaunchVariables.launch] == LaunchVariables.foreground ? .inactive : .background
+    let isOpened = environment[LaunchVariables.launch] == LaunchVariables.foreground
+    applicationState = isOpened ? .inactive : .background
+    if isOpened { BackgroundTime.of(process).moves(toFront: true) }
     process.connection.onEvent(AppActivation.self) { activation, received in
       await self.becomes(activation.isActive ? .active : .background, in: process, received.context)
     }

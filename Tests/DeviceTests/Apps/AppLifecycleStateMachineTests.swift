@@ -64,10 +64,57 @@ private let other = Address.app("iphone", "com.example.Other")
   }
 
   @Test mutating func `a host restart completes updates and force quits that it interrupted`() {
-    let actions = stateMachine.handle(.began(moving: ["com.example.App.Widget"], quit: [other]))
+    let actions = stateMachine.handle(.began(moving: ["com.example.App.Widget"], quit: [other], inFront: []))
     #expect(
       actions == [.asks(.preventLaunches([widget], why: "updated")), .asks(.cancelTransfers(other))])
     #expect(stateMachine.handle(.launchesPrevented(widget)) == [.move(app: app, [widget])])
+  }
+
+  @Test mutating func `a host that starts notifies the app in the foreground again, once`() {
+    #expect(stateMachine.handle(.began(moving: [], quit: [], inFront: [app])) == [])
+    #expect(stateMachine.handle(.awake(other)) == [])
+    #expect(stateMachine.handle(.awake(app)) == [.notify(app, isActive: true)])
+    #expect(stateMachine.handle(.awake(app)) == [])
+  }
+
+  private static func notifiesActive(_ step: DeviceStep) -> Bool {
+    step.actions.contains { if case .apps(let action) = $0 { action == .notify(app, isActive: true) } else { false } }
+  }
+
+  @Test func `a host notifies an app that the user opened before the earlier host was killed`() {
+    // As the earlier host wrote it: spawned, in the foreground and not ready.
+    var process = LaunchStateMachine.Process()
+    process.state = .launching
+    process.instance = ProcessInstance(generation: 1, pid: 101)
+    process.assertions = [.foreground]
+    var device = DeviceStateMachine {
+      $0.launching = LaunchStateMachine(
+        agents: [app: .agent("iphone", 1)], processes: [app: process], suspendAfter: 1)
+      $0.apps = AppLifecycleStateMachine(apps: [InstalledApp(address: app, extensions: [])])
+    }
+    let now = Date(timeIntervalSince1970: 1_000_000_000)
+    #expect(device.launching.frontApps == [app])
+    _ = device.handle(.apps(.began(moving: [], quit: [], inFront: device.launching.frontApps)), now: now)
+    let step = device.handle(.launching(.ready(app, generation: 1)), now: now)
+    #expect(Self.notifiesActive(step))
+  }
+
+  @Test func `an opening that ends with its process does not count for a later launch in the background`() {
+    var device = DeviceStateMachine {
+      $0.launching = LaunchStateMachine(agents: [app: .agent("iphone", 1)], suspendAfter: 1)
+      $0.apps = AppLifecycleStateMachine(apps: [InstalledApp(address: app, extensions: [])])
+    }
+    let now = Date(timeIntervalSince1970: 1_000_000_000)
+    func handle(_ event: LaunchStateMachine.Event) -> DeviceStep { device.handle(.launching(event), now: now) }
+    let former = ProcessInstance(generation: 1, pid: 101)
+    _ = handle(.agentReported(.agent("iphone", 1), incarnation: UUID(), children: []))
+    _ = device.handle(.apps(.opened(app)), now: now)
+    _ = handle(.spawned(app, former))
+    _ = handle(.exited(app, former, .signalled(signal: 9)))
+    _ = handle(.process(.want(app, because: Assertion("events a"))))
+    _ = handle(.spawned(app, ProcessInstance(generation: 2, pid: 102)))
+    #expect(!Self.notifiesActive(handle(.ready(app, generation: 2))))
+    #expect(device.launching.processes[app]?.state == .running)
   }
 
   @Test func `an app that the device does not have is refused with the names of the others`() {

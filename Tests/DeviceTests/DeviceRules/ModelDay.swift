@@ -59,7 +59,7 @@ struct ModelDay {
       [
         .gallery(.keep(extensions: bundles, apps: ["com.example.Coffee"])), .conditions(.began(running: [:])),
         .settings(.began(running: [:])), .delivery(.began), .loading(.network(NetworkState())), .loading(.began),
-        .apps(.began(moving: [], quit: [])), .gallery(.began), .activities(.advance), .pushWidgets([:]),
+        .apps(.began(moving: [], quit: [], inFront: [])), .gallery(.began), .activities(.advance), .pushWidgets([:]),
         .tokens(.began), .notifications([.began([])]), .timelines(.began), .gallery(.turnStacks),
         .launching(.agentReported(Self.agent, incarnation: number(1), children: [])),
       ])

@@ -91,6 +91,24 @@ private struct ForceQuitFixture {
     #expect(fixture.process?.state == .absent && fixture.process?.assertions == [])
   }
 
+  @Test(.rule("PROCESS-27"))
+  func `a message about background tasks counts only from the present instance, while it is not being ended`() {
+    var fixture = ForceQuitFixture()
+    #expect(fixture.stateMachine.isCurrent(app, generation: 1))
+    #expect(!fixture.stateMachine.isCurrent(app, generation: 2))
+    _ = fixture.handle(.evicted(app, generation: 1, why: "an update"))
+    #expect(fixture.process?.state == .dying)
+    #expect(!fixture.stateMachine.isCurrent(app, generation: 1))
+    _ = fixture.handle(.wanted(app, .foreground))
+    _ = fixture.handle(exit)
+    // The agent has not replied to the spawn yet.
+    #expect(fixture.process?.state == .launching && fixture.process?.instance == nil)
+    #expect(!fixture.stateMachine.isCurrent(app, generation: 1))
+    #expect(fixture.stateMachine.isCurrent(app, generation: 2))
+    _ = fixture.handle(.quit(app))
+    #expect(!fixture.stateMachine.isCurrent(app, generation: 2))
+  }
+
   @Test func `an app that the user opens while it terminates is launched again`() {
     var fixture = ForceQuitFixture()
     _ = fixture.handle(.quit(app))

@@ -113,6 +113,14 @@ import Testing
     }
   }
 
+  /// The code has at most as long again to end its task.
+  @Test(.rule("PROCESS-27"), arguments: ["0", "0.5"])
+  func `a time in the background of less than a second is refused`(seconds: String) {
+    #expect(throws: ClusterError.self) {
+      try ClusterConfiguration(yaml: "device: {name: phone}\nsettings: {backgroundTime: \(seconds)}")
+    }
+  }
+
   @Test(arguments: [
     "homeScreenRenderingMode: vibrant", "standByRenderingMode: accented", "contentMargin: 101", "contentMargin: -1",
   ])

@@ -133,6 +133,36 @@ final class DeviceFixture: Sendable {
     await fixture.end(device)
   }
 
+  @Test(.rule("PROCESS-27")) func `an app in front is not ended for a task that is overdue, and one behind is`()
+    async throws
+  {
+    let fixture = try await DeviceFixture()
+    let device = try await fixture.host()
+    let app = fixture.bus.connection(phoneApp)
+    _ = try await app.start()
+    let instance = ProcessInstance(generation: 1, pid: 7)
+    try await Task { @DeviceActor in
+      try device.open("com.example.App", .none)
+      try device.core.record(.launching(.spawned(phoneApp, instance)))
+      try device.core.record(.launching(.ready(phoneApp, generation: 1)))
+    }.value
+    func process() async -> LaunchStateMachine.Process? { await device.core.state.launching.processes[phoneApp] }
+    try await app.deliver(HoldProcess(.begun, names: ["sync"]), to: phoneHost)
+    try await app.deliver(HoldProcess(.overdue, names: ["sync"]), to: phoneHost)
+    #expect(await process()?.state == .running)
+    #expect(await process()?.assertions.contains(.backgroundTask) == true)
+    try await Task { @DeviceActor in
+      try device.core.record(.launching(.process(.release(phoneApp, because: .foreground))))
+    }.value
+    try await app.deliver(HoldProcess(.overdue, names: ["sync"]), to: phoneHost)
+    #expect(await process()?.state == .dying)
+    #expect(await process()?.why.contains("sync") == true)
+    // It is being ended: the task would launch the next instance.
+    try await app.deliver(HoldProcess(.begun, names: ["sync"]), to: phoneHost)
+    #expect(await process()?.assertions.contains(.backgroundTask) == false)
+    await fixture.end(device)
+  }
+
   @Test func `an app that is opened right after its end is in front`() async throws {
     let fixture = try await DeviceFixture()
     let device = try await fixture.host()

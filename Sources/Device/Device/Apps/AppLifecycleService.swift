@@ -38,10 +38,14 @@ package protocol ContainerMoves: Sendable {
 
   private var stateMachine: AppLifecycleStateMachine { core.state.apps }
 
-  /// Resumes after a host restart: completes updates and force quits that the exit of the host interrupted.
+  /// Resumes after a host restart: completes updates, force quits and openings that the exit of the host interrupted.
   ///
-  /// - Parameter quit: the apps that the user force-quit and has not opened since.
-  package func begin(quit: [Address]) { handle(.began(moving: containers.moving, quit: quit)) }
+  /// - Parameters:
+  ///   - quit: the apps that the user force-quit and has not opened since.
+  ///   - inFront: the apps in the foreground.
+  package func begin(quit: [Address], inFront: [Address]) {
+    handle(.began(moving: containers.moving, quit: quit, inFront: inFront))
+  }
 
   /// Stops the notifications that are under way. Callers that wait for an update get `closed`; the next host completes
   /// it. Must be the last call.

@@ -28,12 +28,12 @@ package struct InstalledApp: Sendable, Hashable {
 /// The state machine of the apps: which the user opens, force quits or updates. A plain value without clock or I/O.
 package struct AppLifecycleStateMachine: Sendable, Hashable {
   package enum Event: Sendable {
-    /// The host starts. The containers of these products are to be moved for updates that are not complete, and the user
-    /// force-quit these apps.
-    case began(moving: [String], quit: [Address])
+    /// The host starts. The containers of these products are to be moved for updates that are not complete, the user
+    /// force-quit these apps, and these are in the foreground.
+    case began(moving: [String], quit: [Address], inFront: [Address])
     /// The user opened the app.
     case opened(Address)
-    /// The app runs and can receive messages.
+    /// The app is in the foreground, runs and can receive messages.
     case awake(Address)
     /// Another app, or none, is in the foreground now.
     case leftForeground(Address)
@@ -66,7 +66,8 @@ package struct AppLifecycleStateMachine: Sendable, Hashable {
   }
 
   private let apps: [InstalledApp]
-  /// Apps that the user opened and that have not been notified yet.
+  /// Apps that the user opened and that have not been notified yet, or only by an earlier host. A process ignores a second
+  /// notification.
   private var opening: Set<Address> = []
   /// Updates in progress, by app.
   private var updates: [Address: Update] = [:]
@@ -87,7 +88,8 @@ package struct AppLifecycleStateMachine: Sendable, Hashable {
   /// Handles one event.
   package mutating func handle(_ event: Event) -> [Action] {
     switch event {
-    case .began(let moving, let quit):
+    case .began(let moving, let quit, let inFront):
+      opening.formUnion(inFront)
       let updates = apps.flatMap { app in
         update(app.address, app.products.filter { moving.contains($0.bundleIdentifier ?? "") })
       }

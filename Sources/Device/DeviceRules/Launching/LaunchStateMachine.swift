@@ -52,6 +52,11 @@ package struct LaunchStateMachine: Sendable, Hashable {
   /// Whether the app is in the foreground.
   package func isInFront(_ app: Address) -> Bool { processes[app]?.assertions.contains(.foreground) ?? false }
 
+  /// The apps in the foreground.
+  package var frontApps: [Address] {
+    processes.keys.filter { $0.role == .app && isInFront($0) }.sorted { $0.text < $1.text }
+  }
+
   /// Returns the next date at which `timerFired` is due.
   package func nextInstant(after now: Date) -> Date? {
     processes.compactMap { address, process -> Date? in
@@ -191,6 +196,14 @@ package struct LaunchStateMachine: Sendable, Hashable {
   /// The instance of this address that runs and is not suspended, if there is one.
   package func runningInstance(of address: Address) -> ProcessInstance? {
     processes[address].flatMap { $0.state == .running ? $0.instance : nil }
+  }
+
+  /// Whether an instance is the present one of its address, or the one that is being spawned, and is not being ended.
+  package func isCurrent(_ address: Address, generation: UInt32) -> Bool {
+    guard let process = processes[address], process.state != .absent, process.state != .dying,
+      process.whyToEndAtSpawn == nil, reasonToEnd(address, process) == nil
+    else { return false }
+    return process.instance.map { $0.generation == generation } ?? (generation > process.lastGeneration)
   }
 
   /// Whether the agent has reported that the process does not run, and no launch is in progress.

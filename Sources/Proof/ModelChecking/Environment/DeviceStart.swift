@@ -45,7 +45,7 @@ enum DeviceStart: CaseIterable {
     case .loading: return [.loading(.network(machine.conditions.network)), .loading(.began)]
     case .apps:
       let quit = machine.launching.processes.filter(\.value.isQuit).keys.sorted { $0.text < $1.text }
-      return [.apps(.began(moving: [], quit: quit))]
+      return [.apps(.began(moving: [], quit: quit, inFront: machine.launching.frontApps))]
     case .gallery: return [.gallery(.began)]
     case .pushes:
       return [
