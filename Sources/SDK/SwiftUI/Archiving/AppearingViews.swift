@@ -31,9 +31,8 @@ import AuthorRuntime
     guard let actions = bodies.removeLast(), !actions.isEmpty else { return false }
     for action in actions { call(action) }
     // A body around this one whose actions are still to be called evaluates it again.
-    guard left > 0, bodies.allSatisfy({ $0?.isEmpty != false }), bodies.count(where: { $0 == nil }) < Self.deepest else {
-      return false
-    }
+    guard left > 0, bodies.allSatisfy({ $0?.isEmpty != false }) else { return false }
+    guard bodies.count(where: { $0 == nil }) < Self.deepest else { return false }
     left -= 1
     return true
   }

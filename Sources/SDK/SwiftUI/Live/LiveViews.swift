@@ -429,7 +429,7 @@ nonisolated struct LiveEffectView<Content: View>: View, WrappingView {
     } else if let appearing = context.environment.appearing {
       switch effect {
       case .appear(let action): appearing.add(action)
-      case .task: HostedProcess.current?.noticeLoader("task", "its closure is never called in a widget; what it loads is not shown")
+      case .task: HostedProcess.current?.noticeLoader("task", "its closure is never called in a widget")
       case .disappear, .change, .receive: break
       }
     }
