@@ -119,8 +119,20 @@ private struct Swaps: View {
   @Test(.rule("VIEW-18")) func `nested actions evaluate bodies a limited number of times`() throws {
     var calls = 0
     _ = try Nested(depth: 12) { calls += 1 }.archived(in: environment)
-    // One for each body that is evaluated again, and one for each of the other twelve.
-    #expect(calls == 64 + 12)
+    // Thirteen bodies, and those within each of the outermost 6, which are evaluated again.
+    #expect(calls == 13 + 12 + 11 + 10 + 9 + 8 + 7)
+  }
+
+  @Test(.rule("VIEW-18")) func `each cell of a large grid is evaluated again`() throws {
+    let drawn = try VStack { ForEach(0..<140) { _ in Pop() } }.archived(in: environment)
+    #expect(values(.effect(.scaleEffect), .scale, in: drawn) == Array(repeating: 1, count: 140))
+  }
+
+  @Test(.rule("VIEW-18")) func `the label of a toggle appears once`() throws {
+    var calls = 0
+    let drawn = try Toggle(isOn: .constant(true)) { Counter { calls += 1 } }.archived(in: environment)
+    #expect(calls == 1)
+    #expect(drawn.children.map { $0.lines.contains("1") } == [true, true])
   }
 
   @Test(.rule("VIEW-18")) func `a view that loads when it appears is reported`() async throws {

@@ -82,7 +82,13 @@ import Testing
     let views = LiveViews(Shown { Stored(log: log, store: store) })
     views.enters(.active)
     await log.waitFor("day 2")
-    #expect(log.lines.first == "day 1")
+    #expect(log.lines == ["day 1", "day 2"])
+    // No view reads this one.
+    store.set(3, forKey: "night")
+    try await Task.sleep(for: .milliseconds(50))
+    #expect(log.lines == ["day 1", "day 2"])
+    store.set(5, forKey: "day")
+    await log.waitFor("day 5")
     store.removePersistentDomain(forName: suite)
     withExtendedLifetime(views) {}
   }
@@ -249,5 +255,140 @@ import Testing
     if !log.lines.contains("appear c") { await log.waitFor("appear c") }
     #expect(views.opens(url))
     #expect(log.lines.sorted() == ["appear a", "appear b", "appear c", "disappear a", "opens door://1"])
+  }
+
+  private struct Ending: View {
+    let log: Log
+    @State private var names = (0..<20).map { "\($0)" }
+
+    var body: some View {
+      Rows(log: log, names: names).task { names = [] }
+    }
+  }
+
+  @Test(.rule("VIEW-19")) func `views disappear in the order in which they appeared`() async {
+    let log = Log()
+    let views = LiveViews(Shown { Ending(log: log) })
+    views.enters(.active)
+    await log.waitFor("disappear 19")
+    #expect(log.lines.filter { $0.hasPrefix("disappear") } == (0..<20).map { "disappear \($0)" })
+    withExtendedLifetime(views) {}
+  }
+
+  @Test(.rule("VIEW-19")) func `an image larger than a widget may have hides no view after it`() throws {
+    let header: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]
+    let size: [UInt8] = [0, 0, 16, 0, 0, 0, 16, 0]
+    let (log, image) = (Log(), try #require(UIImage(data: Data(header + size))))
+    let views = LiveViews(
+      Shown {
+        Image(uiImage: image)
+        Counter(log: log)
+      })
+    views.enters(.active)
+    #expect(log.lines == ["body 0", "appear"])
+  }
+
+  private struct Endless: View {
+    let log: Log
+    let figures: Figures
+    @State private var count = 0
+
+    var body: some View {
+      let _ = log.add("body \(count) \(figures.total)")
+      Text(verbatim: "a").onChange(of: count, initial: true) { count += 1 }
+    }
+  }
+
+  @Test(.rule("VIEW-19")) func `a state that each evaluation changes ends a row of 100 evaluations`() async throws {
+    let (log, figures) = (Log(), Figures())
+    let views = LiveViews(Shown { Endless(log: log, figures: figures) }, frame: .milliseconds(0))
+    views.enters(.active)
+    await log.waitFor("body 100 0")
+    try await Task.sleep(for: .milliseconds(50))
+    #expect(log.lines.count == 101)
+    // A change from outside begins another row.
+    figures.total = 7
+    await log.waitFor("body 201 7")
+    try await Task.sleep(for: .milliseconds(50))
+    #expect(log.lines.count == 202)
+    withExtendedLifetime(views) {}
+  }
+
+  private struct Receiving: View {
+    let log: Log
+    let figures: Figures
+    let subject: PassthroughSubject<Int, Never>
+
+    var body: some View {
+      let total = figures.total
+      let _ = log.add("body \(total)")
+      Text(verbatim: "a").onReceive(subject) { log.add("received \($0) with \(total)") }
+    }
+  }
+
+  @Test(.rule("VIEW-19")) func `onReceive has the action of the last evaluation`() async {
+    let (log, figures, subject) = (Log(), Figures(), PassthroughSubject<Int, Never>())
+    let views = LiveViews(Shown { Receiving(log: log, figures: figures, subject: subject) })
+    views.enters(.active)
+    subject.send(1)
+    figures.total = 7
+    await log.waitFor("body 7")
+    subject.send(2)
+    #expect(log.lines == ["body 0", "received 1 with 0", "body 7", "received 2 with 7"])
+    withExtendedLifetime(views) {}
+  }
+
+  private struct RowStyle: ToggleStyle {
+    let log: Log
+    func makeBody(configuration: Configuration) -> some View { Row(log: log, name: "\(configuration.isOn)") }
+  }
+
+  @Test(.rule("VIEW-19")) func `one view of several that fit lives, and one state of a toggle`() {
+    let log = Log()
+    let views = LiveViews(
+      Shown {
+        ViewThatFits {
+          Row(log: log, name: "first")
+          Row(log: log, name: "second")
+        }
+        Toggle("Lamp", isOn: .constant(false)).toggleStyle(RowStyle(log: log))
+      })
+    views.enters(.active)
+    #expect(log.lines == ["appear first", "appear false"])
+  }
+
+  @Test(.rule("VIEW-19")) func `an observed object exists as long as its view`() {
+    weak var kept: Model?
+    let node = LiveNode(LiveClock(frame: .milliseconds(0)))
+    do {
+      let model = Model()
+      kept = model
+      node.observe("model", model)
+    }
+    // Another object would have its address, and not be observed.
+    #expect(kept != nil)
+    withExtendedLifetime(node) {}
+  }
+
+  @Test(.rule("VIEW-19")) func `the actions for URLs end with their evaluation`() throws {
+    weak var former: OpenURLActions?
+    do {
+      var environment = EnvironmentValues()
+      let actions = OpenURLActions()
+      (former, environment.openURLActions) = (actions, actions)
+      _ = try Text(verbatim: "a").onOpenURL { _ in }.archived(in: environment)
+      #expect(actions.foundActions.count == 1)
+    }
+    #expect(former == nil)
+  }
+
+  @Test(.rule("VIEW-19")) func `state is set on any thread`() {
+    // Unsafe: what is shown is that its storage has a lock.
+    nonisolated(unsafe) let state = State(wrappedValue: ["0"])
+    DispatchQueue.concurrentPerform(iterations: 10_000) { number in
+      state.wrappedValue = ["\(number)"]
+      _ = state.wrappedValue.count
+    }
+    #expect(state.wrappedValue.count == 1)
   }
 }

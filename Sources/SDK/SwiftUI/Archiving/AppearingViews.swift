@@ -4,8 +4,11 @@ import AuthorRuntime
 
 /// The actions of `onAppear` of the views that are archived, by the view in whose body they are.
 @MainActor package final class AppearingViews {
-  /// How often bodies may still be evaluated again: each of nested views with an action evaluates those within it again.
-  private var left = 64
+  /// How deep evaluations again may be within each other: of nested views with an action, each evaluates those within it
+  /// again.
+  private static let deepest = 6
+  /// How often bodies may still be evaluated again, so that no view is evaluated without end.
+  private var left = 10_000
   /// The actions of the bodies that are being evaluated, the innermost last; `nil` when they were called.
   private var bodies: [[() -> Void]?] = []
 
@@ -27,7 +30,9 @@ import AuthorRuntime
   func end() -> Bool {
     guard let actions = bodies.removeLast(), !actions.isEmpty else { return false }
     for action in actions { call(action) }
-    guard left > 0 else { return false }
+    // A body around this one whose actions are still to be called evaluates it again.
+    guard left > 0, bodies.allSatisfy({ $0?.isEmpty != false }) else { return false }
+    guard bodies.count(where: { $0 == nil }) < Self.deepest else { return false }
     left -= 1
     return true
   }

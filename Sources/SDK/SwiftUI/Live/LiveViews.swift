@@ -20,18 +20,23 @@ import UIKit
   /// Whether the views have appeared.
   private var isLive = false
   private var defaults: (any NSObjectProtocol)?
+  /// Whether a refusal was reported.
+  private var isReported = false
+  /// No archive is stored or sent: images of any size are named. The depth is that of the stack.
+  private static let limits = ArchiveLimits(bytes: .max, depth: 1024, imageArea: .infinity, entries: .max)
 
-  init(_ app: any App) {
+  /// - Parameter frame: how long changes are collected until the views are evaluated again.
+  init(_ app: any App, frame: DispatchTimeInterval = .milliseconds(16)) {
     self.app = app
-    let clock = LiveClock()
+    let clock = LiveClock(frame: frame)
     self.clock = clock
     root = LiveNode(clock)
-    clock.evaluate = { [weak self] in self?.evaluate() }
+    clock.evaluate = { [weak self] in self?.evaluate(again: true) }
     // `@AppStorage` reads them.
     defaults = NotificationCenter.default.addObserver(
       forName: UserDefaults.didChangeNotification, object: nil, queue: nil
     ) { [clock] _ in
-      if clock.readsDefaults.load(ordering: .relaxed) { clock.changed() }
+      if clock.defaults.haveChanged { clock.changed() }
     }
   }
 
@@ -56,9 +61,10 @@ import UIKit
     return !actions.isEmpty
   }
 
-  private func evaluate() {
+  /// - Parameter again: whether only a change is the cause.
+  private func evaluate(again: Bool = false) {
     guard isLive else { return }
-    clock.begin()
+    clock.begin(again: again)
     var environment = EnvironmentValues()
     environment.scenePhase = phase
     urls = OpenURLActions()
@@ -86,9 +92,13 @@ import UIKit
       var inner = environment
       inner.live = root.child(type(of: content), number)
       do {
-        _ = try content.archived(in: inner)
+        _ = try content.archived(in: inner, limits: Self.limits)
       } catch {
         isWhole = false
+        if !isReported {
+          isReported = true
+          HostedProcess.current?.log("the app's views beyond this one are not evaluated: \(error)")
+        }
       }
     }
     return isWhole
@@ -101,15 +111,38 @@ final class LiveClock: Sendable {
   @MainActor private(set) var round = 0
   @MainActor var evaluate: () -> Void = {}
   @MainActor private var actions: [() -> Void] = []
+  @MainActor private var nodeCount = 0
+  /// Whether a row without end was reported.
+  private let isReported = Atomic(false)
+  private let frame: DispatchTimeInterval
   private let isDue = Atomic(false)
-  /// Whether a view reads the user defaults.
-  fileprivate let readsDefaults = Atomic(false)
+  /// Whether a change came from outside an evaluation since the last one began.
+  private let isFromOutside = Atomic(false)
+  /// The thread that evaluates the views or runs their actions; 0 between evaluations.
+  private let thread = Atomic<UInt>(0)
+  /// The evaluations in a row whose only cause was the one before.
+  private let chain = Atomic(0)
+  /// How long such a row may be.
+  private static let longest = 100
+  /// What views have read of the user defaults.
+  fileprivate let defaults = ReadDefaults()
 
-  @MainActor init() {}
+  @MainActor init(frame: DispatchTimeInterval) { self.frame = frame }
 
-  @MainActor func begin() {
+  /// - Parameter again: whether only a change is the cause.
+  @MainActor func begin(again: Bool) {
     round += 1
+    let isNew = isFromOutside.exchange(false, ordering: .relaxed) || !again
+    chain.store(isNew ? 0 : chain.load(ordering: .relaxed) + 1, ordering: .relaxed)
+    thread.store(UInt(pthread_self()), ordering: .relaxed)
     isDue.store(false, ordering: .relaxed)
+    defaults.forget()
+  }
+
+  /// The number of a new node.
+  @MainActor func number() -> Int {
+    nodeCount += 1
+    return nodeCount
   }
 
   /// Runs an action after the evaluation.
@@ -119,13 +152,61 @@ final class LiveClock: Sendable {
     let due = actions
     actions = []
     for action in due { action() }
+    thread.store(0, ordering: .relaxed)
   }
 
   /// A value that views read has changed: they are evaluated again, once for all changes of a frame. Any thread.
+  ///
+  /// An evaluation that causes the next one is the fault of an author, which would use the processor without end.
   func changed() {
+    if thread.load(ordering: .relaxed) != UInt(pthread_self()) {
+      isFromOutside.store(true, ordering: .relaxed)
+    } else if chain.load(ordering: .relaxed) >= Self.longest, !isFromOutside.load(ordering: .relaxed) {
+      return reportChain()
+    }
     guard !isDue.exchange(true, ordering: .relaxed) else { return }
-    DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(16)) {
+    DispatchQueue.main.asyncAfter(deadline: .now() + frame) {
       MainActor.assumeIsolated { self.evaluate() }
+    }
+  }
+
+  private func reportChain() {
+    guard !isReported.exchange(true, ordering: .relaxed) else { return }
+    HostedProcess.current?.log(
+      """
+      the app's views were evaluated \(Self.longest) times in a row, each time because of the evaluation before; they are \
+      evaluated again after another change. The likely cause is a state that changes in each evaluation
+      """)
+  }
+}
+
+/// The user defaults that views have read in an evaluation. Any thread.
+private final class ReadDefaults: @unchecked Sendable {
+  private struct Key: Hashable {
+    let store: ObjectIdentifier
+    let key: String
+  }
+
+  // Unsafe: UserDefaults has no Sendable conformance on Linux. Its methods may be called on any thread.
+  private let lock = NSLock()
+  private var values: [Key: (store: UserDefaults, value: Any?)] = [:]
+
+  func forget() { lock.withLock { values = [:] } }
+
+  func add(_ key: String, of store: UserDefaults) {
+    let value = store.object(forKey: key)
+    lock.withLock { values[Key(store: ObjectIdentifier(store), key: key)] = (store, value) }
+  }
+
+  /// Whether one has another value now.
+  var haveChanged: Bool {
+    let known = lock.withLock { values }
+    return known.contains { key, read in
+      switch (read.value, read.store.object(forKey: key.key)) {
+      case (nil, nil): false
+      case (let old as any Equatable, let new as any Equatable): !old.isEqual(to: new)
+      default: true
+      }
     }
   }
 }
@@ -140,16 +221,18 @@ final class LiveClock: Sendable {
   }
 
   private let clock: LiveClock
+  /// The nodes are numbered in the order of their creation.
+  private let number: Int
   private var children: [Key: LiveNode] = [:]
   private var counts: [Key: Int] = [:]
   private var round = 0
   /// The storage of the state, by the names of the properties.
   private var cells: [String: AnyObject] = [:]
-  private var observed: [String: (object: ObjectIdentifier, subscription: AnyCancellable)] = [:]
+  private var observed: [String: (object: AnyObject, subscription: AnyCancellable)] = [:]
   private var effects: [Int: LiveEffect.Slot] = [:]
   private var effectCount = 0
 
-  init(_ clock: LiveClock) { self.clock = clock }
+  init(_ clock: LiveClock) { (self.clock, number) = (clock, clock.number()) }
 
   /// An evaluation has reached the node.
   func begin() {
@@ -181,10 +264,10 @@ final class LiveClock: Sendable {
   }
 
   /// The storage of a property: that of the last evaluation, or else this one.
-  func cell<Cell: AnyObject>(_ label: String, _ new: Cell) -> Cell {
-    if let known = cells[label] as? Cell { return known }
+  func cell<Cell: AnyObject>(_ label: String, _ new: Cell) -> (cell: Cell, isNew: Bool) {
+    if let known = cells[label] as? Cell { return (known, false) }
     cells[label] = new
-    return new
+    return (new, true)
   }
 
   /// What a change of a cell of this node calls.
@@ -192,13 +275,13 @@ final class LiveClock: Sendable {
     { [clock] in clock.changed() }
   }
 
-  /// Evaluates the views again after each change of the user defaults.
-  func readsDefaults() { clock.readsDefaults.store(true, ordering: .relaxed) }
+  /// Evaluates the views again after a change of a value of the user defaults.
+  func reads(_ key: String, of store: UserDefaults) { clock.defaults.add(key, of: store) }
 
   /// Evaluates the views again after each change of an object.
   func observe<Object: ObservableObject>(_ label: String, _ object: Object) {
-    guard observed[label]?.object != ObjectIdentifier(object) else { return }
-    observed[label] = (ObjectIdentifier(object), object.objectWillChange.sink { [clock] _ in clock.changed() })
+    guard observed[label]?.object !== object else { return }
+    observed[label] = (object, object.objectWillChange.sink { [clock] _ in clock.changed() })
   }
 
   /// Adds the next effect of this view.
@@ -219,7 +302,7 @@ final class LiveClock: Sendable {
       slot.end()
       effects[number] = nil
     }
-    for (key, child) in children {
+    for (key, child) in inOrder {
       if child.round == clock.round {
         child.sweep()
       } else {
@@ -229,9 +312,11 @@ final class LiveClock: Sendable {
     }
   }
 
+  private var inOrder: [(key: Key, value: LiveNode)] { children.sorted { $0.value.number < $1.value.number } }
+
   private func end() {
     for (_, slot) in effects.sorted(by: { $0.key < $1.key }) { slot.end() }
-    for child in children.values { child.end() }
+    for (_, child) in inOrder { child.end() }
     (effects, children, observed) = ([:], [:], [:])
   }
 }
@@ -247,7 +332,7 @@ enum LiveEffect {
   case disappear(() -> Void)
   case change(any Equatable, isInitial: Bool, (_ old: Any, _ new: Any) -> Void)
   case task(id: (any Equatable)?, TaskPriority, @isolated(any) () async -> Void)
-  case receive((_ environment: EnvironmentValues) -> AnyCancellable)
+  case receive(subscribe: (_ receive: @escaping (Any) -> Void) -> AnyCancellable, (Any) -> Void)
 
   /// An effect in the tree.
   @MainActor final class Slot {
@@ -256,6 +341,7 @@ enum LiveEffect {
     private var environment: EnvironmentValues
     private var task: Task<Void, Never>?
     private var subscription: AnyCancellable?
+    private let receiver = LiveReceiver()
 
     init(_ effect: LiveEffect, in environment: EnvironmentValues) {
       (self.effect, self.environment) = (effect, environment)
@@ -268,7 +354,9 @@ enum LiveEffect {
       case .disappear: break
       case .change(let value, let isInitial, let action): if isInitial { then(clock) { action(value, value) } }
       case .task(_, let priority, let action): then(clock) { [self] in start(priority, action) }
-      case .receive(let subscribe): subscription = subscribe(environment)
+      case .receive(let subscribe, let action):
+        receiver.became(action, in: environment)
+        subscription = subscribe(receiver.receive)
       }
     }
 
@@ -281,6 +369,7 @@ enum LiveEffect {
         then(clock) { action(old, new) }
       case (.task(let old?, _, _), .task(let new?, let priority, let action)) where !old.isEqual(to: new):
         then(clock) { [self] in start(priority, action) }
+      case (.receive, .receive(_, let action)): receiver.became(action, in: environment)
       default: break
       }
     }
@@ -303,6 +392,21 @@ enum LiveEffect {
       nonisolated(unsafe) let action = action
       task = Task(priority: priority) { await action() }
     }
+  }
+}
+
+/// Receives the values of a publisher, on any thread, with the action of the last evaluation.
+nonisolated private final class LiveReceiver {
+  private let lock = NSLock()
+  private var current: (action: (Any) -> Void, environment: EnvironmentValues)?
+
+  func became(_ action: @escaping (Any) -> Void, in environment: EnvironmentValues) {
+    lock.withLock { current = (action, environment) }
+  }
+
+  func receive(_ value: Any) {
+    guard let (action, environment) = lock.withLock({ current }) else { return }
+    environment.during { action(value) }
   }
 }
 

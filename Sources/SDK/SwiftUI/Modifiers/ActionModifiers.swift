@@ -5,7 +5,7 @@ import AuthorRuntime
 public import Foundation
 public import OpenCombine
 
-// An archived view receives no events of a screen: no gesture is recognised, and no closure is called.
+// An archived view receives no events of a screen: no gesture is recognised, and of its actions only `onAppear` is called.
 
 /// Source: `SwiftUI.Gesture`.
 public protocol Gesture<Value> {
@@ -99,7 +99,7 @@ extension PreferenceKey where Value: ExpressibleByNilLiteral {
 }
 
 // Source of all: `SwiftUI.View` of the iOS 18 SDK. In an app that has come to the foreground, the actions of `onAppear`, `task`
-// and their kin run (`LiveViews`). An archived view of a widget receives no events of a screen: no closure is called.
+// and their kin run (`LiveViews`). An archived view of a widget receives no events of a screen: only `onAppear` is called.
 extension View {
   nonisolated public func id<ID: Hashable>(_ id: ID) -> some View {
     IdentifiedView(content: modified(.silent(.id), [.id: .string("\(id)")]), id: id)
@@ -159,9 +159,9 @@ extension View {
   ) -> some View where P.Failure == Never {
     LiveEffectView(
       content: self,
-      effect: .receive { environment in
-        publisher.sink { output in environment.during { action(output) } }
-      })
+      effect: .receive(
+        subscribe: { receive in publisher.sink { receive($0) } },
+        { output in if let output = output as? P.Output { action(output) } }))
   }
   nonisolated public func animation<V: Equatable>(_ animation: Animation?, value: V) -> some View {
     modified(
@@ -267,8 +267,11 @@ nonisolated struct OpenURLView<Content: View>: View, WrappingView {
   @MainActor func unwrapped(
     in context: inout ArchivingContext, adding modifiers: inout [ViewArchive.Modifier]
   ) -> any View {
-    context.environment.openURLActions?.foundActions.append { [environment = context.environment, action] url in
-      environment.during { action(url) }
+    if let actions = context.environment.openURLActions {
+      var environment = context.environment
+      // It would keep itself alive.
+      environment.openURLActions = nil
+      actions.foundActions.append { [environment, action] url in environment.during { action(url) } }
     }
     return content
   }

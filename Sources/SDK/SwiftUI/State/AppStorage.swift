@@ -7,6 +7,8 @@ public import Foundation
 @propertyWrapper public struct AppStorage<Value>: DynamicProperty {
   private let read: () -> Value
   private let write: (Value) -> Void
+  private let key: String
+  private let store: UserDefaults
 
   public var wrappedValue: Value {
     get { read() }
@@ -19,13 +21,14 @@ public import Foundation
     write: @escaping (Value) -> Any?
   ) {
     let store = store ?? .standard
+    (self.key, self.store) = (key, store)
     self.read = { store.object(forKey: key).flatMap(read) ?? standard }
     self.write = { store.set(write($0), forKey: key) }
   }
 }
 
 extension AppStorage: LiveProperty {
-  func live(in node: LiveNode, _ label: String) { node.readsDefaults() }
+  func live(in node: LiveNode, _ label: String) { node.reads(key, of: store) }
 }
 
 extension AppStorage where Value == Bool {
@@ -91,6 +94,7 @@ extension AppStorage where Value == Data? {
 extension AppStorage where Value == URL {
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) {
     let store = store ?? .standard
+    (self.key, self.store) = (key, store)
     self.read = { store.url(forKey: key) ?? wrappedValue }
     self.write = { (url: URL) in store.set(url, forKey: key) }
   }

@@ -1,15 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 public import Observation
 public import OpenCombine
 
 /// Source: `SwiftUI.State`. A view of a widget starts with the initial value each time; one of an app keeps its value, and a
 /// change evaluates the views again.
 @propertyWrapper public struct State<Value>: DynamicProperty {
+  /// Authors set state on any thread.
   private final class Cell {
-    var value: Value
-    var changed: (@Sendable () -> Void)?
-    init(_ value: Value) { self.value = value }
+    private let lock = NSLock()
+    private var guarded: Value
+    private var changed: (@Sendable () -> Void)?
+    init(_ value: Value) { guarded = value }
+
+    var value: Value { lock.withLock { guarded } }
+
+    /// - Returns: the former value, and what is called when it is another one.
+    func set(_ value: Value) -> (former: Value, changed: (@Sendable () -> Void)?) {
+      lock.withLock {
+        let former = guarded
+        guarded = value
+        return (former, changed)
+      }
+    }
+
+    func onChange(_ changed: @escaping @Sendable () -> Void) { lock.withLock { self.changed = changed } }
   }
 
   private final class Storage {
@@ -19,9 +35,8 @@ public import OpenCombine
     var value: Value {
       get { cell.value }
       set {
-        let former = cell.value
-        cell.value = newValue
-        guard let changed = cell.changed else { return }
+        let (former, changed) = cell.set(newValue)
+        guard let changed else { return }
         if let former = former as? any Equatable, let new = newValue as? any Equatable, former.isEqual(to: new) {
           return
         }
@@ -46,8 +61,10 @@ public import OpenCombine
 
 extension State: LiveProperty {
   func live(in node: LiveNode, _ label: String) {
-    storage.cell = node.cell(label, storage.cell)
-    storage.cell.changed = node.changed
+    let (cell, isNew) = node.cell(label, storage.cell)
+    // Other threads may read it.
+    if cell !== storage.cell { storage.cell = cell }
+    if isNew { cell.onChange(node.changed) }
   }
 }
 
@@ -126,7 +143,7 @@ extension EnvironmentObject: LiveProperty {
 
 extension StateObject: LiveProperty {
   func live(in node: LiveNode, _ label: String) {
-    let first = node.cell(label, storage)
+    let first = node.cell(label, storage).cell
     if first !== storage { storage.first = first }
     node.observe(label, wrappedValue)
   }

@@ -38,8 +38,8 @@ nonisolated public struct Text: View, Equatable, Sendable, ArchivedView {
 
   public init(_ image: Image) { content = .image(image) }
 
-  /// Only the characters are kept, without the attributes. A string literal is a key, though it could be this.
-  /// Only the characters are kept. The diagnosis `not-simulated` names the use of attributes.
+  /// Only the characters are kept: the diagnosis `not-simulated` names the use of attributes. A string literal is a key,
+  /// though it could be this.
   @_disfavoredOverload public init(_ attributedContent: AttributedString) {
     if attributedContent.runs.contains(where: { $0.attributes != AttributeContainer() }) {
       HostedProcess.current?.noticeUnsimulated(

@@ -62,7 +62,7 @@ extension Section where Parent == Text, Footer == EmptyView {
   }
 }
 
-/// Source: `SwiftUI.ViewThatFits`. All views are archived: nothing is laid out yet.
+/// Source: `SwiftUI.ViewThatFits`. All views are archived: nothing is laid out yet. In an app, the first one lives.
 nonisolated public struct ViewThatFits<Content: View>: View, ArchivedView {
   public typealias Body = Never
   private let axes: Axis.Set
@@ -73,9 +73,10 @@ nonisolated public struct ViewThatFits<Content: View>: View, ArchivedView {
     self.content = content()
   }
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    ViewArchive(
+    let isLive = context.environment.live != nil
+    return ViewArchive(
       .container(.viewThatFits), [.axes: axes == [.horizontal, .vertical] ? nil : axes.archived],
-      children: try context.children(of: content))
+      children: try context.children(of: isLive ? content.firstView : content))
   }
 }
 

@@ -83,7 +83,7 @@ extension Button where Label == SwiftUI.Label<Text, Image> {
 }
 
 /// Source: `SwiftUI.Toggle`. Both states are archived, so that the other one can be shown before the widget's next
-/// timeline.
+/// timeline. In an app, the current one lives.
 nonisolated public struct Toggle<Label: View>: View, ArchivedView {
   public typealias Body = Never
   private let isOn: Bool
@@ -97,20 +97,22 @@ nonisolated public struct Toggle<Label: View>: View, ArchivedView {
   }
 
   @MainActor package func archive(in context: ArchivingContext) throws(ArchiveRefusal) -> ViewArchive {
-    ViewArchive(
-      .control(.toggle), [.isOn: isOn.archived, .intent: intent],
-      children: [try state(true, in: context), try state(false, in: context)])
+    let style = context.environment.toggleStyle
+    // Without a style both states have the label, whose views appear once.
+    let label = style == nil ? try context.children(of: label) : []
+    var states: [ViewArchive] = []
+    for isOn in context.environment.live == nil ? [true, false] : [isOn] {
+      let children = if let style { try styled(style, isOn, in: context) } else { label }
+      states.append(ViewArchive(.control(.toggleState), [.isOn: isOn.archived], children: children))
+    }
+    return ViewArchive(.control(.toggle), [.isOn: isOn.archived, .intent: intent], children: states)
   }
 
-  @MainActor private func state(
-    _ isOn: Bool, in context: ArchivingContext
-  ) throws(ArchiveRefusal) -> ViewArchive {
-    var view: any View = label
-    if let style = context.environment.toggleStyle {
-      let toggle = ToggleStyleConfiguration(label: .init(view: label), isOn: .constant(isOn))
-      view = context.environment.during { style.body(of: toggle) }
-    }
-    return ViewArchive(.control(.toggleState), [.isOn: isOn.archived], children: try context.children(of: view))
+  @MainActor private func styled(
+    _ style: any ToggleStyle, _ isOn: Bool, in context: ArchivingContext
+  ) throws(ArchiveRefusal) -> [ViewArchive] {
+    let toggle = ToggleStyleConfiguration(label: .init(view: label), isOn: .constant(isOn))
+    return try context.children(of: context.environment.during { style.body(of: toggle) })
   }
 }
 

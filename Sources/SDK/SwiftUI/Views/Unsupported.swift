@@ -38,7 +38,7 @@ extension TabView: TabbedView {}
 
 extension View {
   /// The first of several views, or this one.
-  fileprivate var firstView: any View { (self as? any ViewTuple)?.first ?? self }
+  var firstView: any View { (self as? any ViewTuple)?.first ?? self }
 }
 
 /// Source: `SwiftUI.ScrollView`. A widget cannot show it.

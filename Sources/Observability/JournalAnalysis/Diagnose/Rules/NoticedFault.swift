@@ -141,10 +141,11 @@ extension NoticedFault.Known {
   static let loaderInView = NoticedFault.Known(
     fault: .loaderInView,
     description: DiagnosisDescription(
-      code: "loader-in-view", severity: .error, title: "a view of a widget loads what it shows",
+      code: "loader-in-view", severity: .warning, title: "a view of a widget begins work that it cannot show",
       rule:
         "A widget's views are archived when the timeline is there, and no code of them runs on a screen. onAppear is "
-        + "called before the archive, and what it starts ends after it: the result is not shown. task is never called.",
+        + "called before the archive, and a request that it starts ends after it: the result is not shown. The closure "
+        + "of task is never called: the view needs nothing of it, or it shows what it has without it.",
       source:
         "documented: session 10028 of 2023 (the views are archived); ours: the report",
       advice: "Load in getTimeline or timeline(for:in:), and hand the result to the view in the entry."))
