@@ -149,6 +149,7 @@ import Testing
     let time = BackgroundTime.of(fixture.process)
     time.end(time.begin("first", orElse: .termination) {})
     #expect(await Self.next(2, of: reports) == [HoldProcess(.begun, names: ["first"]), HoldProcess(.ended)])
+    // The test needs this time: it is longer than the time in the background.
     try await Task.sleep(for: .seconds(0.25))
     let second = time.begin("second", orElse: .termination) {}
     #expect(await Self.next(1, of: reports) == [HoldProcess(.begun, names: ["second"])])

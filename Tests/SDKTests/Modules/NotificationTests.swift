@@ -30,6 +30,13 @@ import Testing
     }
   }
 
+  /// The first value with which a handler is called; `nil` after the time limit.
+  private static func first(_ call: (@escaping @Sendable (Bool) -> Void) -> Void) async -> Bool? {
+    let (answers, continuation) = AsyncStream.makeStream(of: Bool.self)
+    call { continuation.yield($0) }
+    return await answers.first { _ in true }
+  }
+
   @Test(
     .rule("PUSH-25"),
     arguments: [(AskNotificationAccess.Status.authorized, true), (.provisional, true), (.denied, false)])
@@ -45,11 +52,9 @@ import Testing
     }
     #expect(granted == isGranted)
     #expect(answers.asked.withLock { $0 } == [5])
-    let viaHandler = await withCheckedContinuation { continuation in
+    let viaHandler = await Self.first { answer in
       fixture.process.asCurrent {
-        UNUserNotificationCenter.current().requestAuthorization(options: .sound) { granted, error in
-          continuation.resume(returning: error == nil && granted)
-        }
+        UNUserNotificationCenter.current().requestAuthorization(options: .sound) { answer($0 && $1 == nil) }
       }
     }
     #expect(viaHandler == isGranted)
@@ -85,24 +90,24 @@ import Testing
     #expect(allowed.authorizationStatus == .authorized)
     #expect(allowed.alertSetting == .enabled && allowed.badgeSetting == .notSupported)
     answers.status.withLock { $0 = .denied }
-    let denied = await withCheckedContinuation { continuation in
-      fixture.process.asCurrent { center.getNotificationSettings { continuation.resume(returning: $0) } }
+    let isDenied = await Self.first { answer in
+      fixture.process.asCurrent {
+        center.getNotificationSettings { answer($0.authorizationStatus == .denied && $0.alertSetting == .disabled) }
+      }
     }
-    #expect(denied.authorizationStatus == .denied && denied.alertSetting == .disabled)
+    #expect(isDenied == true)
   }
 
   @Test func `without a device the handlers are called, and the authorization is granted`() async {
     let center = UNUserNotificationCenter.current()
-    let isGranted = await withCheckedContinuation { continuation in
-      center.requestAuthorization(options: .alert) { granted, error in
-        continuation.resume(returning: granted && error == nil)
-      }
+    let isGranted = await Self.first { answer in
+      center.requestAuthorization(options: .alert) { answer($0 && $1 == nil) }
     }
-    #expect(isGranted)
-    let settings = await withCheckedContinuation { continuation in
-      center.getNotificationSettings { continuation.resume(returning: $0) }
+    #expect(isGranted == true)
+    let isAuthorized = await Self.first { answer in
+      center.getNotificationSettings { answer($0.authorizationStatus == .authorized && $0.alertSetting == .enabled) }
     }
-    #expect(settings.authorizationStatus == .authorized && settings.alertSetting == .enabled)
+    #expect(isAuthorized == true)
   }
 
   @Test(.rule("PROCESS-30")) @MainActor func `without a device a process has one identifier for its vendor`() {

@@ -83,8 +83,8 @@ import Testing
     views.enters(.active)
     await log.waitFor("day 2")
     #expect(log.lines == ["day 1", "day 2"])
-    // No view reads this one.
     store.set(3, forKey: "night")
+    // No view reads it. The test needs this time: nothing may happen in it.
     try await Task.sleep(for: .milliseconds(50))
     #expect(log.lines == ["day 1", "day 2"])
     store.set(5, forKey: "day")
@@ -304,11 +304,13 @@ import Testing
     let views = LiveViews(Shown { Endless(log: log, figures: figures) }, frame: .milliseconds(0))
     views.enters(.active)
     await log.waitFor("body 100 0")
+    // The test needs this time: nothing may happen in it.
     try await Task.sleep(for: .milliseconds(50))
     #expect(log.lines.count == 101)
     // A change from outside begins another row.
     figures.total = 7
     await log.waitFor("body 201 7")
+    // The test needs this time: nothing may happen in it.
     try await Task.sleep(for: .milliseconds(50))
     #expect(log.lines.count == 202)
     withExtendedLifetime(views) {}
@@ -343,7 +345,7 @@ import Testing
     func makeBody(configuration: Configuration) -> some View { Row(log: log, name: "\(configuration.isOn)") }
   }
 
-  @Test(.rule("VIEW-19")) func `one view of several that fit lives, and one state of a toggle`() {
+  @Test(.rule("VIEW-19")) func `one view of several that fit is evaluated, and one state of a toggle`() {
     let log = Log()
     let views = LiveViews(
       Shown {

@@ -181,15 +181,15 @@ final class LiveClock: Sendable {
 }
 
 /// The user defaults that views have read in an evaluation. Any thread.
-private final class ReadDefaults: @unchecked Sendable {
+private final class ReadDefaults: Sendable {
   private struct Key: Hashable {
     let store: ObjectIdentifier
     let key: String
   }
 
-  // Unsafe: UserDefaults has no Sendable conformance on Linux. Its methods may be called on any thread.
   private let lock = NSLock()
-  private var values: [Key: (store: UserDefaults, value: Any?)] = [:]
+  // Unsafe: guarded by the lock. `UserDefaults` is not Sendable on Linux, but its methods may be called on any thread.
+  private nonisolated(unsafe) var values: [Key: (store: UserDefaults, value: Any?)] = [:]
 
   func forget() { lock.withLock { values = [:] } }
 

@@ -62,7 +62,7 @@ extension Section where Parent == Text, Footer == EmptyView {
   }
 }
 
-/// Source: `SwiftUI.ViewThatFits`. All views are archived: nothing is laid out yet. In an app, the first one lives.
+/// Source: `SwiftUI.ViewThatFits`. All views are archived: nothing is laid out yet. In an app, the first one is evaluated.
 nonisolated public struct ViewThatFits<Content: View>: View, ArchivedView {
   public typealias Body = Never
   private let axes: Axis.Set

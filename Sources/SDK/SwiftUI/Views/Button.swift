@@ -83,7 +83,7 @@ extension Button where Label == SwiftUI.Label<Text, Image> {
 }
 
 /// Source: `SwiftUI.Toggle`. Both states are archived, so that the other one can be shown before the widget's next
-/// timeline. In an app, the current one lives.
+/// timeline. In an app, the current one is evaluated.
 nonisolated public struct Toggle<Label: View>: View, ArchivedView {
   public typealias Body = Never
   private let isOn: Bool
