@@ -115,7 +115,6 @@ extension SourceRules {
     UnendingWaits("Tests/SDKTests/Modules/CalendarTests.swift", 1, callback),
     UnendingWaits("Tests/SDKTests/Modules/CombineTests.swift", 1, callback),
     UnendingWaits("Tests/SDKTests/Modules/FrameworkPartTests.swift", 1, callback),
-    UnendingWaits("Tests/SDKTests/Modules/NotificationTests.swift", 2, callback),
     UnendingWaits("Tests/SDKTests/Modules/ReverseGeocodingTests.swift", 2, callback),
     UnendingWaits("Tests/SDKTests/PerformerModel.swift", 1, callback),
     UnendingWaits("Tests/SDKTests/PreviewTests.swift", 3, tool),
