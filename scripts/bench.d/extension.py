@@ -20,7 +20,8 @@ BARE = f"{EXTENSION}.Bare"
 
 # The rules for the author's code.
 RULES = {"callDeadline": HANG_GUARD, "inlineRedirectLimit": 20, "firstCompletionCounts": False,
-         "callsProvidersConcurrently": False}
+         "callsProvidersConcurrently": False, "inlineSuspensionLimit": 5, "separatesContainers": True,
+         "backgroundTime": 30}
 
 # The host's request for a timeline.
 QUESTION = {
