@@ -46,6 +46,22 @@ struct SystemColors {
     "gray": [[142, 142, 147], [142, 142, 147], [108, 108, 112], [174, 174, 178]],
   ]
 
+  /// UIKit's other colours, in the same order. Source: the SDK of iOS 13 to 26, as public tables agree; ours: a dark background
+  /// has the elevated level, as `background` has.
+  private static let surfaces: [String: [[Double]]] = [
+    "gray2": [[174, 174, 178], [99, 99, 102], [142, 142, 147], [124, 124, 128]],
+    "gray3": [[199, 199, 204], [72, 72, 74], [174, 174, 178], [84, 84, 86]],
+    "gray4": [[209, 209, 214], [58, 58, 60], [188, 188, 192], [68, 68, 70]],
+    "gray5": [[229, 229, 234], [44, 44, 46], [216, 216, 220], [54, 54, 56]],
+    "gray6": [[242, 242, 247], [28, 28, 30], [235, 235, 240], [36, 36, 38]],
+    "groupedBackground": [[242, 242, 247], [28, 28, 30], [235, 235, 240], [36, 36, 38]],
+    "secondarySystemBackground": [[242, 242, 247], [44, 44, 46], [235, 235, 240], [54, 54, 56]],
+    "secondarySystemGroupedBackground": [[255, 255, 255], [44, 44, 46], [255, 255, 255], [54, 54, 56]],
+    "tertiarySystemBackground": [[255, 255, 255], [58, 58, 60], [255, 255, 255], [68, 68, 70]],
+    "tertiarySystemGroupedBackground": [[242, 242, 247], [58, 58, 60], [235, 235, 240], [68, 68, 70]],
+    "opaqueSeparator": [[198, 198, 200], [56, 56, 58], [198, 198, 200], [56, 56, 58]],
+  ]
+
   /// The opacity of the levels below the first, as usual and with increased contrast.
   private static let levels: [String: (light: (Double, Double), dark: (Double, Double))] = [
     "secondary": ((0.6, 0.8), (0.6, 0.7)), "tertiary": ((0.3, 0.7), (0.3, 0.55)),
@@ -57,7 +73,7 @@ struct SystemColors {
 
   /// The colour with this name; `nil` for an unknown one.
   subscript(name: String) -> RGBA? {
-    if let row = (usesIOS26Colors ? Self.new : Self.old)[name] {
+    if let row = (usesIOS26Colors ? Self.new : Self.old)[name] ?? Self.surfaces[name] {
       let parts = row[(isDark ? 1 : 0) + (hasIncreasedContrast ? 2 : 0)]
       return RGBA(bytes: parts[0], parts[1], parts[2])
     }
@@ -72,9 +88,15 @@ struct SystemColors {
     case "white": return RGBA(1, 1, 1)
     case "black": return RGBA(0, 0, 0)
     case "clear": return RGBA(0, 0, 0, opacity: 0)
-    case "accentColor", "tint": return self["blue"]
+    case "accentColor", "tint", "link": return self["blue"]
+    case "placeholderText": return self["tertiary"]
     case "separator": return isDark ? RGBA(bytes: 84, 84, 88, opacity: 0.6) : RGBA(bytes: 60, 60, 67, opacity: 0.29)
     case "fill": return RGBA(bytes: 120, 120, 128, opacity: isDark ? 0.36 : 0.2)
+    case "secondarySystemFill": return RGBA(bytes: 120, 120, 128, opacity: isDark ? 0.32 : 0.16)
+    case "tertiarySystemFill": return RGBA(bytes: 118, 118, 128, opacity: isDark ? 0.24 : 0.12)
+    case "quaternarySystemFill":
+      let part = isDark ? 118.0 : 116
+      return RGBA(bytes: part, part, 128, opacity: isDark ? 0.18 : 0.08)
     default: return nil
     }
   }

@@ -54,29 +54,37 @@ public final class UIColor: Hashable, Sendable, _ExpressibleByColorLiteral {
 
 extension UIColor {
   private static func named(_ name: String) -> UIColor { UIColor(.name(name)) }
+  /// Source: the header of UIColor.
+  private static func fixed(_ red: Double, _ green: Double, _ blue: Double) -> UIColor {
+    UIColor(.parts(red: red, green: green, blue: blue))
+  }
 
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation, DontRepeatTypeInStaticProperties
-  public static let black = named("black"), darkGray = named("darkGray"), lightGray = named("lightGray"),
-    white = named("white"), gray = named("gray"), red = named("red"), green = named("green"), blue = named("blue"),
-    cyan = named("cyan"), yellow = named("yellow"), magenta = named("magenta"), orange = named("orange"),
-    purple = named("purple"), brown = named("brown"), clear = named("clear"), systemRed = named("systemRed"),
-    systemGreen = named("systemGreen"), systemBlue = named("systemBlue"), systemOrange = named("systemOrange"),
-    systemYellow = named("systemYellow"), systemPink = named("systemPink"), systemPurple = named("systemPurple"),
-    systemTeal = named("systemTeal"), systemIndigo = named("systemIndigo"), systemBrown = named("systemBrown"),
-    systemMint = named("systemMint"), systemCyan = named("systemCyan"), systemGray = named("systemGray"),
-    systemGray2 = named("systemGray2"), systemGray3 = named("systemGray3"), systemGray4 = named("systemGray4"),
-    systemGray5 = named("systemGray5"), systemGray6 = named("systemGray6"), label = named("label"),
-    secondaryLabel = named("secondaryLabel"), tertiaryLabel = named("tertiaryLabel"),
-    quaternaryLabel = named("quaternaryLabel"), placeholderText = named("placeholderText"), link = named("link"),
-    separator = named("separator"), opaqueSeparator = named("opaqueSeparator"), tintColor = named("tintColor"),
-    systemFill = named("systemFill"), secondarySystemFill = named("secondarySystemFill"),
-    tertiarySystemFill = named("tertiarySystemFill"), quaternarySystemFill = named("quaternarySystemFill"),
-    systemBackground = named("systemBackground"), secondarySystemBackground = named("secondarySystemBackground"),
+  public static let black = named("black"), white = named("white"), clear = named("clear"),
+    darkGray = UIColor(white: 1.0 / 3, alpha: 1), lightGray = UIColor(white: 2.0 / 3, alpha: 1),
+    gray = UIColor(white: 0.5, alpha: 1), red = fixed(1, 0, 0), green = fixed(0, 1, 0), blue = fixed(0, 0, 1),
+    cyan = fixed(0, 1, 1), yellow = fixed(1, 1, 0), magenta = fixed(1, 0, 1), orange = fixed(1, 0.5, 0),
+    purple = fixed(0.5, 0, 0.5), brown = fixed(0.6, 0.4, 0.2), darkText = named("black"),
+    lightText = named("white").withAlphaComponent(0.6)
+
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation, DontRepeatTypeInStaticProperties
+  public static let systemRed = named("systemRed"), systemGreen = named("systemGreen"),
+    systemBlue = named("systemBlue"), systemOrange = named("systemOrange"), systemYellow = named("systemYellow"),
+    systemPink = named("systemPink"), systemPurple = named("systemPurple"), systemTeal = named("systemTeal"),
+    systemIndigo = named("systemIndigo"), systemBrown = named("systemBrown"), systemMint = named("systemMint"),
+    systemCyan = named("systemCyan"), systemGray = named("systemGray"), systemGray2 = named("systemGray2"),
+    systemGray3 = named("systemGray3"), systemGray4 = named("systemGray4"), systemGray5 = named("systemGray5"),
+    systemGray6 = named("systemGray6"), label = named("label"), secondaryLabel = named("secondaryLabel"),
+    tertiaryLabel = named("tertiaryLabel"), quaternaryLabel = named("quaternaryLabel"),
+    placeholderText = named("placeholderText"), link = named("link"), separator = named("separator"),
+    opaqueSeparator = named("opaqueSeparator"), tintColor = named("tintColor"), systemFill = named("systemFill"),
+    secondarySystemFill = named("secondarySystemFill"), tertiarySystemFill = named("tertiarySystemFill"),
+    quaternarySystemFill = named("quaternarySystemFill"), systemBackground = named("systemBackground"),
+    secondarySystemBackground = named("secondarySystemBackground"),
     tertiarySystemBackground = named("tertiarySystemBackground"),
     systemGroupedBackground = named("systemGroupedBackground"),
     secondarySystemGroupedBackground = named("secondarySystemGroupedBackground"),
-    tertiarySystemGroupedBackground = named("tertiarySystemGroupedBackground"), darkText = named("darkText"),
-    lightText = named("lightText")
+    tertiarySystemGroupedBackground = named("tertiarySystemGroupedBackground")
 }
 
 /// A closure that makes the colour for a trait, such as a dark one. Two are equal if they are the same object.
@@ -128,20 +136,8 @@ extension UIColor {
   private var components: (red: CGFloat, green: CGFloat, blue: CGFloat)? {
     switch resolvedColor(with: .current).knownColor {
     case .parts(let red, let green, let blue): (CGFloat(red), CGFloat(green), CGFloat(blue))
-    case .name("black"), .name("clear"), .name("darkText"): (0, 0, 0)
-    case .name("white"), .name("lightText"): (1, 1, 1)
-    case .name("red"): (1, 0, 0)
-    case .name("green"): (0, 1, 0)
-    case .name("blue"): (0, 0, 1)
-    case .name("cyan"): (0, 1, 1)
-    case .name("yellow"): (1, 1, 0)
-    case .name("magenta"): (1, 0, 1)
-    case .name("orange"): (1, 0.5, 0)
-    case .name("purple"): (0.5, 0, 0.5)
-    case .name("brown"): (0.6, 0.4, 0.2)
-    case .name("gray"): (0.5, 0.5, 0.5)
-    case .name("darkGray"): (1 / 3, 1 / 3, 1 / 3)
-    case .name("lightGray"): (2 / 3, 2 / 3, 2 / 3)
+    case .name("black"), .name("clear"): (0, 0, 0)
+    case .name("white"): (1, 1, 1)
     default: nil
     }
   }

@@ -82,6 +82,16 @@ import Testing
       ("red", false, false, false, "#ff3b30"), ("red", true, false, false, "#ff453a"),
       ("red", false, true, false, "#d70015"), ("red", false, false, true, "#ff383c"),
       ("primary", true, false, false, "#ffffff"), ("mint", false, false, true, "#00c8b3"),
+      ("gray6", false, false, true, "#f2f2f7"), ("gray6", true, false, true, "#1c1c1e"),
+      ("gray2", true, true, false, "#7c7c80"), ("groupedBackground", false, false, false, "#f2f2f7"),
+      ("secondarySystemBackground", true, false, true, "#2c2c2e"), ("opaqueSeparator", false, false, true, "#c6c6c8"),
+      ("link", false, false, false, "#007aff"), ("placeholderText", false, false, false, "#3c3c43"),
+      ("secondarySystemFill", false, false, false, "#787880"), ("tertiarySystemFill", true, false, true, "#767680"),
+      ("quaternarySystemFill", false, false, true, "#747480"), ("gray3", false, false, true, "#c7c7cc"),
+      ("gray4", true, false, true, "#3a3a3c"), ("gray5", false, true, true, "#d8d8dc"),
+      ("tertiarySystemBackground", true, false, true, "#3a3a3c"),
+      ("secondarySystemGroupedBackground", false, false, true, "#ffffff"),
+      ("tertiarySystemGroupedBackground", false, true, true, "#ebebf0"),
     ])
   func `a named colour is that of the system`(
     name: String, isDark: Bool, hasContrast: Bool, usesIOS26Colors: Bool, color: String

@@ -38,6 +38,27 @@ import Testing
     #expect(UIColor(cgColor: CGColor(gray: 0.5, alpha: 1)) == UIColor(white: 0.5, alpha: 1))
   }
 
+  /// With the names that `SystemColors` draws: `PICTURE-04`.
+  @Test(
+    .rule("PICTURE-04"),
+    arguments: [
+      (UIColor.systemRed, "red"), (.systemMint, "mint"), (.systemGray, "gray"), (.systemGray6, "gray6"),
+      (.label, "primary"), (.secondaryLabel, "secondary"), (.placeholderText, "placeholderText"), (.link, "link"),
+      (.systemBackground, "background"), (.systemGroupedBackground, "groupedBackground"),
+      (.secondarySystemBackground, "secondarySystemBackground"), (.systemFill, "fill"),
+      (.quaternarySystemFill, "quaternarySystemFill"), (.tintColor, "accentColor"), (.darkText, "black"),
+      (UIColor(Color.red), "red"),
+    ])
+  func `a colour of the system has its name in the archive`(color: UIColor, name: String) {
+    #expect(Color(uiColor: color).archived == .string(name))
+  }
+
+  @Test func `UIKit's fixed colours are not those of the system`() {
+    #expect(Color(uiColor: .red) == Color(red: 1, green: 0, blue: 0) && Color(uiColor: .red) != .red)
+    #expect(Color(uiColor: .magenta) == Color(red: 1, green: 0, blue: 1))
+    #expect(Color(uiColor: .lightText) == Color.white.opacity(0.6))
+  }
+
   @Test func `a font of UIKit is one of SwiftUI, and scales by the text size`() {
     #expect(Font(UIFont.systemFont(ofSize: 20, weight: .bold)) == Font.system(size: 20, weight: .bold))
     #expect(Font(UIFont(name: "Avenir", size: 12)!) == .custom("Avenir", fixedSize: 12))

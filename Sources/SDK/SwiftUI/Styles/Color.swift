@@ -131,12 +131,13 @@ extension ArchivedValue {
   }
 
   /// The name of a system colour as an archive has it: `blue` for `systemBlueColor`. Source: the names of `UIColor`.
-  private static func systemName(_ reference: String) -> String {
+  static func systemName(_ reference: String) -> String {
     let name = reference.hasSuffix("Color") ? String(reference.dropLast(5)) : reference
     switch name {
     case "label": return "primary"
     case "secondaryLabel", "tertiaryLabel", "quaternaryLabel": return String(name.dropLast(5))
     case "systemBackground": return "background"
+    case "tintColor": return "accentColor"
     default: break
     }
     guard name.hasPrefix("system"), name.count > 6 else { return name }

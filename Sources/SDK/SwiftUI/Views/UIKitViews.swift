@@ -98,7 +98,7 @@ extension Color {
   public init(uiColor: UIColor) {
     let ownColor: Color =
       switch uiColor.knownColor {
-      case .name(let name): Color(named: name)
+      case .name(let name): Color(named: ArchivedValue.systemName(name))
       case .asset(let name): Color(asset: name)
       case .parts(let red, let green, let blue): Color(red: red, green: green, blue: blue)
       // The appearance of the view that is being evaluated. Reading it makes the view depend on it.
