@@ -60,6 +60,13 @@ import Testing
     #expect(error?.advice?.hasPrefix("did you mean host? Use one of: message-bus, ") == true)
   }
 
+  @Test func `an app that the cluster does not have is refused with those that it has`() throws {
+    let cluster = try cluster()
+    #expect(try cluster.bundle(ofKnownApp: nil) == "com.example.A")
+    let error = #expect(throws: CommandError.self) { try cluster.bundle(ofKnownApp: "com.example.B") }
+    #expect(error?.advice == "did you mean com.example.A? Use one of: com.example.A")
+  }
+
   @Test(arguments: [
     ("staus", "ps"), ("start", "up"), ("stop", "down"), ("status", "ps"), ("logs", "tail"), ("version", "--version"),
     ("Tail", "tail"), ("relaod", "reload"), ("help snapshto", "snapshot"), ("zzzzzz", nil),

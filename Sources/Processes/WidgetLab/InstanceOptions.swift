@@ -237,6 +237,21 @@ struct ClusterFacts: Sendable {
     if let name { return name }
     return try only(apps, "app").bundleIdentifier ?? ""
   }
+
+  /// The same, of an app that the cluster has.
+  ///
+  /// - Throws: a command error that lists the apps.
+  func bundle(ofKnownApp name: String?) throws -> String {
+    guard let name else { return try bundle(ofApp: nil) }
+    let names = apps.compactMap(\.bundleIdentifier)
+    guard names.contains(name) else {
+      let meant = name.mostSimilar(of: Set(names)).map { "did you mean \($0)? " } ?? ""
+      throw CommandError(
+        Exit.usage, "'\(name)' is not an app of this cluster", at: configurationPath,
+        advice: "\(meant)Use one of: \(names.joined(separator: ", "))")
+    }
+    return name
+  }
 }
 
 extension ArgumentHelp {

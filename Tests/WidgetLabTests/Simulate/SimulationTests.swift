@@ -235,6 +235,27 @@ import Testing
     }
   }
 
+  @Test func `a FIFO whose reader takes nothing or leaves neither blocks nor ends the process`() throws {
+    try withFolder { folder in
+      let fifo = folder + "/fifo"
+      #expect(mkfifo(fifo, 0o600) == 0)
+      var reader = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      let blocked = try SimulatedJournal(fifo)
+      blocked.write(Array(repeating: 1, count: 1 << 20)) { false }
+      #expect(blocked.failure == nil, "it was interrupted")
+      close(reader)
+      reader = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      let left = try SimulatedJournal(fifo)
+      close(reader)
+      left.write([1])
+      guard case .notWritten(let reason)? = left.failure else {
+        Issue.record("\(String(describing: left.failure))")
+        return
+      }
+      #expect(reason == "Broken pipe")
+    }
+  }
+
   @Test func `a journal that cannot be written has the reason`() throws {
     try withFolder { folder in
       let link = folder + "/link"

@@ -341,7 +341,7 @@ package struct ActivityStateMachine: Sendable {
     }
     for (name, text) in [("the attributes", attributes), ("the content", content.state)] {
       guard (try? JSONSerialization.jsonObject(with: Data(text.utf8))) is [String: Any] else {
-        throw BusError(.badActivityContent, "\(name) are not a JSON object: \(text.start(bytes: 200))")
+        throw BusError(.badActivityContent, "no JSON object is in \(name): \(text.start(bytes: 200))")
       }
     }
   }

@@ -84,7 +84,7 @@ struct LiveActivityStartCommand: AsyncParsableCommand {
   func run() async throws {
     try await reporting {
       try await OperatorSession.with(options) { session in
-        let bundle = try session.cluster.bundle(ofApp: app)
+        let bundle = try session.cluster.bundle(ofKnownApp: app)
         let id = UUID().uuidString
         let reply = try await session.ask(
           RequestActivity(
@@ -237,7 +237,7 @@ struct LiveActivityAllowCommand: AsyncParsableCommand {
   func run() async throws {
     try await reporting {
       try await OperatorSession.with(options) { session in
-        let bundle = try session.cluster.bundle(ofApp: app)
+        let bundle = try session.cluster.bundle(ofKnownApp: app)
         _ = try await session.ask(AllowActivities(app: bundle, isAllowed: isAllowed == .yes))
         Output.print("Live Activities of \(bundle) are \(isAllowed == .yes ? "allowed" : "forbidden")")
       }
@@ -351,6 +351,11 @@ struct LiveActivityShowCommand: AsyncParsableCommand {
   ) throws -> ShowScreen.LiveActivity {
     let foundActivities = all.filter {
       activity == nil || activity == $0.activity.id || activity == "\($0.activity.number)"
+    }
+    guard !all.isEmpty else {
+      throw CommandError(
+        Exit.no, "the device has no Live Activity", at: session.folder,
+        advice: "an app or a push starts one, or `widgetlab activity start`")
     }
     guard foundActivities.count == 1 else {
       throw CommandError(

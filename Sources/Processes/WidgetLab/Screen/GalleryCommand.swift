@@ -55,7 +55,7 @@ extension GalleryCommand {
   private static let patience = Duration.seconds(60)
 
   private func showSnapshots(of offers: [TakeSnapshot], _ session: OperatorSession) async throws {
-    if !offers.isEmpty { Output.print("\nsnapshots") }
+    if !offers.isEmpty { for line in ["", "snapshots"] { Output.print(line) } }
     for offer in offers {
       do {
         Output.print(Self.line(offer, .success(try await session.ask(offer, within: Self.patience).text)))

@@ -147,13 +147,13 @@ struct SimulateCommand: AsyncParsableCommand {
       let signals = Signals()
       var line = ProgressLine()
       let total = series.run(
-        show: { if file?.failure == nil { Output.print($0) } }, write: { file?.write($0) },
+        show: { if file?.failure == nil { Output.print($0) } }, write: { file?.write($0) { !signals.isReceived } },
         isContinued: { text in
           line.show(text)
           return file?.failure == nil && !signals.isReceived
         })
-      if let failure = file?.failure { throw Self.error(failure, journal) }
       if signals.isReceived { throw Exit.interrupted }
+      if let failure = file?.failure { throw Self.error(failure, journal) }
       try CheckCommand.exit(with: total.answer)
     }
   }
@@ -172,6 +172,10 @@ struct SimulateCommand: AsyncParsableCommand {
       CommandError(
         Exit.usage, "this file is not the journal of a simulation, and would be overwritten", at: path,
         advice: "Give --journal the name of a new file.")
+    case .isOutput:
+      CommandError(
+        Exit.usage, "the results are printed to this file, and would destroy the journal", at: path,
+        advice: "Give --journal another file.")
     case .notOpened(let reason):
       CommandError(
         Exit.usage, "the journal cannot be opened: \(reason)", at: path,
