@@ -2,6 +2,7 @@
 
 import Archive
 import CoreGraphicsAPI
+import FidelityRules
 import Foundation
 import Testing
 
