@@ -47,7 +47,7 @@ import Testing
       (.label, "primary"), (.secondaryLabel, "secondary"), (.placeholderText, "placeholderText"), (.link, "link"),
       (.systemBackground, "background"), (.systemGroupedBackground, "groupedBackground"),
       (.secondarySystemBackground, "secondarySystemBackground"), (.systemFill, "fill"),
-      (.quaternarySystemFill, "quaternarySystemFill"), (.tintColor, "accentColor"), (.darkText, "black"),
+      (.quaternarySystemFill, "quaternarySystemFill"), (.tintColor, "tint"), (.darkText, "black"),
       (UIColor(Color.red), "red"),
     ])
   func `a colour of the system has its name in the archive`(color: UIColor, name: String) {

@@ -137,7 +137,6 @@ extension ArchivedValue {
     case "label": return "primary"
     case "secondaryLabel", "tertiaryLabel", "quaternaryLabel": return String(name.dropLast(5))
     case "systemBackground": return "background"
-    case "tintColor": return "accentColor"
     default: break
     }
     guard name.hasPrefix("system"), name.count > 6 else { return name }
