@@ -161,9 +161,12 @@ import WidgetLabTesting
         _ = await fixture.server.next()
         let shell = Process()
         shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments = ["-c", "sleep 1; kill -CONT \(getpid())"]
+        // The shell stops this process: nothing that is slow here makes the suspension shorter.
+        shell.arguments = ["-c", "kill -STOP \(getpid()); sleep 1; kill -CONT \(getpid())"]
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        shell.terminationHandler = { _ in end.yield() }
         try shell.run()
-        kill(getpid(), SIGSTOP)
+        for await _ in ends { break }
         fixture.server.release()
         let found = await code.value
         guard found == expected else {
