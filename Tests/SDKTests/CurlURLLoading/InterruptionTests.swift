@@ -149,9 +149,9 @@ import WidgetLabTesting
     _ = result
   }
 
-  /// Suspends this process for a second during one request that permits it, and during one that does not.
+  /// Suspends this process for two seconds during one request that permits it, and during one that does not.
   @inline(never) private static func suspends() async throws {
-    for (limit, expected) in [(60, nil), (0, nil), (0.2, URLError.Code.networkConnectionLost)] {
+    for (limit, expected) in [(60, nil), (0, nil), (0.7, URLError.Code.networkConnectionLost)] {
       var rules = ProcessRules()
       rules.inlineSuspensionLimit = limit
       try await CurlFixture.run(rules: rules, { _ in LocalServer.Reply(body: Data("ab".utf8), holdsAfter: 1) }) {
@@ -162,7 +162,7 @@ import WidgetLabTesting
         let shell = Process()
         shell.executableURL = URL(filePath: "/bin/sh")
         // The shell stops this process: nothing that is slow here makes the suspension shorter.
-        shell.arguments = ["-c", "kill -STOP \(getpid()); sleep 1; kill -CONT \(getpid())"]
+        shell.arguments = ["-c", "kill -STOP \(getpid()); sleep 2; kill -CONT \(getpid())"]
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         shell.terminationHandler = { _ in end.yield() }
         try shell.run()
