@@ -103,6 +103,10 @@ package protocol BusConnection: Sendable {
   /// Adds a handler for connections and disconnections of the addresses to which this connection has sent something.
   nonisolated func onPresence(_ handler: @escaping @Sendable (Presence) -> Void)
 
+  /// Adds a handler, called on the connection's executor, for each later connection to a broker. Another broker does not
+  /// know to whom this connection has sent something, and announces the presence of none of them.
+  nonisolated func onReconnection(_ handler: @escaping @Sendable () -> Void)
+
   /// Adds a handler, called on the connection's executor, for the case that the bus no longer accepts this address's
   /// key.
   nonisolated func onTurnedAway(_ handler: @escaping @Sendable (BusError) -> Void)

@@ -52,6 +52,7 @@ package actor Connection: BusConnection {
   var handlers: [String: Handler] = [:]
   var presenceHandlers: [@Sendable (Presence) -> Void] = []
   var turnedAwayHandlers: [@Sendable (BusError) -> Void] = []
+  private var reconnectionHandlers: [@Sendable () -> Void] = []
   private var completions: [UUID: Completion] = [:]
   private var deadlines: [UUID: TimerID] = [:]
   private var waitingForWelcome: [UUID: Waiting] = [:]
@@ -177,6 +178,7 @@ package actor Connection: BusConnection {
       case .finish(let id, let result): complete(id, result)
       case .presence(let presence): for handler in presenceHandlers { handler(presence) }
       case .welcomed(let generation):
+        if self.generation > 0 { for handler in reconnectionHandlers { handler() } }
         self.generation = generation
         welcomedOnLine()
         for id in Array(waitingForWelcome.keys) {
@@ -593,6 +595,10 @@ extension Connection {
 
   package nonisolated func onPresence(_ handler: @escaping @Sendable (Presence) -> Void) {
     perform { $0.presenceHandlers.append(handler) }
+  }
+
+  package nonisolated func onReconnection(_ handler: @escaping @Sendable () -> Void) {
+    perform { $0.reconnectionHandlers.append(handler) }
   }
 
   package nonisolated func onTurnedAway(_ handler: @escaping @Sendable (BusError) -> Void) {

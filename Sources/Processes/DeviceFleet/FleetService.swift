@@ -149,6 +149,8 @@ actor FleetService {
       guard presence.address == .pushServer, presence.isPresent else { return }
       self?.tasks.start { await self?.pushServerReturned() }
     }
+    // A push server that was restarted together with the broker does not know the fleet.
+    bus.onReconnection { [weak self] in self?.tasks.start { await self?.pushServerReturned() } }
     listenToOperators()
   }
 

@@ -84,6 +84,8 @@ struct CommittedBus: BusConnection {
 
   func onPresence(_ handler: @escaping @Sendable (Presence) -> Void) { bus.onPresence(handler) }
 
+  func onReconnection(_ handler: @escaping @Sendable () -> Void) { bus.onReconnection(handler) }
+
   func onTurnedAway(_ handler: @escaping @Sendable (BusError) -> Void) { bus.onTurnedAway(handler) }
 
   func connect() { bus.connect() }

@@ -199,6 +199,8 @@ package import Timekeeping
       if presence.address.role == .agent { launcher.agentConnected(presence.address) }
       if presence.address == .pushServer { conditions.pushServerConnected() }
     }
+    // A push server that was restarted together with the broker has no report.
+    bus.onReconnection { [conditions] in conditions.pushServerConnected() }
     onEvent(AgentStarted.self) {
       try $0.core.record(.launching(.agentReported($2.source, incarnation: $1.incarnation, children: $1.children)))
     }

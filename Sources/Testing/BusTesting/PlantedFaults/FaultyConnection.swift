@@ -141,6 +141,8 @@ package struct FaultyConnection: BusConnection {
 
   package func onPresence(_ handler: @escaping @Sendable (Presence) -> Void) { base.onPresence(handler) }
 
+  package func onReconnection(_ handler: @escaping @Sendable () -> Void) { base.onReconnection(handler) }
+
   package func onTurnedAway(_ handler: @escaping @Sendable (BusError) -> Void) { base.onTurnedAway(handler) }
 
   // MARK: Start and end
