@@ -177,7 +177,7 @@ package enum LiveText: Hashable, Sendable {
         locale: appearance.locale, calendar: calendar)
       return style.format(isNow ? date : appearance.now)
     }
-    // The most significant fields, from the first one that is not that of the present.
+    // The most significant fields, beginning with the first that differs from the present.
     let all: [Calendar.Component] = [.year, .month, .day, .hour, .minute]
     let shown = all.drop { calendar.component($0, from: date) == calendar.component($0, from: appearance.now) }
       .prefix(count)

@@ -294,7 +294,7 @@ extension ClusterConfiguration.Settings: SettingsPart {
       "How many pushes of priority 10 a Live Activity shows in an hour.", on: "activities"),
     .flag(
       "activityTokenNeedsConsent", \.activityTokenNeedsConsent,
-      "A Live Activity that a push started has no token until the user has allowed those of the app.",
+      "A Live Activity that was started by a push has no token until the user allows those of the app.",
       on: "activities"),
     .flag(
       "pushReloadsAllWidgets", \.pushReloadsAllWidgets,
